@@ -48,10 +48,12 @@ final class Examples implements IModelTransformer {
             understudy mirror translate: understudy mirror translate --revision 123456
             understudy mirror init-target: understudy mirror init-target --config conf/mirror.yaml --data-dir /var/lib/etcd --member-name dr-1 --peer-url http://10.1.0.1:2380
             understudy mirror switchover: understudy mirror switchover --config conf/mirror.yaml --dry-run
-            understudy mirror switchover: understudy mirror switchover --config conf/mirror.yaml --freeze auth
+            understudy mirror switchover: understudy mirror switchover --config conf/mirror.yaml --close corrupt-alarm
             understudy mirror failover: understudy mirror failover --config conf/mirror.yaml --dry-run
-            understudy mirror failover: understudy mirror failover --config conf/mirror.yaml --undo
+            understudy mirror failover: understudy mirror failover --config conf/mirror.yaml --force
             understudy mirror failback: understudy mirror failback --config conf/mirror.yaml --dry-run
+            understudy mirror rejoin: understudy mirror rejoin --config conf/mirror.yaml --close auth-enable --dry-run
+            understudy mirror release: understudy mirror release --config conf/mirror.yaml --side source
             understudy cluster add: understudy cluster add m4 --peer-urls http://10.0.0.4:2380 --endpoints http://10.0.0.1:2379
             understudy cluster promote: understudy cluster promote m4 --endpoints http://10.0.0.1:2379
             understudy cluster remove: understudy cluster remove m3 --endpoints http://10.0.0.1:2379 --dry-run

@@ -25,7 +25,9 @@ import picocli.CommandLine.Spec;
             MirrorInitTargetCommand.class,
             MirrorSwitchoverCommand.class,
             MirrorFailoverCommand.class,
-            MirrorFailbackCommand.class
+            MirrorFailbackCommand.class,
+            MirrorRejoinCommand.class,
+            MirrorReleaseCommand.class
         })
 final class MirrorCommand implements Callable<Integer> {
 

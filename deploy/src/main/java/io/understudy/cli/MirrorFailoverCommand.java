@@ -1,10 +1,8 @@
 package io.understudy.cli;
 
-import io.understudy.mirror.takeover.Handover;
-import io.understudy.mirror.takeover.HandoverOptions;
-import io.understudy.mirror.takeover.MirrorParties;
-import io.understudy.mirror.takeover.StepPlan;
-import java.util.List;
+import io.understudy.mirror.takeover.Failover;
+import io.understudy.mirror.takeover.TakeOver;
+import io.understudy.mirror.takeover.TakeOverOptions;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -13,13 +11,13 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code understudy mirror failover}: moves the home to the target without the source. */
+/** {@code understudy mirror failover}: moves the primary role to the target without the source. */
 @Command(
         name = "failover",
         description = {
             "Make the target the primary after the loss of the source.",
-            "Reports the revision and time up to which the target has the data. Later writes may be lost. Run it again to"
-                    + " resume after a crash."
+            "Reports the revision and time up to which the target has the data. Later writes are lost. Run it again to"
+                    + " complete it after a crash."
         })
 final class MirrorFailoverCommand implements Callable<Integer> {
 
@@ -31,43 +29,23 @@ final class MirrorFailoverCommand implements Callable<Integer> {
             description = "Fail over even if the source responds or the checkpoint is syncing or torn.")
     private boolean force;
 
-    @Mixin
-    private UndoFlag undo;
-
     @Spec
     private CommandSpec spec;
 
     @Override
     public Integer call() {
         TakeOverText text = flags.text(spec.commandLine());
-        try (MirrorParties parties = flags.parties(spec.commandLine())) {
-            HandoverOptions options =
-                    HandoverOptions.DEFAULTS.within(HandoverOptions.DEFAULTS.drainDeadline(), flags.patience());
-            Handover handover = Handover.failover(parties.forward(), force ? options.forced() : options, text);
-            if (undo.isGiven() && flags.isDryRun()) {
-                text.undoing(handover.undoPlan());
-                return ExitCode.OK;
-            }
-            if (undo.isGiven()) {
-                text.undone(handover.undo(), TakeOverText.UNMOVED);
-                return ExitCode.OK;
-            }
-            List<StepPlan> plan = handover.plan();
-            text.plan(plan, flags.isDryRun());
-            if (flags.copiesUsers(spec.commandLine())) {
-                text.users(false);
-            }
+        TakeOverOptions defaults = TakeOverOptions.DEFAULTS.within(
+                TakeOverOptions.DEFAULTS.drainDeadline(), flags.patience(spec.commandLine()));
+        try (TakeOver clusters = flags.clusters(spec.commandLine())) {
+            Failover failover = clusters.failover(force ? defaults.forced() : defaults, text::step);
+            text.plan(failover.plan(), flags.isDryRun());
             if (flags.isDryRun()) {
-                handover.check();
-            } else {
-                if (!plan.isEmpty()) {
-                    text.confirm(
-                            "Moving the primary role, possibly without the last writes of the source,",
-                            handover::check);
-                }
-                text.report(handover.run());
+                failover.check();
+                return ExitCode.OK;
             }
-            return ExitCode.OK;
+            text.confirm("Moving the primary role, without the last writes of the source,", failover::check);
+            return text.report(failover.run(), false);
         }
     }
 }

@@ -1,7 +1,7 @@
 package io.understudy.cli;
 
 import io.understudy.local.binary.EtcdBinaries;
-import io.understudy.mirror.takeover.MirrorParties;
+import io.understudy.mirror.takeover.TakeOver;
 import io.understudy.seed.Seed;
 import io.understudy.seed.TargetSeeding;
 import java.net.URI;
@@ -77,8 +77,8 @@ final class MirrorInitTargetCommand implements Callable<Integer> {
         EtcdBinaries binaries = EtcdBinaries.find(text::note);
         TargetSeeding seeding = new TargetSeeding(binaries, flags.sourceUser(), text::note);
         if (!flags.isDryRun()) {
-            try (MirrorParties parties = flags.parties(spec.commandLine())) {
-                seeding.make(parties.sourceCluster(), seed);
+            try (TakeOver clusters = flags.clusters(spec.commandLine())) {
+                seeding.make(clusters.sourceCluster(), seed);
             }
         }
         spec.commandLine().getOut().println(String.join(" ", seed.startCommand(binaries.etcd())));

@@ -1,23 +1,25 @@
 package io.understudy.cli;
 
-import io.understudy.mirror.takeover.Handover;
-import io.understudy.mirror.takeover.MirrorParties;
-import io.understudy.mirror.takeover.StepPlan;
-import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code understudy mirror switchover}: moves the home to the target, as planned. */
+/** {@code understudy mirror switchover}: moves the primary role to the target, as planned. */
 @Command(
         name = "switchover",
         description = {
-            "Make the target the primary, without data loss if writers are stopped.",
-            "Freezes the source, waits until the target has all commits, compares both, fences the mirror and moves the "
-                    + "primary role. Run it again to resume after a crash."
+            "Make the target the primary without data loss.",
+            "Compares both clusters while clients write, closes the source, waits for its last commits, and moves the primary"
+                    + " role. A failure before that opens the source again. Run it again to resume after a crash."
+        },
+        exitCodeListHeading = "%nExit status:%n",
+        exitCodeList = {
+            "0:done, nothing lost",
+            "1:failed, the role has not moved",
+            "2:usage error",
+            "3:done, writes lost or unknown"
         })
 final class MirrorSwitchoverCommand implements Callable<Integer> {
 
@@ -25,41 +27,14 @@ final class MirrorSwitchoverCommand implements Callable<Integer> {
     private TakeOverFlags flags;
 
     @Mixin
-    private HandoverFlags decisions;
-
-    @Mixin
-    private UndoFlag undo;
+    private SwitchoverFlags moves;
 
     @Spec
     private CommandSpec spec;
 
     @Override
     public Integer call() {
-        TakeOverText text = flags.text(spec.commandLine());
-        try (MirrorParties parties = flags.parties(spec.commandLine())) {
-            Handover handover = Handover.switchover(parties.forward(), decisions.options(flags.patience()), text);
-            if (undo.isGiven() && flags.isDryRun()) {
-                text.undoing(handover.undoPlan());
-                return ExitCode.OK;
-            }
-            if (undo.isGiven()) {
-                text.undone(handover.undo(), TakeOverText.UNMOVED);
-                return ExitCode.OK;
-            }
-            List<StepPlan> plan = handover.plan();
-            text.plan(plan, flags.isDryRun());
-            if (flags.copiesUsers(spec.commandLine())) {
-                text.users(false);
-            }
-            if (flags.isDryRun()) {
-                handover.check();
-            } else {
-                if (!plan.isEmpty()) {
-                    text.confirm("Moving the primary role", handover::check);
-                }
-                text.report(handover.run());
-            }
-            return ExitCode.OK;
-        }
+        return moves.run(
+                flags, spec.commandLine(), (clusters, move) -> clusters.switchover(move.options(), move.steps()));
     }
 }

@@ -3,7 +3,7 @@ package io.understudy.cli;
 import io.understudy.etcd.Credentials;
 import io.understudy.mirror.MirrorSettings;
 import io.understudy.mirror.auth.AuthMode;
-import io.understudy.mirror.takeover.MirrorParties;
+import io.understudy.mirror.takeover.TakeOver;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -12,6 +12,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 
 /** What all commands have in common that move a mirror's home. */
 final class TakeOverFlags {
@@ -42,7 +43,7 @@ final class TakeOverFlags {
             defaultValue = "30s",
             converter = DurationFlag.class,
             paramLabel = "TIME",
-            description = "Timeout for a cluster to respond (default: ${DEFAULT-VALUE}).")
+            description = "Timeout for a cluster to respond, at least 1s (default: ${DEFAULT-VALUE}).")
     private Duration patience;
 
     @Option(names = "--yes", description = "Skip the confirmation of irreversible steps.")
@@ -58,21 +59,29 @@ final class TakeOverFlags {
         return ConfiguredMirror.find(file, values, mirror, command);
     }
 
-    /** Whether the mirror copies roles and users, which no hand-over moves. */
+    /** Whether the mirror copies roles and users, which no switchover moves. */
     boolean copiesUsers(CommandLine command) {
         return mirror(command).target() instanceof MirrorSettings.Target.Etcd etcd
                 && etcd.auth().mode() == AuthMode.COPY;
     }
 
-    MirrorParties parties(CommandLine command) {
-        return new MirrorParties(mirror(command), user(SOURCE_USER), user(TARGET_USER), patience);
+    TakeOver clusters(CommandLine command) {
+        return new TakeOver(
+                mirror(command),
+                user(SOURCE_USER),
+                user(TARGET_USER),
+                patience(command),
+                KeyProgress.onStandardError("compare")::at);
     }
 
     @Nullable Credentials sourceUser() {
         return user(SOURCE_USER);
     }
 
-    Duration patience() {
+    Duration patience(CommandLine command) {
+        if (patience.compareTo(Duration.ofSeconds(1)) < 0) {
+            throw new ParameterException(command, "--patience must be at least 1s");
+        }
         return patience;
     }
 

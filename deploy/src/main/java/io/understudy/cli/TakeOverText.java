@@ -3,27 +3,28 @@ package io.understudy.cli;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.understudy.mirror.takeover.HandoverListener;
-import io.understudy.mirror.takeover.HandoverReport;
-import io.understudy.mirror.takeover.StepPlan;
+import io.understudy.mirror.takeover.TakeOverReport;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.Charset;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine;
+import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParameterException;
 
 /** What is shown of a take-over: results to standard output, the rest to standard error. */
-final class TakeOverText implements HandoverListener {
+final class TakeOverText {
 
     private static final JsonMapper JSON = new JsonMapper();
 
-    /** After the undoing of a switchover or a failover. */
-    static final String UNMOVED =
-            "The primary role has not moved. The source accepts writes again, and the mirror can run again.";
+    private static final int SHOWN = 20;
+    /** Done, but writes are lost, or may be. */
+    private static final int WITH_LOSS = 3;
 
     private final CommandLine command;
     private final OutputForm form;
@@ -36,24 +37,17 @@ final class TakeOverText implements HandoverListener {
     }
 
     /** The plan is the result of a dry run, else something to read before the rest. */
-    void plan(List<StepPlan> steps, boolean isResult) {
+    void plan(List<String> steps, boolean isResult) {
         PrintWriter out = isResult ? command.getOut() : command.getErr();
         if (isResult && form == OutputForm.JSON) {
             ArrayNode array = JSON.createArrayNode();
-            steps.forEach(step -> array.addObject()
-                    .put("step", step.name())
-                    .put("does", step.does())
-                    .put("needs", step.needs())
-                    .put("undo", step.undone()));
+            steps.forEach(array::add);
             out.println(array.toPrettyString());
-        } else if (steps.isEmpty()) {
-            out.println("The primary role has already moved; only the report remains.");
         } else {
             out.println("Plan:");
             int number = 0;
-            for (StepPlan step : steps) {
-                out.printf("%2d. %s: %s%n", ++number, step.name(), step.does());
-                out.printf("      needs: %s%n      undo:  %s%n", step.needs(), step.undone());
+            for (String step : steps) {
+                out.printf("%2d. %s%n", ++number, step);
             }
         }
         out.flush();
@@ -82,77 +76,66 @@ final class TakeOverText implements HandoverListener {
         }
     }
 
-    /** Of what is copied beside the keys. */
-    void users(boolean isBack) {
-        note(
-                isBack
-                        ? "Changes to roles and users at the current primary are not copied back. The mirror overwrites"
-                                + " them with those of the source when it resumes."
-                        : "Roles and users are copied, passwords only from authPasswords. \"understudy mirror status\" lists"
-                                + " users without a password, which cannot log in at the target.");
-    }
-
     void note(String line) {
         command.getErr().println(line);
         command.getErr().flush();
     }
 
-    @Override
-    public void begins(StepPlan step) {
-        note(step.name() + " ...");
+    /** A step begins. */
+    void step(String name) {
+        note(name + " ...");
     }
 
-    @Override
-    public void ends(StepPlan step) {
-        note(step.name() + " done");
+    /** What was done, in a sentence. */
+    void result(String line) {
+        PrintWriter out = command.getOut();
+        out.println(
+                form == OutputForm.JSON
+                        ? JSON.createObjectNode().put("result", line).toPrettyString()
+                        : line);
+        out.flush();
     }
 
-    void report(HandoverReport report) {
+    /**
+     * Shows a report, and writes all keys that are lost to a file.
+     *
+     * @param strict whether the exit status depends on loss
+     * @return the exit status
+     */
+    int report(TakeOverReport report, boolean strict) {
+        String file = report.lost().isEmpty() ? null : stored(report.lost());
         PrintWriter out = command.getOut();
         if (form == OutputForm.JSON) {
             ObjectNode root =
                     JSON.createObjectNode().put("summary", report.summary()).put("loss", report.loss());
+            ArrayNode lost = root.putArray("lost");
+            report.lost().forEach(lost::add);
             ObjectNode facts = root.putObject("facts");
-            report.facts().forEach(fact -> facts.put(fact.name(), fact.value()));
+            report.facts().forEach(facts::put);
             ArrayNode next = root.putArray("next");
             report.next().forEach(next::add);
             out.println(root.toPrettyString());
         } else {
             out.println(report.summary());
-            report.facts().forEach(fact -> out.println("  " + fact.name() + ": " + fact.value()));
+            report.facts().forEach((name, value) -> out.println("  " + name + ": " + value));
             out.println("Loss: " + report.loss());
+            report.lost().stream().limit(SHOWN).forEach(key -> out.println("  " + key));
+            if (file != null) {
+                out.println("  all: " + file);
+            }
             report.next().forEach(next -> out.println("Next: " + next));
         }
         out.flush();
+        return report.isWithoutLoss() || (!strict && report.lost().isEmpty()) ? ExitCode.OK : WITH_LOSS;
     }
 
-    /** Of a dry run: what would be undone. */
-    void undoing(List<StepPlan> steps) {
-        PrintWriter out = command.getOut();
-        if (form == OutputForm.JSON) {
-            out.println(named("toUndo", steps));
-        } else {
-            steps.forEach(step -> out.println("would undo: " + step.name() + ": " + step.undone()));
-            out.println("Nothing was changed.");
+    private String stored(List<String> lost) {
+        try {
+            Path file = Files.createTempFile("understudy-lost-keys-", ".txt");
+            Files.write(file, lost);
+            return file.toString();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
-        out.flush();
-    }
-
-    /** @param standing what holds now, in a sentence */
-    void undone(List<StepPlan> steps, String standing) {
-        PrintWriter out = command.getOut();
-        if (form == OutputForm.JSON) {
-            out.println(named("undone", steps));
-        } else {
-            steps.forEach(step -> out.println("undone: " + step.name()));
-            out.println(standing);
-        }
-        out.flush();
-    }
-
-    private static String named(String list, List<StepPlan> steps) {
-        ArrayNode array = JSON.createArrayNode();
-        steps.forEach(step -> array.add(step.name()));
-        return JSON.createObjectNode().set(list, array).toPrettyString();
     }
 }

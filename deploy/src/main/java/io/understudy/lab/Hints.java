@@ -27,7 +27,7 @@ record Hints(LabNetwork network, DataDirectory directory, EtcdBinaries programs)
                 + directory.path().resolve("core/cluster.yaml"));
         commands.add(understudy() + " mirror verify --mirror dr --config "
                 + directory.path().resolve("mirror/mirror.yaml"));
-        commands.add(takeOver(users) + understudy() + " mirror switchover --dry-run --mirror dr --config "
+        commands.add(takeOver(users) + understudy() + " mirror switchover --dry-run --allow-loss --mirror dr --config "
                 + directory.path().resolve("mirror/mirror.yaml"));
         return commands;
     }

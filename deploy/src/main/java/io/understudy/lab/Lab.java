@@ -140,7 +140,7 @@ public final class Lab implements AutoCloseable {
         }
         if (why.contains("NOSPACE")) {
             return new LabException(
-                    "a cluster in " + directory.path() + " rejects puts: it is frozen by a switchover, or full."
+                    "a cluster in " + directory.path() + " rejects puts: it is full."
                             + " Delete the data with --fresh; " + why,
                     failed);
         }

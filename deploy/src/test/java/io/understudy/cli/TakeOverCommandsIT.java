@@ -1,19 +1,13 @@
 package io.understudy.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.MirrorConfiguration;
 import io.understudy.mirror.MirrorProcess;
-import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
-import io.understudy.mirror.takeover.Handover;
-import io.understudy.mirror.takeover.HandoverListener;
-import io.understudy.mirror.takeover.HandoverOptions;
-import io.understudy.mirror.takeover.MirrorParties;
-import io.understudy.mirror.takeover.StepPlan;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -29,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /**
- * What the commands that move a home print, and do only when they are told to.
+ * What the commands that move the primary role print, how they end, and that they do so only when they are told to.
  *
  * <p>Tests invariant M38.
  */
@@ -56,89 +50,68 @@ final class TakeOverCommandsIT {
                 status: {listen: "127.0.0.1:0"}
                 mirrors:
                   dr:
-                    source: {endpoints: ["%s"]}
-                    target: {etcd: {endpoints: ["%s"]}}
+                    source: {endpoints: ["%s"], user: mirror, password: secret}
+                    target: {etcd: {endpoints: ["%s"], user: mirror, password: secret, leases: ttl}}
                 """.formatted(
                         SOURCE.cluster().clientUrls().get(0),
                         TARGET.cluster().clientUrls().get(0)));
     }
 
     @Test
-    void aDryRunTellsWhatWouldBeUndoneOrRefusedAndDoesNothing() throws Exception {
-        stopAfterTheFreeze();
+    void thereAndBack_eachOnlyWhenItIsMeant() throws Exception {
+        assertThat(run("switchover", "--patience", "1ms").status()).isEqualTo(2);
+        assertThat(run("switchover", "--drain-deadline", "0s").status()).isEqualTo(2);
+        assertThat(run("switchover", "--close", "alarm").status()).isEqualTo(2);
+        assertThat(run("switchover", "--close", "roles", "--allow-loss").status())
+                .isEqualTo(2);
+        assertThat(run("switchover", "--force").status()).isEqualTo(2);
 
-        for (int time = 0; time < 2; time++) {
-            Ended dry = run("switchover", "--undo", "--dry-run");
-            assertThat(dry.status()).isZero();
-            assertThat(dry.out()).contains("would undo: freeze: disarms the alarm", "Nothing was changed.");
+        try (MirrorProcess mirror = MirrorProcess.start(MirrorConfiguration.load(file, Map.of(), Map.of()))) {
+            awaitSynced(mirror, SOURCE);
+
+            Ended dry = run("switchover", "--accept-silent-watchers", "--close", "auth-enable", "--dry-run");
+            assertThat(dry.status()).as(dry.err()).isZero();
+            assertThat(dry.out())
+                    .contains("Plan:", " 1. compare: ", " 2. close: enables authentication at source", " 5. open: ");
+
+            Ended refused = run("switchover", "--accept-silent-watchers");
+            assertThat(refused.status()).isEqualTo(1);
+            assertThat(refused.err())
+                    .contains("authentication is not enabled at source", "--allow-loss")
+                    .doesNotContain("Continue?");
+            assertThat(run("switchover", "--undo").err()).contains("there is nothing to undo");
+            assertThat(run("failover").err()).contains("responds: a switchover loses nothing, a failover may");
+            assertThat(run("rejoin", "--dry-run").err()).contains("there is nothing to rejoin");
+            assertThat(run("release", "--side", "source", "--yes").err()).contains("is not closed");
+
+            Ended there = run("switchover", "--accept-silent-watchers", "--close", "auth-enable", "--yes");
+            assertThat(there.status()).as(there.err()).isZero();
+            assertThat(there.out())
+                    .contains("The primary of mirror dr is now target")
+                    .containsPattern("end marker: revision \\d+ of source")
+                    .contains("Loss: none");
+            awaitSynced(mirror, TARGET);
+
+            Ended back = run("failback", "--accept-silent-watchers", "--close", "auth-enable", "--yes");
+            assertThat(back.status()).as(back.err()).isZero();
+            assertThat(back.out())
+                    .contains("The primary of mirror dr is now source")
+                    .contains("Loss: none");
+            awaitSynced(mirror, SOURCE);
+
+            Ended released = run("release", "--side", "target", "--yes");
+            assertThat(released.status()).as(released.err()).isZero();
+            assertThat(released.out()).contains("target", "is open");
         }
-
-        Ended refused = run("failover", "--dry-run");
-        assertThat(refused.status()).isEqualTo(1);
-        assertThat(refused.out()).contains("Plan:", "1. check:");
-        assertThat(refused.err()).contains("answers: a switchover loses nothing, a failover may");
-
-        Ended unasked = run("failover");
-        assertThat(unasked.status()).isEqualTo(1);
-        assertThat(unasked.err())
-                .contains("answers: a switchover loses nothing, a failover may")
-                .doesNotContain("Continue?");
-
-        Ended undone = run("switchover", "--undo");
-        assertThat(undone.status()).isZero();
-        assertThat(undone.out()).contains("undone: freeze", "The primary role has not moved.");
-        assertThat(run("switchover", "--undo", "--dry-run").status()).isNotZero();
     }
 
-    @Test
-    void aFailbackIsRefusedBeforeItAsks_andTellsOfRevisionsOfTheNewHome() throws Exception {
-        MirrorSettings settings = MirrorConfiguration.load(file, Map.of(), Map.of());
-        try (MirrorProcess mirror = MirrorProcess.start(settings)) {
-            awaitSynced(mirror);
-            Ended away = run("switchover", "--accept-silent-watchers", "--yes");
-            assertThat(away.status()).as(away.err()).isZero();
-            assertThat(away.out()).containsPattern("freeze: alarm, from revision \\d+ of the source\\R");
-        }
-
-        Ended refused = run("failback", "--accept-silent-watchers", "--freeze=auth");
-        assertThat(refused.status()).isEqualTo(1);
-        assertThat(refused.err())
-                .contains("authentication is not enabled at the new home")
-                .doesNotContain("Continue?");
-
-        Ended back = run("failback", "--accept-silent-watchers", "--yes");
-        assertThat(back.status()).as(back.err()).isZero();
-        assertThat(back.out())
-                .containsPattern("freeze: alarm, from revision \\d+ of the new home\\R")
-                .containsPattern("drained at: revision \\d+ of the new home\\R")
-                .containsPattern("data up to: revision \\d+ of the new home, as of 20")
-                .contains("Loss: none");
-    }
-
-    private static void awaitSynced(MirrorProcess mirror) {
-        await().atMost(Duration.ofSeconds(60))
-                .until(() -> mirror.reports().get(0).state() == MirrorState.SYNCED);
-    }
-
-    private void stopAfterTheFreeze() throws IOException {
-        MirrorSettings settings = MirrorConfiguration.load(file, Map.of(), Map.of());
-        HandoverListener stopping = new HandoverListener() {
-            @Override
-            public void ends(StepPlan step) {
-                if (step.name().equals("freeze")) {
-                    throw new IllegalStateException("stopped");
-                }
-            }
-        };
-        try (MirrorProcess mirror = MirrorProcess.start(settings);
-                MirrorParties parties =
-                        new MirrorParties(settings.mirrors().get(0), null, null, Duration.ofSeconds(20))) {
-            awaitSynced(mirror);
-            HandoverOptions options = HandoverOptions.DEFAULTS.acceptingSilentWatchers();
-            assertThatThrownBy(() -> Handover.switchover(parties.forward(), options, stopping)
-                            .run())
-                    .hasMessage("stopped");
-        }
+    private static void awaitSynced(MirrorProcess mirror, EtcdExtension from) {
+        await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
+            MirrorReport report = mirror.reports().get(0);
+            assertThat(report.state()).as(report.toString()).isEqualTo(MirrorState.SYNCED);
+            assertThat(report.source())
+                    .contains(from.cluster().clientUrls().get(0).toString());
+        });
     }
 
     private Ended run(String command, String... options) {

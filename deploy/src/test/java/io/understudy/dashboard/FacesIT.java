@@ -121,7 +121,7 @@ final class FacesIT {
                 trouble(
                         "alarm NOSPACE",
                         "Writes are rejected: alarm NOSPACE on core-1",
-                        "exceeds its space quota, or is frozen by a switchover",
+                        "exceeds its space quota",
                         overview -> ((ObjectNode) overview.get("core"))
                                 .putArray("alarms")
                                 .addObject()

@@ -133,7 +133,7 @@ final class LabIT {
             assertThat(lab.report().path("check")).isEmpty();
             assertThat(lab.output()).contains("taking over " + data());
             assertThat(lab.output())
-                    .contains("the core rejects writes (alarm NOSPACE)", "mirror failback", "--undo", "--fresh")
+                    .contains("the core rejects writes (alarm NOSPACE)", "etcdctl alarm disarm", "--fresh")
                     .doesNotContain("Status{");
             assertThat(lab.mirror("dr").path("name").asText()).isEqualTo("dr");
 

@@ -10,7 +10,7 @@ import io.grpc.netty.NettyChannelBuilder;
 import java.net.URI;
 import java.util.concurrent.TimeUnit;
 
-/** A cluster that takes no puts, as a switchover leaves it or a full disk, until this is lifted. */
+/** A cluster that takes no puts, as if it were full, until this is lifted. */
 public record NoSpaceAlarm(URI voter, long member) {
 
     public static NoSpaceAlarm raise(URI voter) {

@@ -1,6 +1,7 @@
 package io.understudy.mirror;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.config.ProcessName;
 import io.understudy.feed.FeedKind;
 import io.understudy.metrics.ProcessMetrics;
@@ -21,6 +22,7 @@ import io.understudy.tls.TlsFileException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +33,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,7 +62,7 @@ public final class MirrorProcess implements AutoCloseable {
     private volatile List<Pipeline> pipelines = List.of();
 
     /** What mirrors to etcd have besides, by name. */
-    private final Map<String, EtcdUpkeep> upkeeps = new ConcurrentHashMap<>();
+    private final Map<String, Supplier<EtcdUpkeep>> upkeeps = new ConcurrentHashMap<>();
 
     private MirrorProcess(MirrorSettings settings) throws IOException {
         status = StatusServer.start(
@@ -138,24 +141,55 @@ public final class MirrorProcess implements AutoCloseable {
     }
 
     private Pipeline startMirror(MirrorSettings.Mirror mirror, String writer, Set<String> feeding) {
-        MirrorSource source = MirrorSource.open(mirror, meters, open::push);
-        return mirror.target() instanceof MirrorSettings.Target.Etcd etcd
-                ? startEtcd(new EtcdMirror(mirror, etcd, writer, source, feeding, meters, open::push))
-                : start(intoKafka(mirror, source, ((MirrorSettings.Target.Kafka) mirror.target()).options(), writer));
+        if (mirror.target() instanceof MirrorSettings.Target.Kafka kafka) {
+            MirrorSource source = MirrorSource.open(mirror, meters, open::push);
+            return start(List.of(intoKafka(mirror, source, kafka.options(), writer)));
+        }
+        List<EtcdMirror> directions = new ArrayList<>(List.of(etcd(mirror, writer, feeding, meters)));
+        // Meters are of the mirror, whatever its direction is.
+        mirror.reversed().ifPresent(back -> directions.add(etcd(back, writer, Set.of(), new SimpleMeterRegistry())));
+        return startEtcd(mirror.name(), directions);
     }
 
-    private Pipeline startEtcd(EtcdMirror mirror) {
-        MirrorPlan plan = mirror.plan(open::push);
-        Pipeline pipeline = start(plan);
-        EtcdUpkeep upkeep = mirror.upkeep(() -> pipeline.report().state() == MirrorState.SYNCED);
-        upkeeps.put(plan.mirror(), upkeep);
+    private EtcdMirror etcd(MirrorSettings.Mirror mirror, String writer, Set<String> feeding, MeterRegistry registry) {
+        return new EtcdMirror(
+                mirror,
+                (MirrorSettings.Target.Etcd) mirror.target(),
+                writer,
+                MirrorSource.open(mirror, registry, open::push),
+                feeding,
+                registry,
+                open::push);
+    }
+
+    private Pipeline startEtcd(String name, List<EtcdMirror> directions) {
+        List<MirrorPlan> plans =
+                directions.stream().map(each -> each.plan(open::push)).toList();
+        Pipeline pipeline = start(plans);
+        List<EtcdUpkeep> started = new ArrayList<>();
+        for (int i = 0; i < plans.size(); i++) {
+            MirrorPlan plan = plans.get(i);
+            EtcdUpkeep upkeep = directions
+                    .get(i)
+                    .upkeep(() -> pipeline.follows(plan) && pipeline.report().state() == MirrorState.SYNCED);
+            upkeep.start();
+            open.push(upkeep);
+            started.add(upkeep);
+        }
+        upkeeps.put(name, () -> started.get(pipeline.follows(plans.get(0)) ? 0 : 1));
         MirrorMeter.WARNINGS
-                .gauge(() -> upkeep.warnings().size())
-                .tag("mirror", plan.mirror())
+                .gauge(() -> upkeep(name)
+                        .map(EtcdUpkeep::warnings)
+                        .orElseGet(List::of)
+                        .size())
+                .tag("mirror", name)
                 .register(meters);
-        upkeep.start();
-        open.push(upkeep);
         return pipeline;
+    }
+
+    /** Of the mirror's present direction. */
+    private Optional<EtcdUpkeep> upkeep(String mirror) {
+        return Optional.ofNullable(upkeeps.get(mirror)).map(Supplier::get);
     }
 
     private static MirrorPlan intoKafka(
@@ -175,8 +209,9 @@ public final class MirrorProcess implements AutoCloseable {
                 KafkaSink.factory(mirror.name(), mirror.scope(), writer, options));
     }
 
-    private Pipeline start(MirrorPlan plan) {
-        Pipeline pipeline = Pipeline.start(plan, meters);
+    private Pipeline start(List<MirrorPlan> directions) {
+        MirrorPlan plan = directions.get(0);
+        Pipeline pipeline = Pipeline.start(directions, meters);
         open.push(pipeline);
         var unused = pipeline.failure().thenAccept(failure::complete);
         LOG.atInfo()
@@ -196,8 +231,9 @@ public final class MirrorProcess implements AutoCloseable {
         }
 
         private MirrorShown mirror(MirrorReport report) {
-            EtcdUpkeep upkeep = upkeeps.get(report.mirror());
-            return upkeep == null ? new MirrorShown(report, null, 0, null, List.of()) : upkeep.shown(report);
+            return upkeep(report.mirror())
+                    .map(upkeep -> upkeep.shown(report))
+                    .orElseGet(() -> new MirrorShown(report, null, 0, null, List.of()));
         }
 
         @Override
@@ -207,7 +243,7 @@ public final class MirrorProcess implements AutoCloseable {
 
         @Override
         public Optional<RevisionMap> revisions(String mirror) {
-            return Optional.ofNullable(upkeeps.get(mirror)).map(EtcdUpkeep::revisions);
+            return upkeep(mirror).map(EtcdUpkeep::revisions);
         }
     }
 }

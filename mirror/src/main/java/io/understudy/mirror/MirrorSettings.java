@@ -8,6 +8,7 @@ import io.understudy.mirror.auth.AuthOptions;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.verify.ForeignWrites;
 import io.understudy.mirror.verify.VerifyOptions;
 import io.understudy.tls.ListenerSecurity;
 import java.net.InetAddress;
@@ -16,6 +17,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -70,7 +72,29 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
      * @param name tells its checkpoint from others in the same target
      * @param scope the part of the source that is copied
      */
-    public record Mirror(String name, Source source, MirrorScope scope, Target target) {}
+    public record Mirror(String name, Source source, MirrorScope scope, Target target) {
+
+        /**
+         * The mirror in the other direction, as it runs while its target is the primary; empty unless both are etcd clusters.
+         * It deletes what the new primary lacks, within the limit, and repairs nothing.
+         */
+        public Optional<Mirror> reversed() {
+            if (!(source instanceof Source.Etcd from) || !(target instanceof Target.Etcd to)) {
+                return Optional.empty();
+            }
+            return Optional.of(new Mirror(
+                    name,
+                    new Source.Etcd(to.cluster(), from.feed(), from.marked()),
+                    scope.reversed(),
+                    new Target.Etcd(
+                            from.cluster(),
+                            to.options().back(),
+                            new VerifyOptions(to.verify().keysPerSecond(), ForeignWrites.REPORT),
+                            to.compactAfter(),
+                            to.activeTtl(),
+                            AuthOptions.DEFAULTS)));
+        }
+    }
 
     /** What a mirror reads from. */
     public sealed interface Source {

@@ -99,7 +99,8 @@ final class EtcdMirrorFaultIT {
     void writesEachCommitOnceThoughConnectionsBreakAllTheTime() {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Workload workload = new Workload(source, seed);
-        try (MirrorProcess mirror = CLUSTERS.mirror()) {
+        try (MirrorProcess mirror = CLUSTERS.mirror(
+                MirrorScope.all(), EtcdSinkOptions.DEFAULTS.withProgressInterval(Duration.ofMinutes(1)))) {
             awaitCaughtUp(mirror, source);
             MirrorReport before = mirror.reports().get(0);
             long written = timesWritten();

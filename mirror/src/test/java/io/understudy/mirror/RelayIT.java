@@ -32,7 +32,7 @@ import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
-import io.understudy.mirror.takeover.MirrorParties;
+import io.understudy.mirror.takeover.TakeOver;
 import io.understudy.mirror.takeover.TakeOverException;
 import io.understudy.mirror.verify.Difference;
 import io.understudy.mirror.verify.NotComparable;
@@ -181,10 +181,9 @@ final class RelayIT {
         }
         assertThat(verify(settings)).isInstanceOfSatisfying(NotComparable.class, not -> assertThat(not.why())
                 .isEqualTo(NotComparable.Why.NO_CHECKPOINT));
-        assertThatThrownBy(() -> new MirrorParties(settings, null, null, PATIENCE))
+        assertThatThrownBy(() -> new TakeOver(settings, null, null, PATIENCE, keys -> {}))
                 .isInstanceOf(TakeOverException.class)
-                .hasMessageContaining("mirror remote reads from Kafka")
-                .hasMessageContaining("stop this mirror first");
+                .hasMessageContaining("mirror remote has Kafka at one side");
     }
 
     @Test

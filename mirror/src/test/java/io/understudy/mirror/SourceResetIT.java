@@ -9,28 +9,16 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.local.etcd.EtcdMember;
-import io.understudy.mirror.checkpoint.Checkpoint;
-import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.SourceReset;
 import io.understudy.mirror.fixture.Leases;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
-import io.understudy.mirror.home.Compared;
-import io.understudy.mirror.home.Home;
 import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
-import io.understudy.mirror.scope.ReservedKeys;
-import io.understudy.mirror.takeover.Failback;
-import io.understudy.mirror.takeover.Handover;
-import io.understudy.mirror.takeover.HandoverListener;
-import io.understudy.mirror.takeover.HandoverOptions;
-import io.understudy.mirror.takeover.MirrorParties;
-import io.understudy.vocabulary.Revision;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.SortedMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -143,23 +131,6 @@ final class SourceResetIT {
         assertThat(target.contents()).isEqualTo(source.contents());
     }
 
-    /** Its checkpoint is {@code syncing} then, and the backup's revision beyond it: nothing else tells of the reset. */
-    @Test
-    @Tag("variants")
-    void aBackupFromBeforeAFailbackThatHasGoneOn_isHeldToTheLimit_alsoWhenAskedAgain() throws Exception {
-        switchOverAndBack();
-        assertThat(target.get(ReservedKeys.compared("dr")).getKvsList()).hasSize(1);
-        long back = source.revision();
-        restore();
-        while (source.put("/k/49", "other") <= back) {}
-        for (int again = 0; again < 2; again++) {
-            try (MirrorProcess mirror = start(EtcdSinkOptions.DEFAULTS)) {
-                assertThat(awaitFailure(mirror)).hasMessageContaining("would delete 10 of 60 keys");
-            }
-            assertThat(target.contents()).hasSize(60);
-        }
-    }
-
     @Test
     void aSourceThatWasWiped_stopsTellingWhatDiffers() throws Exception {
         CLUSTERS.source().stop();
@@ -198,54 +169,10 @@ final class SourceResetIT {
         assertThat(target.contents()).isEqualTo(source.contents());
     }
 
-    /** The checkpoint has the snapshot's revision by then, and the source the home. */
-    @Test
-    @Tag("variants")
-    void whatToldOfAComparisonAtAnotherRevisionLiftsNoLimit() throws Exception {
-        restore();
-        try (MirrorProcess mirror = start(RESYNC)) {
-            assertThat(awaitFailure(mirror)).hasMessageContaining("would delete 10 of 60 keys");
-        }
-        Home home = Home.decode(
-                "the source", source.get(ReservedKeys.home("dr")).getKvs(0).getValue());
-        Revision all = new Revision(target.revision());
-        target.put(ReservedKeys.compared("dr").toStringUtf8(), new Compared(new Revision(1), all, home).encode());
-        try (MirrorProcess mirror = start(RESYNC)) {
-            assertThat(awaitFailure(mirror)).hasMessageContaining("would delete 10 of 60 keys");
-        }
-        Checkpoint found = CheckpointCodec.decode(
-                "the target",
-                target.get(ReservedKeys.checkpoint("dr")).getKvs(0).getValue());
-        target.put(ReservedKeys.compared("dr").toStringUtf8(), new Compared(found.revision(), all, home).encode());
-        try (MirrorProcess mirror = start(RESYNC)) {
-            awaitCaughtUp(mirror, source);
-        }
-        assertThat(target.contents()).isEqualTo(source.contents());
-    }
-
     /** The other history's revisions tell nothing of how far the mirror is. */
     private void awaitEqual() {
         await().atMost(Mirrors.PATIENCE)
                 .untilAsserted(() -> assertThat(target.contents()).isEqualTo(source.contents()));
-    }
-
-    private void switchOverAndBack() {
-        HandoverOptions options = HandoverOptions.DEFAULTS.acceptingSilentWatchers();
-        MirrorSettings.Mirror settings = new MirrorSettings.Mirror(
-                "dr",
-                MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
-                MirrorScope.all(),
-                MirrorSettings.Target.Etcd.of(
-                        Mirrors.settings(CLUSTERS.target()),
-                        EtcdSinkOptions.DEFAULTS.withProgressInterval(Duration.ofMillis(100))));
-        try (MirrorParties clusters = new MirrorParties(settings, null, null, options.patience())) {
-            try (MirrorProcess mirror = Mirrors.start(settings)) {
-                awaitCaughtUp(mirror, source);
-                var unused = Handover.switchover(clusters.forward(), options, HandoverListener.NONE)
-                        .run();
-            }
-            var unused = new Failback(clusters, options, Mirrors.PATIENCE, HandoverListener.NONE, report -> {}).run();
-        }
     }
 
     private void goOnBeyondWhatWasMirroredAndForgetHow() {

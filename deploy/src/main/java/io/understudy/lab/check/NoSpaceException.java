@@ -7,9 +7,8 @@ public final class NoSpaceException extends Exception {
 
     NoSpaceException(Throwable cause) {
         super(
-                "the core rejects writes (alarm NOSPACE): it is frozen by a switchover, or full. To unfreeze it, run"
-                        + " \"understudy mirror failback\", or \"switchover --undo\" before the primary role has moved;"
-                        + " --fresh deletes all data",
+                "the core rejects writes (alarm NOSPACE): it is full. Compact and defragment it, then run"
+                        + " \"etcdctl alarm disarm\"; --fresh deletes all data",
                 cause);
     }
 }

@@ -29,7 +29,7 @@ final class SelfCheckIT {
             assertThatExceptionOfType(NoSpaceException.class)
                     .isThrownBy(() -> check(voter).run())
                     .satisfies(refused -> assertThat(refused.getMessage())
-                            .contains("rejects writes", "NOSPACE", "failback", "--undo", "--fresh")
+                            .contains("rejects writes", "NOSPACE", "alarm disarm", "--fresh")
                             .doesNotContain("Status{", "\n"));
         } finally {
             alarm.lift();

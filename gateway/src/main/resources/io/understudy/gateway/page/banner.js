@@ -94,7 +94,7 @@ function alarms(core) {
     return {
       key: `alarm ${kind}`, level: 'bad', icon: 'bad',
       title: `${kind === 'NOSPACE' ? 'Writes are rejected' : 'Core cluster'}: alarm ${kind} on ${of}`,
-      text: kind === 'NOSPACE' ? 'The core cluster exceeds its space quota, or is frozen by a switchover. Deletes are accepted.' : '',
+      text: kind === 'NOSPACE' ? 'The core cluster exceeds its space quota. Deletes are accepted.' : '',
     };
   });
 }

@@ -63,7 +63,6 @@ public final class ActiveLease implements ActiveRole {
         this.ttl = ttl;
         this.activations =
                 MirrorMeter.ACTIVATIONS.counter().tag("mirror", mirror).register(meters);
-        MirrorMeter.ACTIVE.gauge(() -> isActive() ? 1 : 0).tag("mirror", mirror).register(meters);
         this.thread = new Thread(this::run, "mirror-" + mirror + "-active");
         thread.setDaemon(true);
     }

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * they have changed, and then, or now and again, compares all of both sides and makes what differs the same, change by
  * change. It never enables or disables authentication, and what fails here stops nothing else.
  *
- * <p>Nothing is copied while a hand-over has withdrawn permissions at the source, or in the target, where they would be given
+ * <p>Nothing is copied while a switchover has withdrawn permissions at the source, or in the target, where they would be given
  * back: that is marked there, before and until after (see {@link ReservedKeys#FREEZES}). What was read counts if there is
  * no mark, and if the revision of users and roles is the same before all of this as afterwards: so what was read was not
  * withdrawn when it was read.

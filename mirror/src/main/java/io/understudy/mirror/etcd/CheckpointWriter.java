@@ -58,6 +58,11 @@ final class CheckpointWriter {
         return current;
     }
 
+    /** The checkpoint is to be moved as soon as possible. Any thread. */
+    void hurry() {
+        schedule.hurry();
+    }
+
     /** Whether the checkpoint is to be moved there though nothing has happened since. */
     boolean isMoveDue(Revision reached) {
         return schedule.isDue(current().revision(), reached);

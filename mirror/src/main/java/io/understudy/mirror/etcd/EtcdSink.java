@@ -124,11 +124,14 @@ public final class EtcdSink implements Sink {
             if (found == null) {
                 return null;
             }
-            Checkpoint taken = found.takenOverBy(writerName);
+            if (!writer.raiseEpoch(found.takenOverBy(writerName))) {
+                continue;
+            }
+            Checkpoint taken = requireThere(writer.read()).takenOverBy(writerName);
             try {
-                store.beginEpoch(taken);
+                store.writeOwn(List.of(), taken);
             } catch (SinkException.Fenced e) {
-                // The writer before us had something on its way: look again.
+                // A writer of an earlier release, which does not compare the epoch: look again.
                 lost = e;
                 continue;
             }
@@ -146,6 +149,13 @@ public final class EtcdSink implements Sink {
         throw new SinkException.Fenced("mirror " + mirror + " could not be taken over in " + TAKE_OVER_ATTEMPTS
                 + " attempts: another process is writing. Last failure: "
                 + (lost == null ? "" : lost.getMessage()));
+    }
+
+    private Checkpoint requireThere(@Nullable Checkpoint found) {
+        if (found == null) {
+            throw new SinkException.Refused("checkpoint of mirror " + mirror + " was deleted during the take-over");
+        }
+        return found;
     }
 
     private void requireOurs(@Nullable Checkpoint found) {

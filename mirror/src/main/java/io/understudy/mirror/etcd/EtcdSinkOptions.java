@@ -33,7 +33,7 @@ public record EtcdSinkOptions(
             ForeignKeys.FAIL,
             1_572_864,
             128,
-            Duration.ofSeconds(10),
+            Duration.ofSeconds(1),
             TargetHistory.COALESCED,
             LeaseMode.DROP,
             4,

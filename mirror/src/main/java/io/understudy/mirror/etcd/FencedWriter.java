@@ -22,14 +22,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class FencedWriter {
 
+    private final TargetCalls calls;
+    private final String mirror;
     private final FencedKey key;
     private final ByteString epochKey;
+    private final FencedKey epoch;
 
     private long createRevision;
     private volatile @Nullable Checkpoint current;
     private volatile long epochRevision;
 
     FencedWriter(TargetCalls calls, String mirror, EtcdSinkOptions options) {
+        this.calls = calls;
+        this.mirror = mirror;
+        this.epoch = new FencedKey(calls, ReservedKeys.epoch(mirror), options);
         this.key = new FencedKey(calls, ReservedKeys.checkpoint(mirror), options);
         this.epochKey = ReservedKeys.epoch(mirror);
     }
@@ -59,14 +65,27 @@ final class FencedWriter {
     }
 
     /**
-     * Stores the first checkpoint of this writer's epoch and, in the same transaction, the epoch key, which changes at
-     * no other time: writes that compare its mod revision are this epoch's: see {@link #fence}.
+     * Stores the first checkpoint of a mirror and, in the same transaction, the epoch key: see {@link #fence}.
      *
      * @throws SinkException.Fenced as {@link #write}
      */
     void beginEpoch(Checkpoint first) {
         write(List.of(Operations.put(epochKey, ByteString.copyFromUtf8(Long.toString(first.epoch())))), first);
         epochRevision = key.modRevision();
+    }
+
+    /**
+     * Raises the epoch: compares the epoch key alone, which commits of another writer do not change, so one that is busy
+     * cannot prevent it. From then on no transaction of that writer succeeds.
+     *
+     * @return false if another writer raised it meanwhile
+     */
+    boolean raiseEpoch(Checkpoint next) {
+        var unused = epoch.read();
+        ByteString value = ByteString.copyFromUtf8(next.epoch() + " " + next.writer());
+        boolean raised = epoch.write(List.of(), value, List.of()) instanceof FencedKey.Outcome.Done;
+        epochRevision = raised ? epoch.modRevision() : 0;
+        return raised;
     }
 
     /** Reads the checkpoint, linearizably. Writes from now on build on what was found. */
@@ -82,7 +101,7 @@ final class FencedWriter {
      * revision. Any thread.
      */
     long room(Checkpoint checkpoint) {
-        return key.room(CheckpointCodec.encode(checkpoint.largest()), List.of());
+        return key.room(CheckpointCodec.encode(checkpoint.largest()), List.of(epochOf(Long.MAX_VALUE)));
     }
 
     /**
@@ -93,12 +112,15 @@ final class FencedWriter {
      */
     void write(List<RequestOp> operations, Checkpoint next) {
         long before = key.modRevision();
-        FencedKey.Outcome outcome = key.write(operations, CheckpointCodec.encode(next), List.of());
+        FencedKey.Outcome outcome = key.write(
+                operations,
+                CheckpointCodec.encode(next),
+                epochIfBegun().map(List::of).orElseGet(List::of));
         if (outcome instanceof FencedKey.Outcome.Lost lost) {
-            throw notOurs(lost.found(), next);
+            throw notOurs(calls, lost.found(), next);
         }
         if (outcome instanceof FencedKey.Outcome.Unmet) {
-            throw new IllegalStateException("unexpected failed compare of a key other than " + key.shown());
+            throw notOurs(calls, key.seenBy(calls), next);
         }
         if (before == 0) {
             createRevision = key.modRevision();
@@ -133,16 +155,20 @@ final class FencedWriter {
             throw new IllegalStateException("fence requested outside of an epoch");
         }
         long writtenAt = key.modRevision();
-        return new Fence(epoch(), asking -> {
-            KeyValue found = key.seenBy(asking);
+        return new Fence(epoch(), reading -> {
+            KeyValue found = key.seenBy(reading);
             return found != null && found.getModRevision() == writtenAt
                     ? new SinkException.Refused("another client changed or deleted the mirror's own keys next to "
                             + key.shown() + " during a snapshot")
-                    : notOurs(found, ours);
+                    : notOurs(reading, found, ours);
         });
     }
 
-    private SinkException notOurs(@Nullable KeyValue found, Checkpoint intended) {
+    private SinkException notOurs(TargetCalls reading, @Nullable KeyValue found, Checkpoint intended) {
+        HomeKeys.Known here = new HomeKeys(reading, "target", mirror).read();
+        if (here.own() != null && here.own().cluster().equals(here.cluster())) {
+            return HomeKeys.moved(here.own());
+        }
         String ours = "this mirror is " + intended.writer() + " at epoch " + intended.epoch();
         if (found == null) {
             return new SinkException.Refused("checkpoint at " + key.shown() + " is missing; " + ours

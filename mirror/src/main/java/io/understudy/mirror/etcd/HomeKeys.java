@@ -90,7 +90,7 @@ final class HomeKeys {
                                 .setTarget(Compare.CompareTarget.MOD)
                                 .setResult(Compare.CompareResult.LESS)
                                 .setModRevision(before.revision() + 1))
-                        .addSuccess(Operations.put(key, home.encode()))
+                        .addSuccess(Operations.put(key, kept(home, before).encode()))
                         .addSuccess(all)
                         .addFailure(all)
                         .build());
@@ -101,6 +101,11 @@ final class HomeKeys {
                         done.getHeader(),
                         done.getResponses(done.getResponsesCount() - 1).getResponseRange()))
                 .orElseGet(this::read);
+    }
+
+    /** What a move has stored at the cluster stays: how it was closed, above all. */
+    private static Home kept(Home home, Known before) {
+        return before.own() == null ? home : home.with(before.own().move());
     }
 
     /** Where it takes no puts, that is no trouble: it is told later. */
@@ -126,6 +131,13 @@ final class HomeKeys {
                                 .setValue(home.encode()))
                         .addSuccess(Operations.delete(key))
                         .build());
+    }
+
+    /** Why a mirror no longer writes to the cluster of {@code home}. */
+    static SinkException.HomeMoved moved(Home home) {
+        return new SinkException.HomeMoved("the primary of mirror " + home.mirror() + " moved to its target, cluster "
+                + home.cluster() + ", at " + home.at() + " by a switchover or failover."
+                + " Use \"understudy mirror failback\" to move it back");
     }
 
     static String shown(ByteString key) {

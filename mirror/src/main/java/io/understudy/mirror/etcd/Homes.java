@@ -64,8 +64,8 @@ final class Homes {
     }
 
     /**
-     * Has both clusters know the home, once. Returns when they do; but a source that takes no puts, since it is full or
-     * frozen, is told later.
+     * Has both clusters know the home, once. Returns when they do; but a source that rejects puts, since it is full or
+     * closed, stores it later.
      *
      * @throws SinkException.Refused the target is where the keys are written by their owners; what was stored for the
      *     first time is deleted again
@@ -126,11 +126,6 @@ final class Homes {
                 + " progress");
     }
 
-    /** What the source alone knows, which {@link #settle} changes; null for nothing. */
-    @Nullable Home knownToSource() {
-        return atSource == null ? null : atSource.read().own();
-    }
-
     private boolean isSettled(ClusterId source) {
         Home home = settled;
         return home != null
@@ -188,10 +183,7 @@ final class Homes {
                 .flatMap(Optional::stream)
                 .max((one, other) -> Long.compare(one.moves(), other.moves()));
         own.filter(home -> home.cluster().equals(here.cluster())).ifPresent(home -> {
-            throw new SinkException.HomeMoved("the primary of mirror " + mirror
-                    + " moved to its target, cluster "
-                    + here.cluster() + ", at " + home.at() + " by a switchover or failover."
-                    + " Use \"understudy mirror failback\" to move it back");
+            throw HomeKeys.moved(home);
         });
         for (Home other : here.others()) {
             if (other.keepsOut(here.cluster(), scope.targetRanges(), own.orElse(null), here.own() != null)) {

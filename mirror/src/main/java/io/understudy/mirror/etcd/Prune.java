@@ -28,7 +28,6 @@ final class Prune {
 
     private final String mirror;
     private final long held;
-    private final Revision equalAt;
     private final EtcdSinkOptions options;
     private final long allowed;
     private final List<ByteString> shown = new ArrayList<>();
@@ -38,20 +37,12 @@ final class Prune {
     /**
      * @param held how many keys the target has
      * @param options tell how many of them may be deleted
-     * @param equalAt target revision at which the source had all that the target held: what it lacks of that it has
-     *     deleted, and is not limited; zero if none is known
      */
-    Prune(String mirror, long held, EtcdSinkOptions options, Revision equalAt) {
+    Prune(String mirror, long held, EtcdSinkOptions options) {
         this.mirror = mirror;
         this.held = held;
-        this.equalAt = equalAt;
         this.options = options;
         this.allowed = options.prunable(held);
-    }
-
-    /** Whether a key that was written last at the target's revision {@code modRevision} is to be put off, and counted. */
-    boolean limits(long modRevision) {
-        return modRevision > equalAt.value();
     }
 
     /**
@@ -72,7 +63,7 @@ final class Prune {
                 while ((next == null || KeyRange.KEY_ORDER.compare(next, found.getKey()) < 0) && wanted.hasNext()) {
                     next = scope.inTarget(wanted.next().getKey());
                 }
-                if (!found.getKey().equals(next) && isOwn.test(found) && limits(found.getModRevision())) {
+                if (!found.getKey().equals(next) && isOwn.test(found)) {
                     add(found.getKey());
                 }
             }
@@ -114,17 +105,10 @@ final class Prune {
         boolean isBack = options.limitsFirst();
         return "a resync would delete " + count + " of " + Counted.of(held, "key") + " in "
                 + (isBack ? "the former primary" : "the target") + ", such as " + shown(shown)
-                + "; maxPrunePercent allows " + options.maxPrunePercent() + " percent" + since()
+                + "; maxPrunePercent allows " + options.maxPrunePercent() + " percent"
                 + ". No key was deleted. Verify the "
                 + (isBack ? "new primary" : "source")
                 + ", then increase maxPrunePercent until the mirror is synced";
-    }
-
-    private String since() {
-        return equalAt.equals(Revision.ZERO)
-                ? ""
-                : ". They were written to the target after the comparison of the failback, by another client or by an"
-                        + " interrupted sync";
     }
 
     /** Some keys, as named in errors. */

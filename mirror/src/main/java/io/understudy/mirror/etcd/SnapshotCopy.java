@@ -139,7 +139,7 @@ final class SnapshotCopy implements AutoCloseable {
 
     /** @return whether it was not put off */
     private boolean delete(PageMerge.Difference.Surplus surplus, Batch batch) {
-        if (prune != null && prune.limits(surplus.modRevision())) {
+        if (prune != null) {
             prune.add(surplus.key());
             return false;
         }

@@ -6,7 +6,6 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.checkpoint.LaneProgress;
-import io.understudy.mirror.home.Compared;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
@@ -240,7 +239,8 @@ final class Synchronisation implements AutoCloseable {
         List<RequestOp> ended = new ArrayList<>(IntStream.range(0, options.lanes())
                 .mapToObj(lane -> Operations.delete(Lane.key(mirror, lane)))
                 .toList());
-        ended.add(Operations.delete(ReservedKeys.compared(mirror)));
+        // As a failback of an earlier release left it.
+        ended.add(Operations.delete(ReservedKeys.of(mirror, "compared")));
         if (options.onForeignKeys() == ForeignKeys.DELETE) {
             ended.add(Operations.delete(ReservedKeys.keptForeign(mirror)));
         }
@@ -297,7 +297,6 @@ final class Synchronisation implements AutoCloseable {
 
     /** @param unchecked revision of the snapshot; null if the previous writer counted its deletions before it began */
     private SnapshotCopy begin(Checkpoint found, CopyRest rest, @Nullable Revision unchecked) {
-        Revision equalAt = equalAt(found.revision());
         long held = checks.count();
         boolean isFirst = found.revision().equals(Revision.ZERO);
         boolean isLimited = (!isFirst || options.limitsFirst()) && options.limitsPrune();
@@ -307,7 +306,7 @@ final class Synchronisation implements AutoCloseable {
                 ? ForeignKeys.DELETE
                 : options.onForeignKeys();
         if (isLimited && held > 0 && unchecked != null) {
-            requirePrunable(new Prune(mirror, held, options, equalAt), policy, unchecked);
+            requirePrunable(new Prune(mirror, held, options), policy, unchecked);
         }
         homes.settle(found.source());
         Checkpoint syncing = found.marked(homes.path(found.source()), Instant.now());
@@ -350,7 +349,7 @@ final class Synchronisation implements AutoCloseable {
                 policy,
                 writer.createRevision(),
                 held == 0,
-                isLimited ? new Prune(mirror, held, options, equalAt) : null,
+                isLimited ? new Prune(mirror, held, options) : null,
                 leases,
                 Lanes.start(mirror, lanes));
     }
@@ -368,21 +367,6 @@ final class Synchronisation implements AutoCloseable {
                     found -> policy == ForeignKeys.DELETE || found.getCreateRevision() >= foreignBefore);
             var unused = prune.keys();
         }
-    }
-
-    /**
-     * The target's revision when it was found equal to the source at {@code revision}, if the source has gone on from there;
-     * else zero. Not if another history is begun with, which has another revision, or another record of the home: so this is
-     * asked before the source is told of that.
-     */
-    private Revision equalAt(Revision revision) {
-        TargetKeys found = new TargetKeys(calls, KeyRange.single(ReservedKeys.compared(mirror)));
-        return found.hasNext()
-                ? Compared.decode(found.next().getValue())
-                        .filter(compared -> compared.isAt(revision, homes.knownToSource()))
-                        .map(Compared::targetRevision)
-                        .orElse(Revision.ZERO)
-                : Revision.ZERO;
     }
 
     private boolean has(ByteString key) {

@@ -6,6 +6,7 @@ import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.ForeignWriteHint;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.ClusterId;
@@ -33,6 +34,7 @@ final class Tail implements AutoCloseable {
     private final CheckpointWriter writer;
     private final SinkListener listener;
     private final boolean leases;
+    private final ByteString record;
     private final CommitPath paths = new CommitPath();
     private final BatchWriter batches;
     private final GroupCommit group;
@@ -55,6 +57,7 @@ final class Tail implements AutoCloseable {
         this.writer = writer;
         this.listener = listener;
         this.leases = leases.areKept();
+        this.record = ReservedKeys.home(mirror);
         this.batches = new BatchWriter(mirror, writer, leases, hint);
         this.group = new GroupCommit("mirror-" + mirror + "-writer", history, batches::write, System::nanoTime);
     }
@@ -89,6 +92,10 @@ final class Tail implements AutoCloseable {
             operations = List.of();
         }
         if (operations.isEmpty()) {
+            if (commit.changes().stream().anyMatch(change -> change.key().equals(record))) {
+                // The end marker of a switchover: clients wait for the checkpoint to reach it.
+                writer.hurry();
+            }
             progress(position);
             return;
         }

@@ -113,7 +113,7 @@ final class TargetCalls implements AutoCloseable {
                 : attempt(what, true, endpoint -> answer(stub(endpoint).txn(request)));
     }
 
-    /** Whether the last attempt failed since the cluster takes no puts: it is out of space, or frozen by that alarm. */
+    /** Whether the last attempt failed since the cluster takes no puts: it is out of space. */
     boolean isFull() {
         return full;
     }
@@ -247,7 +247,7 @@ final class TargetCalls implements AutoCloseable {
             case PERMISSION_DENIED ->
                 "; grant the mirror's user read and write access to its keys and to \\000understudy/ in both clusters";
             case NO_SPACE ->
-                "; unless a switchover raised this alarm, compact and defragment the cluster or increase"
+                "; compact and defragment the cluster or increase"
                         + " --quota-backend-bytes, then run \"etcdctl alarm disarm\"";
             default -> "";
         };

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The one cluster in which a mirror's keys are written by their owners. Source and target each store what they know of
- * that; of two records the one of more moves is right, since a frozen or dead cluster can't be told.
+ * that; of two records the one of more moves is right, since a closed or lost cluster cannot store it.
  *
  * <pre>{@code
  * {"format":1,"mirror":"dr","home":"cdf818194e3a8c32","source":"cdf818194e3a8c32","target":"b0f2",
@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param scope what is mirrored from source to target
  * @param moves how often it has moved
  * @param at when this was found out, to the millisecond
+ * @param move of the primary role, as far as this cluster stores it; in a record of format 2 beside the other fields
  */
 public record Home(
         String mirror,
@@ -35,12 +36,17 @@ public record Home(
         ClusterId target,
         MirrorScope scope,
         long moves,
-        Instant at) {
+        Instant at,
+        Move move) {
 
     private static final int FORMAT = 1;
+    /** With a move. */
+    private static final int FORMAT_WITH_MOVE = 2;
 
     private static final Set<String> FIELDS =
             Set.of("format", "mirror", "home", "source", "target", "scope", "moves", "at");
+    private static final Set<String> FIELDS_WITH_MOVE =
+            Set.of("format", "mirror", "home", "source", "target", "scope", "moves", "at", "move");
 
     public Home {
         at = at.truncatedTo(ChronoUnit.MILLIS);
@@ -49,14 +55,40 @@ public record Home(
         }
     }
 
+    /** Without a move. */
+    public Home(
+            String mirror,
+            ClusterId cluster,
+            ClusterId source,
+            ClusterId target,
+            MirrorScope scope,
+            long moves,
+            Instant at) {
+        this(mirror, cluster, source, target, scope, moves, at, Move.NONE);
+    }
+
     /** The same after one more move. */
     public Home movedTo(ClusterId next, Instant now) {
         return new Home(mirror, next, source, target, scope, moves + 1, now);
     }
 
-    /** Whether both say the same, found out at any time. */
+    /** The same, stored with that. */
+    public Home with(Move other) {
+        return new Home(mirror, cluster, source, target, scope, moves, at, other);
+    }
+
+    /** The same with the primary as the mirror's source, as the mirror runs from now on. */
+    public Home turned() {
+        return cluster.equals(source)
+                ? this
+                : new Home(
+                        mirror, cluster, /* source= */ target, /* target= */ source, scope.reversed(), moves, at, move);
+    }
+
+    /** Whether both say the same, found out at any time, whatever was moved. */
     public boolean agreesWith(@Nullable Home other) {
-        return other != null && new Home(mirror, cluster, source, target, scope, moves, other.at).equals(other);
+        return other != null
+                && new Home(mirror, cluster, source, target, scope, moves, other.at, other.move).equals(other);
     }
 
     /** What the mirrored keys are in {@code at}; empty if that is neither of its clusters. */
@@ -106,7 +138,7 @@ public record Home(
     /** As stored. */
     public ByteString encode() {
         ObjectNode root = StrictJson.object();
-        root.put("format", FORMAT);
+        root.put("format", move.equals(Move.NONE) ? FORMAT : FORMAT_WITH_MOVE);
         root.put("mirror", mirror);
         root.put("home", cluster.toString());
         root.put("source", source.toString());
@@ -114,6 +146,9 @@ public record Home(
         StrictJson.put(root, "scope", scope);
         root.put("moves", moves);
         root.put("at", at.toString());
+        if (!move.equals(Move.NONE)) {
+            root.set("move", move.json());
+        }
         return StrictJson.encode(root);
     }
 
@@ -126,8 +161,9 @@ public record Home(
     public static Home decode(String where, ByteString stored) {
         try {
             JsonNode root = StrictJson.parse(stored);
-            StrictJson.requireFormat(root, FORMAT);
-            StrictJson.requireFields("it", root, FIELDS);
+            boolean hasMove = root.path("format").asInt() == FORMAT_WITH_MOVE;
+            StrictJson.requireFormat(root, hasMove ? FORMAT_WITH_MOVE : FORMAT);
+            StrictJson.requireFields("it", root, hasMove ? FIELDS_WITH_MOVE : FIELDS);
             return new Home(
                     StrictJson.text(root, "mirror"),
                     StrictJson.clusterId(root, "home"),
@@ -135,7 +171,8 @@ public record Home(
                     StrictJson.clusterId(root, "target"),
                     StrictJson.scope(root, "scope"),
                     StrictJson.number(root, "moves"),
-                    StrictJson.instant(root, "at"));
+                    StrictJson.instant(root, "at"),
+                    hasMove ? Move.decode(root.path("move")) : Move.NONE);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
                     "invalid primary record at " + where + ": " + e.getMessage() + "; found "

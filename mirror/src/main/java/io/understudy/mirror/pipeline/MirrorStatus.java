@@ -29,8 +29,8 @@ final class MirrorStatus implements SinkListener {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final String mirror;
-    private final String source;
-    private final String target;
+    private volatile String source;
+    private volatile String target;
     private final Counter changes;
     private final Counter transactions;
     private final Counter retries;
@@ -225,7 +225,18 @@ final class MirrorStatus implements SinkListener {
         letGo();
         isElsewhere = true;
         recovered();
-        to(MirrorState.STANDBY, why);
+        if (standing == MirrorState.STANDBY) {
+            standingReason = why;
+            show();
+        } else {
+            to(MirrorState.STANDBY, why);
+        }
+    }
+
+    /** The direction of the mirror, from now on. */
+    synchronized void follows(String newSource, String newTarget) {
+        source = newSource;
+        target = newTarget;
     }
 
     private void letGo() {

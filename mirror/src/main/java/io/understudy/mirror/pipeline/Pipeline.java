@@ -4,7 +4,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
+import io.understudy.mirror.active.ActiveRole;
 import io.understudy.mirror.active.Standing;
+import io.understudy.mirror.metrics.MirrorMeter;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
@@ -57,7 +59,10 @@ public final class Pipeline implements AutoCloseable {
 
     private static final Duration MAX_PAUSE_AFTER_FAILURE = Duration.ofMinutes(5);
 
-    private final MirrorPlan plan;
+    /** One, or one for each direction; the second while the primary role is at the first one's target. */
+    private final List<MirrorPlan> directions;
+
+    private volatile MirrorPlan plan;
     private final Duration firstPause;
     private final Duration firstPauseAfterFailure;
     private final MirrorStatus status;
@@ -68,28 +73,44 @@ public final class Pipeline implements AutoCloseable {
     private final Currency currency = new Currency();
     private final Replication replication;
     private int failures;
+    /** How often in a row the target was found to be the primary. */
+    private int refusals;
     /** Whether the last sink has found the source's history to be the mirrored one. */
     private boolean compared;
     /** How often the target was found to be kept as the source is; a failure after that is a new one. */
     private long syncs;
 
-    private Pipeline(MirrorPlan plan, MeterRegistry meters, Duration firstPause) {
-        this.plan = plan;
+    private Pipeline(List<MirrorPlan> directions, MeterRegistry meters, Duration firstPause) {
+        this.directions = List.copyOf(directions);
+        this.plan = directions.get(0);
+        directions.stream().filter(other -> !other.equals(plan)).forEach(other -> other.role()
+                .compete(false));
         this.firstPause = firstPause;
         this.firstPauseAfterFailure = firstPause.multipliedBy(FIRST_PAUSE_AFTER_FAILURE.dividedBy(FIRST_PAUSE));
         this.status = new MirrorStatus(plan.mirror(), plan.sourceName(), plan.targetName(), plan.patience(), meters);
+        if (plan.role() != ActiveRole.ALWAYS) {
+            MirrorMeter.ACTIVE
+                    .gauge(() -> plan.role().isActive() ? 1 : 0)
+                    .tag("mirror", plan.mirror())
+                    .register(meters);
+        }
         this.replication = new Replication(plan.mirror(), meters);
         this.thread = new Thread(this::run, "mirror-" + plan.mirror());
     }
 
     /** Starts the mirror's thread. Neither source nor target need to be there: attempts go on until they are. */
     public static Pipeline start(MirrorPlan plan, MeterRegistry meters) {
-        return start(plan, meters, FIRST_PAUSE);
+        return start(List.of(plan), meters);
+    }
+
+    /** The same; mirrors in the direction in which the target is not the primary. */
+    public static Pipeline start(List<MirrorPlan> directions, MeterRegistry meters) {
+        return start(directions, meters, FIRST_PAUSE);
     }
 
     /** @param firstPause before the first of several attempts is repeated; each further one waits for twice as long */
-    static Pipeline start(MirrorPlan plan, MeterRegistry meters, Duration firstPause) {
-        Pipeline pipeline = new Pipeline(plan, meters, firstPause);
+    static Pipeline start(List<MirrorPlan> directions, MeterRegistry meters, Duration firstPause) {
+        Pipeline pipeline = new Pipeline(directions, meters, firstPause);
         pipeline.thread.start();
         return pipeline;
     }
@@ -182,7 +203,7 @@ public final class Pipeline implements AutoCloseable {
         } finally {
             // Letting go takes a call, which would not be waited for.
             boolean unused = Thread.interrupted();
-            plan.role().close();
+            directions.forEach(each -> each.role().close());
             status.to(MirrorState.STOPPED, "stop requested");
         }
     }
@@ -225,6 +246,7 @@ public final class Pipeline implements AutoCloseable {
                 sink.historyRecognised();
             }
             status.home();
+            refusals = 0;
             while (mayWrite(activation)) {
                 follow(sink, start, activation);
                 start = null;
@@ -237,7 +259,7 @@ public final class Pipeline implements AutoCloseable {
             status.error(String.valueOf(e.getMessage()));
             pause();
         } catch (SinkException.HomeMoved e) {
-            status.elsewhere(String.valueOf(e.getMessage()));
+            turnRound(String.valueOf(e.getMessage()));
             pause();
         } catch (SinkException.NotYet e) {
             status.available();
@@ -253,6 +275,29 @@ public final class Pipeline implements AutoCloseable {
             status.unavailable(String.valueOf(e.getMessage()));
             pause();
         }
+    }
+
+    /** The target is the primary: mirrors in the other direction from now on, if there is one. */
+    private void turnRound(String why) {
+        refusals++;
+        boolean isDisputed = refusals > 1 && directions.size() > 1;
+        status.elsewhere(
+                isDisputed
+                        ? "both clusters hold the primary role of mirror " + plan.mirror()
+                                + ", or a switchover is unfinished: run it again, or \"understudy mirror rejoin\""
+                        : why);
+        if (directions.size() > 1) {
+            plan.role().compete(false);
+            MirrorPlan next = directions.get(plan.equals(directions.get(0)) ? 1 : 0);
+            plan = next;
+            next.role().compete(true);
+            status.follows(next.sourceName(), next.targetName());
+        }
+    }
+
+    /** Whether the mirror runs in the direction of {@code direction}. Any thread. */
+    public boolean follows(MirrorPlan direction) {
+        return plan.equals(direction);
     }
 
     /** Opens a feed and follows it until it ends, and a snapshot has to follow, or until this process may not write. */

@@ -25,7 +25,7 @@ public final class ReservedKeys {
 
     private static final ByteString FREEZES_PREFIX = PREFIX.concat(ByteString.copyFromUtf8("freeze/"));
 
-    /** Where a cluster stores which mirrors' hand-overs have withdrawn permissions in it that are to be granted again. */
+    /** Where a cluster stores which mirrors' moves have withdrawn permissions in it that are to be granted again. */
     public static final KeyRange FREEZES = KeyRange.prefix(FREEZES_PREFIX);
 
     /** Where all mirrors keep theirs. */
@@ -75,14 +75,6 @@ public final class ReservedKeys {
         return of(mirror, "kept");
     }
 
-    /**
-     * Where an etcd cluster stores, from a failback until the synchronisation after it has ended, when it was equal to the
-     * source: what the source lacks since then it has deleted.
-     */
-    public static ByteString compared(String mirror) {
-        return of(mirror, "compared");
-    }
-
     /** All that an etcd cluster stores of a mirror into it under names that begin like that. */
     public static KeyRange all(String mirror, String what) {
         return KeyRange.prefix(of(mirror, what));
@@ -93,7 +85,7 @@ public final class ReservedKeys {
         return HOMES_PREFIX.concat(ByteString.copyFromUtf8(mirror));
     }
 
-    /** Where a cluster stores, while it is so, that the hand-over of a mirror has withdrawn permissions in it. */
+    /** Where a cluster stores, while it is so, that a move of a mirror has withdrawn permissions in it. */
     public static ByteString freeze(String mirror) {
         return FREEZES_PREFIX.concat(ByteString.copyFromUtf8(mirror));
     }

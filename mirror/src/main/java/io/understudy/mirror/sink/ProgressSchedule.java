@@ -15,6 +15,7 @@ public final class ProgressSchedule {
 
     private final Duration interval;
     private long storedNanos = System.nanoTime();
+    private volatile boolean wanted;
 
     /**
      * A schedule for one checkpoint.
@@ -28,11 +29,18 @@ public final class ProgressSchedule {
     /** Whether a checkpoint stored at {@code stored} should be moved to {@code reached}. */
     public boolean isDue(Revision stored, Revision reached) {
         long ahead = reached.value() - stored.value();
-        return ahead >= MAX_REVISIONS || (ahead > 0 && System.nanoTime() - storedNanos >= interval.toNanos());
+        return ahead >= MAX_REVISIONS
+                || (ahead > 0 && (wanted || System.nanoTime() - storedNanos >= interval.toNanos()));
+    }
+
+    /** The checkpoint is to be moved as soon as possible: a take-over waits for it. Any thread. */
+    public void hurry() {
+        wanted = true;
     }
 
     /** The checkpoint was just stored. */
     public void stored() {
+        wanted = false;
         storedNanos = System.nanoTime();
     }
 }

@@ -1,9 +1,9 @@
 /**
- * Having the target take over from the source, and back.
+ * Moving the primary role of a mirrored range.
  *
- * <p>{@link io.understudy.mirror.takeover.Handover} takes one {@code Step} after another and writes each into the
- * {@code Journal}, so that a run that was killed goes on in the next one; {@link io.understudy.mirror.takeover.PatientCalls}
- * reaches the clusters.
+ * <p>{@link io.understudy.mirror.takeover.TakeOver} connects the clusters. {@link io.understudy.mirror.takeover.Switchover}
+ * moves the role as planned, {@link io.understudy.mirror.takeover.Failover} without the primary. Both make single requests by
+ * {@code Calls}, so that tests can cut each of them.
  */
 @NullMarked
 package io.understudy.mirror.takeover;

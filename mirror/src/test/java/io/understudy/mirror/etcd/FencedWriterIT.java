@@ -61,6 +61,28 @@ final class FencedWriterIT {
         assertThatThrownBy(() -> before.write(List.of(), first)).isInstanceOf(SinkException.Fenced.class);
     }
 
+    /** Tests invariant M7. */
+    @Test
+    void commitsBetweenReadAndTakeOverDoNotPreventIt_andNoneFollowsIt() {
+        FencedWriter busy = writer("busy");
+        assertThat(busy.read()).isNull();
+        Checkpoint first = Checkpoint.first(new ClusterId(0xfeed), MirrorScope.prefix("/busy/"), "busy", Instant.EPOCH);
+        busy.beginEpoch(first);
+
+        FencedWriter next = writer("busy");
+        Checkpoint seen = next.read();
+        busy.write(List.of(), first.in(CheckpointState.TORN));
+        assertThat(next.raiseEpoch(seen.takenOverBy("next"))).isTrue();
+        assertThatThrownBy(() -> busy.write(List.of(), first)).isInstanceOf(SinkException.Fenced.class);
+
+        Checkpoint last = next.read();
+        assertThat(last.state())
+                .as("the last commit before the take-over stays")
+                .isEqualTo(CheckpointState.TORN);
+        next.write(List.of(), last.takenOverBy("next"));
+        assertThat(next.current().epoch()).isEqualTo(2);
+    }
+
     private FencedWriter writer(String mirror) {
         return new FencedWriter(new TargetCalls(cluster, new Silent()), mirror, EtcdSinkOptions.DEFAULTS);
     }

@@ -31,6 +31,23 @@ final class HomeTest {
         assertThat(Home.decode("here", HOME.encode())).isEqualTo(HOME);
     }
 
+    /** A record of an earlier release has no move; one with a move comes back with all of it. */
+    @Test
+    void holdsHowItsClusterIsClosed() {
+        assertThat(Home.decode("here", HOME.encode()).move()).isEqualTo(Move.NONE);
+        ByteString key = ByteString.copyFromUtf8("/a");
+        Move move = new Move(
+                Move.Phase.CLOSING,
+                new Move.Operation("id", "switchover", "host a, pid 1", Instant.EPOCH),
+                7,
+                9,
+                new Move.Closed(
+                        Move.Way.ROLES, 0xabc, List.of(new Move.Grant("app", key, ByteString.EMPTY, "READWRITE"))));
+        Home closed = HOME.with(move);
+        assertThat(Home.decode("here", closed.encode())).isEqualTo(closed);
+        assertThat(closed.agreesWith(HOME)).as("about the primary").isTrue();
+    }
+
     @Test
     void countsItsMoves() {
         Home moved = HOME.movedTo(TARGET, Instant.EPOCH);

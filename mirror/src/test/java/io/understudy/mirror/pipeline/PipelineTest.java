@@ -266,7 +266,7 @@ final class PipelineTest {
                 "target",
                 new Role(),
                 listener -> sinks.get());
-        return Pipeline.start(plan, new SimpleMeterRegistry(), firstPause);
+        return Pipeline.start(List.of(plan), new SimpleMeterRegistry(), firstPause);
     }
 
     private final class Role implements ActiveRole {

@@ -1,0 +1,54 @@
+package io.understudy.cli;
+
+import io.understudy.mirror.takeover.Failover;
+import io.understudy.mirror.takeover.TakeOver;
+import io.understudy.mirror.takeover.TakeOverOptions;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy mirror rejoin}: makes a former primary a copy after a failover. */
+@Command(
+        name = "rejoin",
+        description = {
+            "Make the former primary a copy after a failover.",
+            "Closes it, names the keys with writes that the new primary lacks, and has the mirror overwrite them."
+        },
+        exitCodeListHeading = "%nExit status:%n",
+        exitCodeList = {
+            "0:done, nothing lost",
+            "1:failed, the role has not moved",
+            "2:usage error",
+            "3:done, writes lost or unknown"
+        })
+final class MirrorRejoinCommand implements Callable<Integer> {
+
+    @Mixin
+    private TakeOverFlags flags;
+
+    @Mixin
+    private CloseFlags close;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        TakeOverText text = flags.text(spec.commandLine());
+        TakeOverOptions options = TakeOverOptions.DEFAULTS
+                .with(close.way(spec.commandLine()))
+                .within(TakeOverOptions.DEFAULTS.drainDeadline(), flags.patience(spec.commandLine()));
+        try (TakeOver clusters = flags.clusters(spec.commandLine())) {
+            Failover rejoin = clusters.rejoin(options, text::step);
+            text.plan(rejoin.rejoinPlan(), flags.isDryRun());
+            if (flags.isDryRun()) {
+                return ExitCode.OK;
+            }
+            text.confirm("Overwriting the former primary", () -> {});
+            return text.report(rejoin.rejoin(), true);
+        }
+    }
+}

@@ -1,0 +1,373 @@
+package io.understudy.mirror.takeover;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.AlarmRequest;
+import io.etcd.jetcd.api.AlarmRequest.AlarmAction;
+import io.etcd.jetcd.api.AlarmResponse;
+import io.etcd.jetcd.api.Permission;
+import io.understudy.etcd.Credentials;
+import io.understudy.mirror.home.Move.Closed;
+import io.understudy.mirror.home.Move.Grant;
+import io.understudy.mirror.home.Move.Way;
+import io.understudy.vocabulary.KeyRange;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Closes a cluster to client writes in a range, and opens it again. The mirror's user can write while the cluster is closed.
+ * Each method can be repeated after a failure at any request.
+ *
+ * <p>Invariant M14: permissions revoked by a switchover in one cluster are not revoked in its mirrors, and not granted again
+ * by them.
+ *
+ * @param ranges of the mirrored keys, as the cluster names them
+ * @param exempt users that may write while the cluster is closed: of the mirror, and of the command
+ * @param mirror the mirror's user and password at the cluster; null for none
+ */
+record Closing(
+        Calls cluster,
+        List<KeyRange> ranges,
+        Set<String> exempt,
+        @Nullable Credentials mirror) {
+
+    private static final String ROOT = "root";
+    /** {@code AlarmType.CORRUPT}; jetcd's messages lack it. */
+    private static final int CORRUPT = 2;
+
+    private static final int PASSWORD_BYTES = 24;
+
+    Closing {
+        ranges = List.copyOf(ranges);
+        exempt = Set.copyOf(exempt);
+    }
+
+    /**
+     * What {@link #close} changes. Only reads.
+     *
+     * @throws TakeOverException the cluster cannot be closed that way
+     */
+    Closed prepare(Way way) {
+        boolean hasAuth = way != Way.NONE && cluster.isAuthEnabled();
+        return switch (way) {
+            case NONE -> new Closed(way, 0, List.of());
+            case ROLES -> {
+                if (!hasAuth) {
+                    throw new TakeOverException("authentication is not enabled at " + cluster.shown()
+                            + ", so --close roles is not possible; use --close corrupt-alarm, --close auth-enable or"
+                            + " --allow-loss");
+                }
+                requireExempt();
+                yield new Closed(way, 0, writable());
+            }
+            case CORRUPT_ALARM, AUTH_ENABLE -> {
+                if (hasAuth) {
+                    throw new TakeOverException(
+                            "authentication is enabled at " + cluster.shown() + ": use --close roles");
+                }
+                requireNoOtherUsers();
+                AlarmResponse alarms = alarm(AlarmAction.GET, 0);
+                if (way == Way.CORRUPT_ALARM && isRaised(alarms)) {
+                    throw new TakeOverException(cluster.shown() + " has a CORRUPT alarm: check its data first");
+                }
+                yield new Closed(
+                        way, way == Way.CORRUPT_ALARM ? alarms.getHeader().getMemberId() : 0, List.of());
+            }
+        };
+    }
+
+    private Credentials requireLogin() {
+        Credentials login = mirror;
+        if (login == null) {
+            throw new TakeOverException("the mirror has no user at " + cluster.shown()
+                    + ": set user and password of this cluster in the mirror's configuration, so that the mirror can write"
+                    + " while clients cannot");
+        }
+        return login;
+    }
+
+    private void requireNoOtherUsers() {
+        Credentials login = requireLogin();
+        List<String> others = cluster.users().stream()
+                .filter(user -> !user.equals(ROOT) && !user.equals(login.user()))
+                .toList();
+        if (!others.isEmpty()) {
+            throw new TakeOverException(cluster.shown() + " has users although authentication is not enabled: "
+                    + String.join(", ", others) + ". They could log in; delete them first");
+        }
+    }
+
+    /** Users with the role root bypass roles; roles that the mirror shares with clients cannot be revoked. */
+    private void requireExempt() {
+        Credentials login = requireLogin();
+        Map<String, List<String>> usersOf = new LinkedHashMap<>();
+        List<String> roots = new ArrayList<>();
+        for (String user : cluster.users()) {
+            for (String role : cluster.rolesOf(user)) {
+                usersOf.computeIfAbsent(role, unknown -> new ArrayList<>()).add(user);
+                if (role.equals(ROOT) && !exempt.contains(user)) {
+                    roots.add(user);
+                }
+            }
+        }
+        if (!roots.isEmpty()) {
+            throw new TakeOverException(
+                    "users with the role root can write at " + cluster.shown() + " whatever is revoked: "
+                            + String.join(", ", roots) + ". Revoke the role root, or run the command as that user");
+        }
+        boolean writes = usersOf.getOrDefault(ROOT, List.of()).contains(login.user());
+        List<KeyRange> written = new ArrayList<>();
+        for (String role : cluster.roles()) {
+            List<String> users = usersOf.getOrDefault(role, List.of());
+            if (role.equals(ROOT) || users.stream().noneMatch(exempt::contains)) {
+                continue;
+            }
+            for (Grant grant : writes(role)) {
+                if (!exempt.containsAll(users)) {
+                    throw new TakeOverException("role " + role + " at " + cluster.shown()
+                            + " is shared by the mirror and clients: " + String.join(", ", users)
+                            + ". Give the mirror's user a role of its own");
+                }
+                if (users.contains(login.user())) {
+                    written.add(KeyRange.ofEtcd(grant.key(), grant.end()));
+                }
+            }
+        }
+        if (!writes && !ranges.stream().allMatch(range -> written.stream().anyMatch(each -> each.covers(range)))) {
+            throw new TakeOverException("user " + login.user() + " cannot write the mirrored keys at " + cluster.shown()
+                    + ": grant its role read and write access to them, so that the mirror can run in both directions");
+        }
+    }
+
+    /** All permissions of each client role that can write the range. */
+    private List<Grant> writable() {
+        Set<String> exemptRoles = new LinkedHashSet<>(Set.of(ROOT));
+        List<String> users = cluster.users();
+        exempt.stream().filter(users::contains).forEach(user -> exemptRoles.addAll(cluster.rolesOf(user)));
+        List<Grant> grants = new ArrayList<>();
+        for (String role : cluster.roles()) {
+            if (!exemptRoles.contains(role) && !writes(role).isEmpty()) {
+                grants.addAll(grants(role));
+            }
+        }
+        return grants;
+    }
+
+    private List<Grant> writes(String role) {
+        return grants(role).stream().filter(this::writes).toList();
+    }
+
+    private boolean writes(Grant grant) {
+        KeyRange range = KeyRange.ofEtcd(grant.key(), grant.end());
+        return !type(grant).equals(Permission.Type.READ) && ranges.stream().anyMatch(range::intersects);
+    }
+
+    private List<Grant> grants(String role) {
+        return cluster.permissions(role).stream()
+                .map(each -> new Grant(
+                        role,
+                        each.getKey(),
+                        each.getRangeEnd(),
+                        each.getPermType().name()))
+                .toList();
+    }
+
+    /**
+     * Closes it; when this returns, no client write to the range that has not been acknowledged will be.
+     *
+     * @param closed by {@link #prepare}
+     */
+    void close(Closed closed) {
+        switch (closed.way()) {
+            case NONE -> {}
+            case ROLES -> {
+                // What stays writable is granted before the rest is revoked.
+                byRole(closed).forEach((role, before) -> become(role, grants(role), narrowed(before)));
+                List<Grant> left = writable();
+                if (!left.isEmpty()) {
+                    throw new TakeOverException("role " + left.get(0).role() + " at " + cluster.shown()
+                            + " was granted write access meanwhile; run the command again");
+                }
+            }
+            case CORRUPT_ALARM -> {
+                var unused = alarm(AlarmAction.ACTIVATE, closed.alarmMember());
+                if (!isRaised(alarm(AlarmAction.GET, 0))) {
+                    throw new TakeOverException("the CORRUPT alarm at " + cluster.shown() + " was disarmed meanwhile");
+                }
+            }
+            case AUTH_ENABLE -> enableAuth();
+        }
+    }
+
+    /**
+     * Lets the mirror write, while clients still cannot; to be called once the role has moved.
+     *
+     * @return how it is closed then
+     */
+    Closed settle(Closed closed) {
+        if (closed.way() != Way.CORRUPT_ALARM) {
+            return closed;
+        }
+        enableAuth();
+        var unused = alarm(AlarmAction.DEACTIVATE, closed.alarmMember());
+        return new Closed(Way.AUTH_ENABLE, 0, List.of());
+    }
+
+    /** Whether clients cannot write the range. */
+    boolean isClosed(Closed closed) {
+        return switch (closed.way()) {
+            case NONE -> false;
+            case ROLES -> cluster.isAuthEnabled() && writable().isEmpty();
+            case CORRUPT_ALARM -> isRaised(alarm(AlarmAction.GET, 0)) || cluster.isAuthEnabled();
+            case AUTH_ENABLE -> cluster.isAuthEnabled();
+        };
+    }
+
+    /** Opens it again. */
+    void open(Closed closed) {
+        switch (closed.way()) {
+            case NONE -> {}
+            case ROLES -> {
+                List<String> roles = cluster.roles();
+                byRole(closed).forEach((role, before) -> {
+                    if (roles.contains(role)) {
+                        List<Grant> wanted = new ArrayList<>(before);
+                        List<Grant> added = narrowed(before);
+                        // Others may have granted more meanwhile, which stays.
+                        grants(role).stream()
+                                .filter(each -> added.stream().noneMatch(other -> isSame(each, other))
+                                        && before.stream().noneMatch(other -> isSame(each, other)))
+                                .forEach(wanted::add);
+                        become(role, grants(role), wanted);
+                    }
+                });
+            }
+            case CORRUPT_ALARM, AUTH_ENABLE -> {
+                if (closed.way() == Way.CORRUPT_ALARM && isRaised(alarm(AlarmAction.GET, 0))) {
+                    var unused = alarm(AlarmAction.DEACTIVATE, closed.alarmMember());
+                }
+                if (cluster.isAuthEnabled()) {
+                    cluster.disableAuth();
+                }
+            }
+        }
+    }
+
+    private void enableAuth() {
+        Credentials login = requireLogin();
+        if (cluster.isAuthEnabled()) {
+            return;
+        }
+        cluster.addRoot(login.user(), login.password());
+        if (!login.user().equals(ROOT)) {
+            // etcd requires it; its password is not kept.
+            byte[] password = new byte[PASSWORD_BYTES];
+            new SecureRandom().nextBytes(password);
+            cluster.addRoot(ROOT, HexFormat.of().formatHex(password));
+        }
+        cluster.enableAuth();
+    }
+
+    private static Map<String, List<Grant>> byRole(Closed closed) {
+        Map<String, List<Grant>> byRole = new LinkedHashMap<>();
+        closed.grants().forEach(grant -> byRole.computeIfAbsent(grant.role(), unknown -> new ArrayList<>())
+                .add(grant));
+        return byRole;
+    }
+
+    /** Widens first, then narrows, then revokes. */
+    private void become(String role, List<Grant> present, List<Grant> wanted) {
+        for (boolean write : new boolean[] {true, false}) {
+            wanted.stream()
+                    .filter(each -> type(each).equals(Permission.Type.READ) != write && !present.contains(each))
+                    .forEach(each -> cluster.grant(role, permission(each)));
+        }
+        present.stream()
+                .filter(each -> wanted.stream().noneMatch(other -> isSame(each, other)))
+                .forEach(each -> cluster.revoke(role, permission(each)));
+    }
+
+    /** The permissions of one role without writes to the range: they keep reads there, and writes elsewhere. */
+    List<Grant> narrowed(List<Grant> before) {
+        Map<KeyRange, Grant> after = new LinkedHashMap<>();
+        for (Grant grant : before) {
+            if (!writes(grant)) {
+                add(grant, after);
+                continue;
+            }
+            if (type(grant) == Permission.Type.READWRITE) {
+                add(new Grant(grant.role(), grant.key(), grant.end(), Permission.Type.READ.name()), after);
+            }
+            for (KeyRange part : outside(KeyRange.ofEtcd(grant.key(), grant.end()))) {
+                add(new Grant(grant.role(), part.etcdKey(), part.etcdRangeEnd(), grant.type()), after);
+            }
+        }
+        return List.copyOf(after.values());
+    }
+
+    private static void add(Grant grant, Map<KeyRange, Grant> to) {
+        to.merge(
+                KeyRange.ofEtcd(grant.key(), grant.end()),
+                grant,
+                (one, other) -> one.type().equals(other.type())
+                        ? one
+                        : new Grant(one.role(), one.key(), one.end(), Permission.Type.READWRITE.name()));
+    }
+
+    /** The parts of {@code range} that are not mirrored. */
+    private List<KeyRange> outside(KeyRange range) {
+        List<KeyRange> parts = new ArrayList<>();
+        ByteString from = range.from();
+        for (KeyRange mirrored : ranges.stream()
+                .sorted((one, other) -> KeyRange.KEY_ORDER.compare(one.from(), other.from()))
+                .toList()) {
+            if (!mirrored.intersects(new KeyRange(from, range.to()))) {
+                continue;
+            }
+            if (KeyRange.KEY_ORDER.compare(from, mirrored.from()) < 0) {
+                parts.add(new KeyRange(from, mirrored.from()));
+            }
+            ByteString end = mirrored.to();
+            if (end == null || (range.to() != null && KeyRange.KEY_ORDER.compare(end, range.to()) >= 0)) {
+                return parts;
+            }
+            from = end;
+        }
+        parts.add(new KeyRange(from, range.to()));
+        return parts;
+    }
+
+    private static boolean isSame(Grant one, Grant other) {
+        return one.key().equals(other.key()) && one.end().equals(other.end());
+    }
+
+    private static Permission.Type type(Grant grant) {
+        return Permission.Type.valueOf(grant.type());
+    }
+
+    private static Permission permission(Grant grant) {
+        return Permission.newBuilder()
+                .setPermType(type(grant))
+                .setKey(grant.key())
+                .setRangeEnd(grant.end())
+                .build();
+    }
+
+    private static boolean isRaised(AlarmResponse alarms) {
+        return alarms.getAlarmsList().stream().anyMatch(each -> each.getAlarmValue() == CORRUPT);
+    }
+
+    private AlarmResponse alarm(AlarmAction action, long member) {
+        return cluster.alarm(AlarmRequest.newBuilder()
+                .setAction(action)
+                .setMemberID(member)
+                .setAlarmValue(action == AlarmAction.GET ? 0 : CORRUPT)
+                .build());
+    }
+}

@@ -1,0 +1,64 @@
+package io.understudy.mirror.takeover;
+
+import com.google.protobuf.ByteString;
+import io.understudy.mirror.scope.MirrorScope;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * From where to where the primary role of a mirror moves.
+ *
+ * @param scope of the mirror from {@code from} to {@code to}
+ * @param keepsLeases whether keys have the same leases on both sides
+ */
+record Direction(
+        String mirror,
+        MirrorScope scope,
+        Calls from,
+        Calls to,
+        Closing closingFrom,
+        Closing closingTo,
+        Comparer comparer,
+        boolean keepsLeases) {
+
+    /** Compares the two clusters, while clients write. */
+    interface Comparer {
+
+        /** Both revisions at which the clusters were equal. */
+        record Equal(long from, long to, long keys) {}
+
+        /**
+         * Compares all keys, values and leases.
+         *
+         * @throws TakeOverException they differ, or cannot be compared
+         */
+        Equal all();
+
+        /**
+         * Compares what changed on either side since {@code before}, at the checkpoint of the second cluster.
+         *
+         * @throws TakeOverException likewise
+         */
+        Equal changed(Equal before);
+
+        /**
+         * The keys that clients of the first cluster changed after a revision, and the other cluster does not have equally.
+         *
+         * @throws TakeOverException not known
+         */
+        Lost lostAfter(long revision);
+
+        /** Names keys; {@code unknown} is why there may be more, null if there are none. */
+        record Lost(List<ByteString> keys, @Nullable String unknown) {
+            static final Lost NOTHING = new Lost(List.of(), null);
+        }
+    }
+
+    Records recordsFrom() {
+        return new Records(from, mirror);
+    }
+
+    Records recordsTo() {
+        return new Records(to, mirror);
+    }
+}

@@ -1,0 +1,252 @@
+package io.understudy.mirror.takeover;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.ResponseOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.etcd.EtcdFeedSource;
+import io.understudy.feed.etcd.EtcdHistory;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.takeover.Records.Found;
+import io.understudy.mirror.verify.Difference;
+import io.understudy.mirror.verify.NotComparable;
+import io.understudy.mirror.verify.Sides;
+import io.understudy.mirror.verify.Verification;
+import io.understudy.mirror.verify.VerifyReport;
+import io.understudy.mirror.verify.VerifyResult;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+
+/**
+ * Compares two clusters by all of their keys, or by those that their histories name. Holds a few pages, and the names of
+ * changed keys. One thread.
+ *
+ * @param progress given the number of keys that were compared
+ */
+record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, LongConsumer progress)
+        implements Direction.Comparer {
+
+    private static final int MOST_CHANGED = 1_000_000;
+    private static final int BATCH_KEYS = 64;
+    private static final int SHOWN = 10;
+    private static final Duration PAUSE = Duration.ofMillis(20);
+
+    /** What a cluster has of a key. */
+    private record State(ByteString value, boolean leased) {}
+
+    @Override
+    public Equal all() {
+        VerifyResult result;
+        try {
+            result = Verification.run(sides, progress);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new TakeOverException("interrupted during the comparison", e);
+        }
+        if (result instanceof NotComparable not) {
+            throw new TakeOverException("the clusters could not be compared: " + not.reason());
+        }
+        VerifyReport report = (VerifyReport) result;
+        if (!report.isEqual()) {
+            throw new TakeOverException(differing(
+                    report.differing(),
+                    report.differences().stream()
+                            .limit(SHOWN)
+                            .map(Difference::shown)
+                            .collect(Collectors.joining(", "))));
+        }
+        return new Equal(
+                report.sourceRevision().value(), report.targetRevision().value(), report.keys());
+    }
+
+    @Override
+    public Equal changed(Equal before) {
+        Found now = synced();
+        long reached = checkpoint(now).revision().value();
+        Set<ByteString> keys = new LinkedHashSet<>();
+        history(sides.source(), from, before.from(), reached, commit -> commit.changes().stream()
+                .map(Change::key)
+                .filter(sides.scope()::contains)
+                .map(sides.scope()::inTarget)
+                .forEach(keys::add));
+        List<KeyRange> written = sides.scope().targetRanges();
+        history(sides.target(), to, before.to(), now.revision(), commit -> commit.changes().stream()
+                .map(Change::key)
+                .filter(key -> !ReservedKeys.contains(key) && written.stream().anyMatch(range -> range.contains(key)))
+                .forEach(keys::add));
+        List<ByteString> differing = differing(keys, reached, now.revision());
+        if (!differing.isEmpty()) {
+            throw new TakeOverException(differing(
+                    differing.size(),
+                    differing.stream().limit(SHOWN).map(TakeOverReport::shown).collect(Collectors.joining(", "))));
+        }
+        return new Equal(reached, now.revision(), keys.size());
+    }
+
+    private String differing(long keys, String shown) {
+        return to.shown() + " differs from " + from.shown() + " in " + keys + " keys: " + shown
+                + ". Set onForeignWrites: repair, wait until \"understudy mirror verify\" finds none, and run the command"
+                + " again";
+    }
+
+    private Found synced() {
+        long end = System.nanoTime() + patience.toNanos();
+        while (true) {
+            Found now = new Records(to, sides.mirror()).read();
+            if (checkpoint(now).state() == CheckpointState.SYNCED) {
+                return now;
+            }
+            if (System.nanoTime() - end > 0) {
+                throw new TakeOverException("the checkpoint at " + to.shown() + " is "
+                        + checkpoint(now).state().word());
+            }
+            PatientCalls.pause(PAUSE);
+        }
+    }
+
+    private Checkpoint checkpoint(Found found) {
+        Checkpoint checkpoint = found.checkpoint();
+        if (checkpoint == null) {
+            throw new TakeOverException("the checkpoint at " + to.shown() + " was deleted");
+        }
+        return checkpoint;
+    }
+
+    @Override
+    public Lost lostAfter(long revision) {
+        Set<ByteString> keys = new LinkedHashSet<>();
+        long head = from.range(RangeRequest.newBuilder()
+                        .setKey(ReservedKeys.home(sides.mirror()))
+                        .build())
+                .getHeader()
+                .getRevision();
+        if (head < revision) {
+            return new Lost(
+                    List.of(), from.shown() + " is at revision " + head + ", below the mirrored revision " + revision);
+        }
+        history(sides.source(), from, revision, head, commit -> commit.changes().stream()
+                .map(Change::key)
+                .filter(sides.scope()::contains)
+                .map(sides.scope()::inTarget)
+                .forEach(keys::add));
+        return new Lost(differing(keys, 0, 0), null);
+    }
+
+    /** Commits after one revision, up to another. */
+    private void history(EtcdCluster cluster, Calls calls, long after, long until, Consumer<Commit> commits) {
+        if (until <= after) {
+            return;
+        }
+        EtcdFeedSource feeds = new EtcdFeedSource(sides.mirror(), cluster, sides.reading(), new SimpleMeterRegistry());
+        KeyRange range = calls == from
+                ? sides.scope().feedRange(false)
+                : sides.scope().reversed().feedRange(false);
+        // From a revision that is known: etcd before 3.5.19 forgets a delete that it compacts at, and lets watches
+        // begin there.
+        try (EtcdHistory history = feeds.history(range, new Revision(Math.max(1, after)), false)) {
+            long end = System.nanoTime() + patience.toNanos();
+            long reached = 0;
+            int changes = 0;
+            while (reached < until) {
+                EtcdHistory.Step step = history.next(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
+                if (step instanceof EtcdHistory.Step.Committed committed) {
+                    reached = committed.commit().revision().value();
+                    if (reached > after && reached <= until) {
+                        commits.accept(committed.commit());
+                        changes += committed.commit().changes().size();
+                    }
+                    end = System.nanoTime() + patience.toNanos();
+                } else if (step instanceof EtcdHistory.Step.Complete complete) {
+                    reached = complete.revision().value();
+                    end = System.nanoTime() + patience.toNanos();
+                } else if (System.nanoTime() - end >= 0) {
+                    throw new TakeOverException(calls.shown() + " returned its history up to revision " + reached
+                            + " of " + until + " only");
+                }
+                if (changes > MOST_CHANGED) {
+                    throw new TakeOverException("more than " + MOST_CHANGED + " changes at " + calls.shown()
+                            + " since revision " + after + ": run the command again when it is less busy");
+                }
+            }
+        } catch (FeedEndedException e) {
+            throw new TakeOverException(calls.shown() + ": " + e.getMessage(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new TakeOverException("interrupted during the comparison", e);
+        }
+    }
+
+    /**
+     * Those of some keys that the clusters have differently.
+     *
+     * @param keys as the second cluster names them
+     * @param fromAt revision of the first cluster; 0 for the present one
+     */
+    private List<ByteString> differing(Set<ByteString> keys, long fromAt, long toAt) {
+        List<ByteString> all = List.copyOf(keys);
+        List<ByteString> differing = new ArrayList<>();
+        for (int first = 0; first < all.size(); first += BATCH_KEYS) {
+            differing(all.subList(first, Math.min(all.size(), first + BATCH_KEYS)), fromAt, toAt, differing);
+        }
+        return differing;
+    }
+
+    private void differing(List<ByteString> keys, long fromAt, long toAt, List<ByteString> differing) {
+        List<Optional<State>> source;
+        List<Optional<State>> target;
+        try {
+            boolean isLast = keys.size() == 1;
+            source = states(isLast ? from : from.with(Duration.ZERO), sides.scope()::atSource, keys, fromAt);
+            target = states(isLast ? to : to.with(Duration.ZERO), UnaryOperator.identity(), keys, toAt);
+        } catch (TakeOverException e) {
+            if (keys.size() == 1 || Thread.currentThread().isInterrupted()) {
+                throw e;
+            }
+            // Together they may be more than one answer holds.
+            differing(keys.subList(0, keys.size() / 2), fromAt, toAt, differing);
+            differing(keys.subList(keys.size() / 2, keys.size()), fromAt, toAt, differing);
+            return;
+        }
+        for (int i = 0; i < keys.size(); i++) {
+            boolean isKept = sides.keepsForeign() && source.get(i).isEmpty();
+            if (!isKept && !source.get(i).equals(target.get(i))) {
+                differing.add(keys.get(i));
+            }
+        }
+    }
+
+    private List<Optional<State>> states(
+            Calls cluster, UnaryOperator<ByteString> names, List<ByteString> keys, long revision) {
+        TxnRequest.Builder reads = TxnRequest.newBuilder();
+        keys.forEach(key -> reads.addSuccess(RequestOp.newBuilder()
+                .setRequestRange(
+                        RangeRequest.newBuilder().setKey(names.apply(key)).setRevision(revision))));
+        return cluster.txn("changed keys", reads.build()).getResponsesList().stream()
+                .map(ResponseOp::getResponseRange)
+                .map(found -> found.getKvsList().stream().findFirst().map(this::state))
+                .toList();
+    }
+
+    private State state(KeyValue found) {
+        return new State(found.getValue(), sides.leases() && found.getLease() != 0);
+    }
+}

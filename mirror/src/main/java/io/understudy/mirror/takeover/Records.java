@@ -1,0 +1,217 @@
+package io.understudy.mirror.takeover;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.DeleteRangeRequest;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.ResponseOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.TxnResponse;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
+import io.understudy.mirror.checkpoint.CorruptCheckpointException;
+import io.understudy.mirror.home.Home;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What one cluster stores of a mirror's moves: the record, the checkpoint into it, its epoch, and the command at work. */
+record Records(Calls cluster, String mirror) {
+
+    /** How long a command that was killed keeps others out. */
+    static final Duration LOCK_TTL = Duration.ofSeconds(10);
+
+    /**
+     * What was found, at one revision.
+     *
+     * @param record null for none
+     * @param recordRevision at which it was written; 0 for none
+     * @param epochRevision likewise for the epoch
+     */
+    record Found(
+            ClusterId cluster,
+            long revision,
+            @Nullable Home record,
+            long recordRevision,
+            @Nullable Checkpoint checkpoint,
+            long epochRevision) {
+
+        boolean isPrimary() {
+            return record != null && record.cluster().equals(cluster);
+        }
+
+        long epoch() {
+            return record == null ? 0 : record.moves();
+        }
+    }
+
+    Found read() {
+        ByteString checkpoint = ReservedKeys.checkpoint(mirror);
+        TxnResponse answer = cluster.txn(
+                "a read of the primary record",
+                TxnRequest.newBuilder()
+                        .addSuccess(get(ReservedKeys.home(mirror)))
+                        .addSuccess(get(checkpoint))
+                        .addSuccess(get(ReservedKeys.epoch(mirror)))
+                        .build());
+        Optional<KeyValue> record = first(answer, 0);
+        return new Found(
+                new ClusterId(answer.getHeader().getClusterId()),
+                answer.getHeader().getRevision(),
+                record.map(this::decoded).orElse(null),
+                record.map(KeyValue::getModRevision).orElse(0L),
+                first(answer, 1).map(this::checkpoint).orElse(null),
+                first(answer, 2).map(KeyValue::getModRevision).orElse(0L));
+    }
+
+    /**
+     * Stores the record if it has not changed since it was read.
+     *
+     * @param compares what else must hold
+     * @param more what else is done in that transaction
+     * @return at which revision it was stored, perhaps by an attempt that was not answered; 0 if it was not
+     */
+    long write(Home record, long before, List<Compare> compares, List<RequestOp> more) {
+        ByteString key = ReservedKeys.home(mirror);
+        TxnResponse answer = cluster.txn(
+                "the primary record",
+                TxnRequest.newBuilder()
+                        .addCompare(isAt(key, before))
+                        .addAllCompare(compares)
+                        .addSuccess(put(key, record.encode()))
+                        .addAllSuccess(more)
+                        .addFailure(get(key))
+                        .build());
+        if (answer.getSucceeded()) {
+            return answer.getHeader().getRevision();
+        }
+        return first(answer, 0)
+                .filter(found ->
+                        found.getModRevision() > before && found.getValue().equals(record.encode()))
+                .map(KeyValue::getModRevision)
+                .orElse(0L);
+    }
+
+    /**
+     * Keeps other commands out while this one lives.
+     *
+     * @return the lease of the lock
+     * @throws TakeOverException another command is at work
+     */
+    long lock(String process, String step) {
+        ByteString key = lockKey();
+        cluster.get(key).ifPresent(this::refuse);
+        long lease = cluster.grantLease(LOCK_TTL);
+        TxnResponse answer = cluster.txn(
+                "the lock",
+                TxnRequest.newBuilder()
+                        .addCompare(isAt(key, 0))
+                        .addSuccess(put(key, value(process, step), lease))
+                        .addFailure(get(key))
+                        .build());
+        if (!answer.getSucceeded()) {
+            first(answer, 0).filter(found -> found.getLease() != lease).ifPresent(found -> {
+                cluster.revokeLease(lease);
+                refuse(found);
+            });
+        }
+        return lease;
+    }
+
+    /** Shows the next step; nothing changes if the lock was lost. */
+    void step(long lease, String process, String before, String step) {
+        var unused = cluster.txn(
+                "the lock",
+                TxnRequest.newBuilder()
+                        .addCompare(Compare.newBuilder()
+                                .setKey(lockKey())
+                                .setTarget(Compare.CompareTarget.VALUE)
+                                .setResult(Compare.CompareResult.EQUAL)
+                                .setValue(value(process, before)))
+                        .addSuccess(put(lockKey(), value(process, step), lease))
+                        .build());
+    }
+
+    private static ByteString value(String process, String step) {
+        return ByteString.copyFromUtf8(process + ", step " + step);
+    }
+
+    /** The command at work, in words; empty for none. */
+    Optional<String> holder() {
+        return cluster.get(lockKey()).map(found -> found.getValue().toStringUtf8());
+    }
+
+    private void refuse(KeyValue holder) {
+        throw new TakeOverException("another command is moving mirror " + mirror + ": "
+                + holder.getValue().toStringUtf8() + " (" + cluster.shown() + "). Wait until it has ended");
+    }
+
+    private ByteString lockKey() {
+        return ReservedKeys.of(mirror, "operation");
+    }
+
+    private Home decoded(KeyValue found) {
+        try {
+            return Home.decode(cluster.shown(), found.getValue());
+        } catch (IllegalArgumentException e) {
+            throw new TakeOverException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private Checkpoint checkpoint(KeyValue found) {
+        try {
+            return CheckpointCodec.decode(cluster.shown(), found.getValue());
+        } catch (CorruptCheckpointException e) {
+            throw new TakeOverException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static Optional<KeyValue> first(TxnResponse answer, int index) {
+        List<ResponseOp> responses = answer.getResponsesList();
+        return responses.get(index).getResponseRange().getKvsList().stream().findFirst();
+    }
+
+    static Compare isAt(ByteString key, long revision) {
+        return Compare.newBuilder()
+                .setKey(key)
+                .setTarget(Compare.CompareTarget.MOD)
+                .setResult(Compare.CompareResult.EQUAL)
+                .setModRevision(revision)
+                .build();
+    }
+
+    static RequestOp get(ByteString key) {
+        return RequestOp.newBuilder()
+                .setRequestRange(RangeRequest.newBuilder().setKey(key))
+                .build();
+    }
+
+    static RequestOp delete(ByteString key) {
+        return delete(KeyRange.single(key));
+    }
+
+    static RequestOp delete(KeyRange range) {
+        return RequestOp.newBuilder()
+                .setRequestDeleteRange(
+                        DeleteRangeRequest.newBuilder().setKey(range.etcdKey()).setRangeEnd(range.etcdRangeEnd()))
+                .build();
+    }
+
+    static RequestOp put(ByteString key, ByteString value) {
+        return put(key, value, 0);
+    }
+
+    private static RequestOp put(ByteString key, ByteString value, long lease) {
+        return RequestOp.newBuilder()
+                .setRequestPut(
+                        PutRequest.newBuilder().setKey(key).setValue(value).setLease(lease))
+                .build();
+    }
+}

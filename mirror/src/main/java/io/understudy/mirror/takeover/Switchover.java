@@ -1,0 +1,765 @@
+package io.understudy.mirror.takeover;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.home.Home;
+import io.understudy.mirror.home.Move;
+import io.understudy.mirror.home.Move.Closed;
+import io.understudy.mirror.home.Move.Operation;
+import io.understudy.mirror.home.Move.Phase;
+import io.understudy.mirror.home.Move.Way;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.takeover.Direction.Comparer.Equal;
+import io.understudy.mirror.takeover.Direction.Comparer.Lost;
+import io.understudy.mirror.takeover.Records.Found;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Moves the primary role of a mirrored range as planned: compares both clusters while clients write, closes the primary,
+ * waits until the other has everything up to the end marker, and moves the role in one transaction there. Then it opens the
+ * new primary and turns the mirror round. One thread.
+ *
+ * <p>The former primary stores how it was closed before it is: so it can be opened again although the other cluster is gone.
+ * Until the role moves, a failure opens it. A command that was killed is resumed or undone by the next one.
+ *
+ * <p>Invariant M37: at every instant and in every crash state at most one side acknowledges client writes; a write that was
+ * acknowledged is at the primary afterwards, or named.
+ */
+public final class Switchover {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Switchover.class);
+    private static final Duration PAUSE = Duration.ofMillis(20);
+    private static final int PAGE_KEYS = 1_000;
+    private static final int ATTEMPTS = 5;
+    /** Beyond that of a move of unknown outcome. */
+    private static final int FORCED_EPOCHS = 2;
+
+    /** The outcome of the moving transaction is not known: nothing may be opened. */
+    private static final class UnknownOutcome extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        UnknownOutcome(String message, Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    private final Direction direction;
+    private final TakeOverOptions options;
+    private final Operation operation;
+    private final Consumer<String> steps;
+    private final Map<String, String> facts = new LinkedHashMap<>();
+    private final Records from;
+    private final Records to;
+    private final LongFunction<Runnable> keeper;
+    /** Of the range's keys at the former primary. */
+    private final Set<Long> leases = new LinkedHashSet<>();
+
+    private long lock;
+    private String shownStep = "";
+    private Runnable kept = () -> {};
+    /** Whether a moving transaction may be on its way, of this command or of one that was killed. */
+    private boolean mayMove;
+    /** The command that is resumed or undone; null for none. */
+    private @Nullable Operation resumed;
+
+    /**
+     * @param process host and process ID
+     * @param keeper keeps the lock's lease alive until closed
+     */
+    Switchover(
+            Direction direction,
+            TakeOverOptions options,
+            String process,
+            LongFunction<Runnable> keeper,
+            Consumer<String> steps) {
+        this.keeper = keeper;
+        this.direction = direction;
+        this.options = options;
+        this.steps = steps;
+        this.from = direction.recordsFrom();
+        this.to = direction.recordsTo();
+        this.operation = new Operation(UUID.randomUUID().toString(), "switchover", process, Instant.now());
+    }
+
+    /** What {@link #run} does, in order. */
+    public List<String> plan() {
+        String source = direction.from().shown();
+        String target = direction.to().shown();
+        return List.of(
+                "compare: compares " + source + " with " + target + " while clients write; changes nothing",
+                "close: " + closes() + "; undone by --undo",
+                "drain: waits up to " + options.drainDeadline().toSeconds() + " s until " + target
+                        + " has everything up to the end marker, and compares what changed",
+                "move: makes " + target
+                        + " the primary, in one transaction; cannot be undone, a failback moves it back",
+                "open: opens " + target + " and turns the mirror round; " + source + " stays closed to clients");
+    }
+
+    private String closes() {
+        String where = direction.from().shown();
+        String keys = direction.scope().shown();
+        return switch (options.way()) {
+            case ROLES -> "revokes write access to " + keys + " at " + where + " from all roles but the mirror's";
+            case CORRUPT_ALARM ->
+                "raises a CORRUPT alarm at " + where + ": no write of any tenant is accepted, and health checks fail,"
+                        + " until the role has moved; then enables authentication there, for the mirror alone";
+            case AUTH_ENABLE ->
+                "enables authentication at " + where + ", for the mirror alone: no tenant can read or write there";
+            case NONE -> "nothing: clients can write at " + where + ", and what they write last is lost";
+        };
+    }
+
+    /**
+     * Finds out whether {@link #run} would be refused. Changes nothing.
+     *
+     * @throws TakeOverException it would
+     */
+    public void check() {
+        Found primary = from.read();
+        Found other = to.read();
+        if (isMovedTo(other, primary)) {
+            return;
+        }
+        requireMovable(primary, other);
+        requireFree();
+        if (move(primary).phase() != Phase.CLOSING) {
+            var unused = direction.closingFrom().prepare(options.way());
+        }
+    }
+
+    private void requireFree() {
+        to.holder().or(from::holder).ifPresent(holder -> {
+            throw new TakeOverException("another command is moving mirror " + direction.mirror() + ": " + holder
+                    + ". Wait until it has ended");
+        });
+    }
+
+    /**
+     * Moves the role, or completes a move that was cut short.
+     *
+     * @throws TakeOverException the role has not moved; the former primary is open again unless the message states otherwise
+     */
+    public TakeOverReport run() {
+        Found primary = from.read();
+        Found other = to.read();
+        if (isMovedTo(other, primary)) {
+            if (move(other).phase() == Phase.STEADY && !isStale(primary, other)) {
+                throw new TakeOverException(
+                        direction.to().shown() + " is the primary of mirror " + direction.mirror() + " already");
+            }
+            locked("open");
+            try {
+                return finished(null);
+            } finally {
+                unlock();
+            }
+        }
+        requireFree();
+        locked("compare");
+        try {
+            return moved(primary, other);
+        } finally {
+            unlock();
+        }
+    }
+
+    private TakeOverReport moved(Found primary, Found other) {
+        requireMovable(primary, other);
+        Closed closed = move(primary).phase() == Phase.CLOSING ? closed(primary) : null;
+        if (closed == null) {
+            closed = direction.closingFrom().prepare(options.way());
+        }
+        begin("compare");
+        Equal equal = direction.comparer().all();
+        facts.put("keys compared", String.valueOf(equal.keys()));
+        // Revisions at which the rest is compared later come closer to the present one.
+        equal = direction.comparer().changed(equal);
+        readLeases();
+        mayMove = move(primary).phase() == Phase.CLOSING;
+        resumed = mayMove ? operation(primary) : null;
+        try {
+            long marker = closed(primary, closed, equal);
+            drained(marker);
+            if (closed.way() != Way.NONE) {
+                equal = direction.comparer().changed(equal);
+            }
+            moveTo(primary, other, marker, equal);
+        } catch (UnknownOutcome e) {
+            throw new TakeOverException(String.valueOf(e.getMessage()), e);
+        } catch (RuntimeException e) {
+            throw undone(e);
+        }
+        return finished(closed);
+    }
+
+    private TakeOverException undone(RuntimeException why) {
+        String what = why.getMessage() == null ? why.toString() : why.getMessage();
+        boolean interrupted = Thread.interrupted();
+        try {
+            undoNow();
+            return new TakeOverException(
+                    what + ". The primary role has not moved, and "
+                            + direction.from().shown() + " is open again",
+                    why);
+        } catch (RuntimeException e) {
+            why.addSuppressed(e);
+            return new TakeOverException(
+                    what + ". " + direction.from().shown() + " may still be closed: " + e.getMessage()
+                            + ". Run the command again, or with --undo",
+                    why);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** @return the end marker */
+    private long closed(Found primary, Closed closed, Equal equal) {
+        begin("close");
+        Home record = record(primary);
+        Move closing = new Move(Phase.CLOSING, operation, equal.from(), 0, closed);
+        long written = primary.recordRevision();
+        if (mayMove) {
+            // Of a command that was killed; an alarm that it raised refuses writes.
+            closing = move(primary);
+        } else {
+            written = from.write(record.with(closing), written, List.of(), frozen(closed, true));
+            if (written == 0) {
+                throw writtenMeanwhile();
+            }
+        }
+        keepAlive();
+        direction.closingFrom().close(closed);
+        if (closed.way() == Way.CORRUPT_ALARM) {
+            return from.read().revision();
+        }
+        // The end of the history that clients wrote: what is refused comes later.
+        Operation last = resumed == null ? operation : resumed;
+        Operation marked = new Operation(last.id(), "end marker", operation.process(), operation.startedAt());
+        long marker = from.write(record.with(closing.by(marked)), written, List.of(), List.of());
+        if (marker == 0) {
+            throw writtenMeanwhile();
+        }
+        return marker;
+    }
+
+    /** A mark, so that the roles are not copied meanwhile. */
+    private List<RequestOp> frozen(Closed closed, boolean frozen) {
+        ByteString key = ReservedKeys.freeze(direction.mirror());
+        return closed.way() != Way.ROLES
+                ? List.of()
+                : List.of(
+                        frozen ? Records.put(key, ByteString.copyFromUtf8(operation.process())) : Records.delete(key));
+    }
+
+    private void drained(long marker) {
+        begin("drain");
+        facts.put("end marker", "revision " + marker + " of " + direction.from().shown());
+        long end = System.nanoTime() + options.drainDeadline().toNanos();
+        long keptAlive = System.nanoTime();
+        while (true) {
+            Checkpoint found = to.read().checkpoint();
+            if (found != null
+                    && found.state() == CheckpointState.SYNCED
+                    && found.revision().value() >= marker) {
+                return;
+            }
+            if (System.nanoTime() - end > 0) {
+                throw new TakeOverException(direction.to().shown() + " did not reach revision " + marker + " within "
+                        + options.drainDeadline().toSeconds() + " s; its checkpoint is "
+                        + (found == null ? "missing" : found.state().word() + " at " + found.revision())
+                        + ". Check that the mirror is running");
+            }
+            if (System.nanoTime() - keptAlive > Duration.ofSeconds(1).toNanos()) {
+                keptAlive = System.nanoTime();
+                keepAlive();
+            }
+            PatientCalls.pause(PAUSE);
+        }
+    }
+
+    /** The owners' keep-alives are rejected where they may not write. */
+    private void keepAlive() {
+        if (!leases.isEmpty()) {
+            var unused = direction.from().keepAlive(List.copyOf(leases));
+        }
+    }
+
+    private void readLeases() {
+        for (KeyRange range : direction.scope().sourceRanges()) {
+            ByteString next = range.etcdKey();
+            while (next != null) {
+                RangeResponse page = direction
+                        .from()
+                        .range(RangeRequest.newBuilder()
+                                .setKey(next)
+                                .setRangeEnd(range.etcdRangeEnd())
+                                .setKeysOnly(true)
+                                .setLimit(PAGE_KEYS)
+                                .build());
+                page.getKvsList().stream()
+                        .filter(each -> direction.scope().contains(each.getKey()))
+                        .mapToLong(KeyValue::getLease)
+                        .filter(lease -> lease != 0)
+                        .forEach(leases::add);
+                next = page.getMore()
+                        ? KeyRange.single(page.getKvs(page.getKvsCount() - 1).getKey())
+                                .etcdRangeEnd()
+                        : null;
+            }
+        }
+    }
+
+    private void moveTo(Found primary, Found other, long marker, Equal equal) {
+        begin("move");
+        mayMove = true;
+        long epoch = Math.max(primary.epoch(), other.epoch()) + 1;
+        try {
+            for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+                Found now = to.read();
+                if (now.recordRevision() != other.recordRevision()) {
+                    throw writtenMeanwhile();
+                }
+                requireReached(now, marker);
+                if (moved(now, epoch, marker, equal)) {
+                    return;
+                }
+                // A mirror process has taken over: it may be the same one again.
+            }
+        } catch (TakeOverException e) {
+            if (isFencedFor(e)) {
+                throw e;
+            }
+            return;
+        }
+        throw new TakeOverException("the epoch of mirror " + direction.mirror() + " at "
+                + direction.to().shown() + " changed " + ATTEMPTS + " times during the move");
+    }
+
+    private void requireReached(Found now, long marker) {
+        Checkpoint reached = now.checkpoint();
+        if (reached == null
+                || reached.state() != CheckpointState.SYNCED
+                || reached.revision().value() < marker) {
+            throw new TakeOverException("the checkpoint at " + direction.to().shown() + " went back");
+        }
+    }
+
+    private boolean moved(Found now, long epoch, long marker, Equal equal) {
+        Home record = at(record(now), now.cluster(), epoch).turned();
+        Closed closedThere = move(now).closed();
+        Move moving = new Move(Phase.MOVED, operation, equal.from(), marker, closedThere);
+        ByteString key = ReservedKeys.epoch(direction.mirror());
+        return to.write(
+                        record.with(moving),
+                        now.recordRevision(),
+                        List.of(Records.isAt(key, now.epochRevision())),
+                        List.of(Records.put(key, ByteString.copyFromUtf8(operation.id()))))
+                > 0;
+    }
+
+    private Home at(Home record, ClusterId primary, long epoch) {
+        return new Home(
+                record.mirror(),
+                primary,
+                record.source(),
+                record.target(),
+                record.scope(),
+                epoch,
+                operation.startedAt());
+    }
+
+    /** False if the role has moved although that was not answered. */
+    private boolean isFencedFor(TakeOverException why) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            return isFenced();
+        } catch (TakeOverException e) {
+            why.addSuppressed(e);
+            throw new UnknownOutcome(
+                    why.getMessage() + ". Whether the primary role has moved is unknown, so "
+                            + direction.from().shown() + " stays closed. Run the command again once "
+                            + direction.to().shown() + " responds, or with --undo --force if it is lost",
+                    why);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /**
+     * Writes the record there again, so that no moving transaction that is on its way succeeds.
+     *
+     * @return false if the role has moved
+     */
+    private boolean isFenced() {
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            Found now = to.read();
+            if (now.isPrimary()) {
+                return false;
+            }
+            Home same = record(now);
+            Home again = at(same, same.cluster(), same.moves())
+                    .with(move(now)
+                            .by(new Operation(
+                                    UUID.randomUUID().toString(), "undo", operation.process(), operation.startedAt())));
+            if (to.write(again, now.recordRevision(), List.of(), List.of()) > 0) {
+                return true;
+            }
+        }
+        throw new TakeOverException("the record of mirror " + direction.mirror() + " at "
+                + direction.to().shown() + " is being written by another command");
+    }
+
+    /** What is left to do once the role has moved. */
+    private TakeOverReport finished(@Nullable Closed formerly) {
+        begin("open");
+        Found primary = to.read();
+        releaseLeases();
+        Closed closedHere = move(primary).closed();
+        if (closedHere != null) {
+            direction.closingTo().open(closedHere);
+        }
+        List<String> next = new ArrayList<>();
+        next.add("point clients at " + direction.to().shown());
+        Lost lost = lost(primary, formerly);
+        String unturned = turned(primary);
+        if (unturned == null) {
+            Home steady = record(primary).with(move(primary).in(Phase.STEADY).closed(null));
+            long written = to.write(
+                    steady,
+                    primary.recordRevision(),
+                    List.of(),
+                    closedHere == null ? List.of() : frozen(closedHere, false));
+            if (written == 0) {
+                throw writtenMeanwhile();
+            }
+        } else {
+            next.add("run the command again once " + direction.from().shown() + " responds: " + unturned);
+        }
+        next.add("to move back: understudy mirror failback");
+        LOG.atInfo()
+                .addKeyValue("mirror", direction.mirror())
+                .addKeyValue("from", direction.from().shown())
+                .addKeyValue("to", direction.to().shown())
+                .addKeyValue("end_marker", move(primary).endMarker())
+                .log("primary role moved");
+        return new TakeOverReport(
+                "The primary of mirror " + direction.mirror() + " is now "
+                        + direction.to().shown() + " (cluster " + primary.cluster() + ")",
+                loss(lost),
+                lost.keys().stream().map(TakeOverReport::shown).toList(),
+                facts,
+                next);
+    }
+
+    private static String loss(Lost lost) {
+        if (lost.unknown() != null) {
+            return "not known: " + lost.unknown();
+        }
+        return lost.keys().isEmpty() ? TakeOverReport.NONE : lost.keys().size() + " keys";
+    }
+
+    /** Writes that passed because the former primary was not closed, or was opened meanwhile. */
+    private Lost lost(Found primary, @Nullable Closed formerly) {
+        try {
+            Closed closed = formerly == null ? closed(from.read()) : formerly;
+            return closed != null && direction.closingFrom().isClosed(closed)
+                    ? Lost.NOTHING
+                    : direction.comparer().lostAfter(move(primary).endMarker());
+        } catch (TakeOverException e) {
+            return new Lost(List.of(), e.getMessage());
+        }
+    }
+
+    /**
+     * Has the former primary store that it is one, and makes it the mirror's target.
+     *
+     * @return why that is not possible now; null if it is done
+     */
+    private @Nullable String turned(Found primary) {
+        try {
+            Found former = from.read();
+            return former.epoch() >= primary.epoch() || turn(primary, former, true)
+                    ? null
+                    : "its record was written meanwhile";
+        } catch (TakeOverException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
+    /**
+     * Stores at the former primary that it is one, with the checkpoint that the mirror begins with. A snapshot that a mirror
+     * into it left unfinished is not continued: clients wrote there since.
+     *
+     * @param planned whether it is as the new primary was at the move
+     */
+    boolean turn(Found primary, Found former, boolean planned) {
+        Closed closed = closed(former);
+        Closed settled = closed == null || closed.way() == Way.NONE
+                ? null
+                : direction.closingFrom().settle(closed);
+        Home record = record(primary);
+        Checkpoint before = former.checkpoint();
+        Checkpoint reversed = new Checkpoint(
+                primary.cluster(),
+                record.scope(),
+                new Revision(movedAt(primary)),
+                null,
+                before == null ? 1 : before.epoch() + 1,
+                operation.process() + " " + operation.id(),
+                List.of(primary.cluster()),
+                operation.startedAt(),
+                planned && settled != null && direction.keepsLeases()
+                        ? CheckpointState.SYNCED
+                        : CheckpointState.SYNCING);
+        return from.write(
+                        record.with(new Move(
+                                Phase.STEADY,
+                                operation,
+                                move(primary).verifiedAt(),
+                                move(primary).endMarker(),
+                                settled)),
+                        former.recordRevision(),
+                        List.of(),
+                        List.of(
+                                Records.put(
+                                        ReservedKeys.checkpoint(direction.mirror()), CheckpointCodec.encode(reversed)),
+                                Records.put(
+                                        ReservedKeys.epoch(direction.mirror()),
+                                        ByteString.copyFromUtf8(operation.id())),
+                                Records.delete(ReservedKeys.lanes(direction.mirror()))))
+                > 0;
+    }
+
+    /** Until the move is complete, the record at the new primary is that of the moving transaction. */
+    private long movedAt(Found primary) {
+        return primary.recordRevision();
+    }
+
+    /** Leaves the leases that the mirror kept alive to their owners, with all of their TTL. */
+    void releaseLeases() {
+        KeyRange registers = ReservedKeys.all(direction.mirror(), "lease/");
+        while (true) {
+            List<ByteString> keys = direction
+                    .to()
+                    .range(RangeRequest.newBuilder()
+                            .setKey(registers.etcdKey())
+                            .setRangeEnd(registers.etcdRangeEnd())
+                            .setKeysOnly(true)
+                            .setLimit(PAGE_KEYS)
+                            .build())
+                    .getKvsList()
+                    .stream()
+                    .map(KeyValue::getKey)
+                    .toList();
+            if (keys.isEmpty()) {
+                return;
+            }
+            var unused = direction
+                    .to()
+                    .keepAlive(keys.stream()
+                            .map(key -> Long.parseUnsignedLong(
+                                    key.substring(registers.from().size()).toStringUtf8(), 16))
+                            .toList());
+            ByteString last = keys.get(keys.size() - 1);
+            var unusedAnswer = direction
+                    .to()
+                    .txn(
+                            "the lease register",
+                            TxnRequest.newBuilder()
+                                    .addSuccess(Records.delete(ReservedKeys.wholeLeases(direction.mirror())))
+                                    .addSuccess(Records.delete(new KeyRange(
+                                            registers.from(),
+                                            KeyRange.single(last).to())))
+                                    .build());
+        }
+    }
+
+    /**
+     * Opens the primary again after a move that was cut short.
+     *
+     * @return what was done, in words
+     * @throws TakeOverException the role has moved, or there is nothing to undo
+     */
+    public String undo() {
+        Found primary = from.read();
+        if (move(primary).phase() != Phase.CLOSING) {
+            throw new TakeOverException("there is nothing to undo: no switchover of mirror " + direction.mirror()
+                    + " from " + direction.from().shown() + " is unfinished");
+        }
+        from.holder().ifPresent(holder -> {
+            throw new TakeOverException("another command is moving mirror " + direction.mirror() + ": " + holder);
+        });
+        resumed = operation(primary);
+        mayMove = true;
+        if (!options.force()) {
+            locked("undo");
+        }
+        try {
+            undoNow();
+        } finally {
+            if (!options.force()) {
+                unlock();
+            }
+        }
+        return direction.from().shown() + " is open again and remains the primary";
+    }
+
+    private void undoNow() {
+        if (options.force()) {
+            reopen(FORCED_EPOCHS);
+            return;
+        }
+        if (mayMove && !isFenced()) {
+            throw new TakeOverException("the primary role has moved to "
+                    + direction.to().shown() + ": run the command again, without --undo, to complete the move");
+        }
+        reopen(0);
+    }
+
+    private void reopen(long epochs) {
+        Found primary = from.read();
+        Closed closed = move(primary).phase() == Phase.CLOSING ? closed(primary) : null;
+        String ours = (resumed == null ? operation : resumed).id();
+        Operation last = operation(primary);
+        if (closed == null || last == null || !last.id().equals(ours)) {
+            return;
+        }
+        direction.closingFrom().open(closed);
+        Home record = record(primary);
+        Home open = at(record, record.cluster(), record.moves() + epochs);
+        if (from.write(open, primary.recordRevision(), List.of(), frozen(closed, false)) == 0) {
+            throw writtenMeanwhile();
+        }
+    }
+
+    private void requireMovable(Found primary, Found other) {
+        if (!record(primary).cluster().equals(primary.cluster())) {
+            throw new TakeOverException(direction.from().shown() + " is not the primary of mirror " + direction.mirror()
+                    + "; its record names cluster " + record(primary).cluster());
+        }
+        if (other.isPrimary()) {
+            throw new TakeOverException("both clusters hold the primary role of mirror " + direction.mirror()
+                    + ", with epochs " + primary.epoch() + " and " + other.epoch()
+                    + ": run \"understudy mirror rejoin\" first");
+        }
+        Checkpoint checkpoint = other.checkpoint();
+        if (checkpoint == null) {
+            throw new TakeOverException(direction.to().shown() + " has no checkpoint of mirror " + direction.mirror()
+                    + ": it was never mirrored to. Check the name of the mirror, and that it runs");
+        }
+        if (!checkpoint.scope().equals(direction.scope())) {
+            throw new TakeOverException("the checkpoint at " + direction.to().shown() + " has "
+                    + checkpoint.scope().shown() + "; configured: "
+                    + direction.scope().shown());
+        }
+        if (!checkpoint.source().equals(primary.cluster())) {
+            throw new TakeOverException("the checkpoint has source cluster " + checkpoint.source() + ", but "
+                    + direction.from().shown() + " is cluster " + primary.cluster());
+        }
+        if (checkpoint.state() != CheckpointState.SYNCED) {
+            throw new TakeOverException(
+                    "the checkpoint is " + checkpoint.state().word() + ": wait until the mirror is synced");
+        }
+        long lag = primary.revision() - checkpoint.revision().value();
+        if (lag > options.maxLag()) {
+            throw new TakeOverException(direction.to().shown() + " is " + lag + " revisions behind, more than "
+                    + options.maxLag() + ": wait until the mirror has caught up, or set --max-lag");
+        }
+        if (other.revision() < primary.revision() && !options.acceptSilentWatchers()) {
+            throw new TakeOverException(direction.to().shown() + " is at revision " + other.revision() + ", below "
+                    + primary.revision() + " of " + direction.from().shown()
+                    + ": a watcher that resumes there would miss changes without an error. Seed the target with"
+                    + " init-target, or use --accept-silent-watchers if all clients list again");
+        }
+    }
+
+    private boolean isMovedTo(Found other, Found primary) {
+        return other.isPrimary() && (!primary.isPrimary() || (other.epoch() > primary.epoch() && !isFailedOver(other)));
+    }
+
+    private static @Nullable Operation operation(Found found) {
+        return move(found).operation();
+    }
+
+    private static boolean isFailedOver(Found found) {
+        Operation last = operation(found);
+        return last != null && last.kind().equals("failover");
+    }
+
+    private static boolean isStale(Found former, Found primary) {
+        return former.epoch() < primary.epoch();
+    }
+
+    private Home record(Found found) {
+        Home record = found.record();
+        if (record == null) {
+            throw new TakeOverException("no primary record of mirror " + direction.mirror() + " at " + found.cluster()
+                    + ": start the mirror and wait until it is synced");
+        }
+        return record;
+    }
+
+    private static Move move(Found found) {
+        Home record = found.record();
+        return record == null ? Move.NONE : record.move();
+    }
+
+    private static @Nullable Closed closed(Found found) {
+        return move(found).closed();
+    }
+
+    private TakeOverException writtenMeanwhile() {
+        return new TakeOverException("another command moves mirror " + direction.mirror() + " at the same time");
+    }
+
+    private void begin(String step) {
+        steps.accept(step);
+        to.step(lock, operation.process(), shownStep, step);
+        shownStep = step;
+    }
+
+    private void locked(String step) {
+        lock = to.lock(operation.process(), step);
+        shownStep = step;
+        kept = keeper.apply(lock);
+    }
+
+    private void unlock() {
+        try {
+            kept.run();
+            direction.to().revokeLease(lock);
+        } catch (TakeOverException e) {
+            LOG.atInfo()
+                    .addKeyValue("mirror", direction.mirror())
+                    .addKeyValue("cause", e.getMessage())
+                    .log("lock not released; it expires");
+        }
+    }
+}

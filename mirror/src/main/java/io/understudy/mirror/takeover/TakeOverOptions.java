@@ -1,0 +1,38 @@
+package io.understudy.mirror.takeover;
+
+import io.understudy.mirror.home.Move.Way;
+import java.time.Duration;
+
+/**
+ * What an operator decides.
+ *
+ * @param way how the former primary is closed
+ * @param acceptSilentWatchers continue although the new primary's revision is below the former one's
+ * @param force failover: although the source responds, or the target is not whole; undo: although the target is gone
+ * @param maxLag how many revisions the new primary may be behind at the start
+ * @param drainDeadline how long it may take to reach the end marker
+ * @param patience how long a cluster may take to respond
+ */
+public record TakeOverOptions(
+        Way way, boolean acceptSilentWatchers, boolean force, long maxLag, Duration drainDeadline, Duration patience) {
+
+    /** The command line's. */
+    public static final TakeOverOptions DEFAULTS =
+            new TakeOverOptions(Way.ROLES, false, false, 1_000, Duration.ofMinutes(1), Duration.ofSeconds(30));
+
+    public TakeOverOptions with(Way other) {
+        return new TakeOverOptions(other, acceptSilentWatchers, force, maxLag, drainDeadline, patience);
+    }
+
+    public TakeOverOptions acceptingSilentWatchers() {
+        return new TakeOverOptions(way, true, force, maxLag, drainDeadline, patience);
+    }
+
+    public TakeOverOptions forced() {
+        return new TakeOverOptions(way, acceptSilentWatchers, true, maxLag, drainDeadline, patience);
+    }
+
+    public TakeOverOptions within(Duration newDrainDeadline, Duration newPatience) {
+        return new TakeOverOptions(way, acceptSilentWatchers, force, maxLag, newDrainDeadline, newPatience);
+    }
+}

@@ -1,0 +1,38 @@
+package io.understudy.mirror.takeover;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a take-over came to.
+ *
+ * <p>Invariant M38: the reported plan and loss of a take-over are accurate; "none" means that no write can be lost.
+ *
+ * @param summary in one line
+ * @param loss "none", or what is lost or unknown
+ * @param lost keys of lost writes, as shown
+ * @param facts in the order of the steps
+ * @param next what to do now
+ */
+public record TakeOverReport(
+        String summary, String loss, List<String> lost, Map<String, String> facts, List<String> next) {
+
+    /** What is reported if nothing can be lost. */
+    public static final String NONE = "none";
+
+    public TakeOverReport {
+        lost = List.copyOf(lost);
+        next = List.copyOf(next);
+    }
+
+    public boolean isWithoutLoss() {
+        return loss.equals(NONE);
+    }
+
+    /** A key as shown. */
+    static String shown(ByteString key) {
+        return "\"" + TextFormat.escapeBytes(key) + "\"";
+    }
+}

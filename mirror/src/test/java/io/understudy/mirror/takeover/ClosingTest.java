@@ -1,0 +1,98 @@
+package io.understudy.mirror.takeover;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Permission;
+import io.understudy.etcd.Credentials;
+import io.understudy.mirror.home.Move.Closed;
+import io.understudy.mirror.home.Move.Way;
+import io.understudy.vocabulary.KeyRange;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Roles lose write access to the range and nothing else, and get back what they had.
+ *
+ * <p>Tests invariant M14.
+ */
+final class ClosingTest {
+
+    private static final FakeCluster.World QUIET = new FakeCluster.World() {
+        @Override
+        public <T> T request(FakeCluster cluster, String what, Supplier<T> body) {
+            return body.get();
+        }
+    };
+
+    private final FakeCluster cluster = new FakeCluster("source", 1, QUIET);
+    private final Closing closing = new Closing(
+            cluster,
+            List.of(KeyRange.prefix(bytes("/b/")), KeyRange.prefix(bytes("/d/"))),
+            Set.of("mirror", "root"),
+            new Credentials("mirror", "secret"));
+
+    private void start(Permission... permissions) {
+        cluster.auth = true;
+        cluster.users.put("root", List.of("root"));
+        cluster.users.put("mirror", List.of("mirror"));
+        cluster.users.put("app", List.of("app"));
+        cluster.roles.put("root", List.of());
+        cluster.roles.put("mirror", List.of(permission(Permission.Type.READWRITE, "/", "0")));
+        cluster.roles.put("app", new ArrayList<>(List.of(permissions)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"/,0", "/b/,/b0", "/b/x,/b/z", "/a/,/c0", "/c/,/e0", "/b/,/e/", "/,/d/y", "/b/k,''"})
+    void closesTheRangeAlone_andOpensItAsItWas(String from, String end) {
+        start(permission(Permission.Type.READWRITE, from, end), permission(Permission.Type.READ, "/a/", "/a0"));
+        Set<Permission> before = new HashSet<>(cluster.roles.get("app"));
+        List<String> keys = List.of("/a/1", "/b/k", "/b/y", "/c/1", "/d/1", "/d/z", "/e/1");
+        List<String> written = keys.stream().filter(cluster::isOpen).toList();
+
+        Closed closed = closing.prepare(Way.ROLES);
+        closing.close(closed);
+        closing.close(closed);
+        assertThat(keys.stream().filter(cluster::isOpen))
+                .containsExactlyElementsOf(written.stream()
+                        .filter(key -> !key.startsWith("/b/") && !key.startsWith("/d/"))
+                        .toList());
+        assertThat(closing.isClosed(closed)).isTrue();
+
+        closing.open(closed);
+        closing.open(closed);
+        assertThat(new HashSet<>(cluster.roles.get("app"))).isEqualTo(before);
+    }
+
+    @Test
+    void clientsWithRootOrTheMirrorsRoleAreNamed() {
+        start(permission(Permission.Type.READWRITE, "/", "0"));
+        cluster.users.put("admin", List.of("root"));
+        assertThatThrownBy(() -> closing.prepare(Way.ROLES)).hasMessageContaining("admin");
+        cluster.users.put("admin", List.of("mirror"));
+        assertThatThrownBy(() -> closing.prepare(Way.ROLES)).hasMessageContaining("role mirror", "mirror, admin");
+        cluster.users.remove("admin");
+        cluster.roles.put("mirror", List.of(permission(Permission.Type.READWRITE, "/b/", "/b0")));
+        assertThatThrownBy(() -> closing.prepare(Way.ROLES))
+                .hasMessageContaining("user mirror cannot write the mirrored keys");
+    }
+
+    private static Permission permission(Permission.Type type, String from, String end) {
+        return Permission.newBuilder()
+                .setPermType(type)
+                .setKey(bytes(from))
+                .setRangeEnd(bytes(end))
+                .build();
+    }
+
+    private static ByteString bytes(String text) {
+        return ByteString.copyFromUtf8(text);
+    }
+}

@@ -1,0 +1,449 @@
+package io.understudy.mirror.takeover;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Permission;
+import io.understudy.etcd.Credentials;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.checkpoint.CorruptCheckpointException;
+import io.understudy.mirror.home.Home;
+import io.understudy.mirror.home.Move;
+import io.understudy.mirror.home.Move.Way;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Every request of a switchover is cut, before and after it is delivered; the command is killed there, or sees an error once,
+ * or loses that cluster. Clients write at both sides after each request, and a mirror relays.
+ *
+ * <p>Tests invariant M37.
+ */
+final class SwitchoverFaultsTest {
+
+    private static final MirrorScope SCOPE = MirrorScope.prefix("/app/");
+    private static final TakeOverOptions OPTIONS =
+            TakeOverOptions.DEFAULTS.acceptingSilentWatchers().within(Duration.ZERO, Duration.ZERO);
+
+    /** What happens at a request. */
+    private enum Fault {
+        KILLED,
+        ERROR,
+        LOST
+    }
+
+    /** What an operator does next. */
+    private enum Next {
+        AGAIN,
+        UNDO
+    }
+
+    /** The command's process is killed. */
+    private static final class Killed extends Error {
+        private static final long serialVersionUID = 1L;
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    void killedAnywhere_atMostOneSideAcknowledges_andNothingAcknowledgedIsLost(Way way) {
+        cutEverywhere(way, way == Way.ROLES, List.of(Fault.KILLED));
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    @Tag("takeover")
+    void cutAnywhere_atMostOneSideAcknowledges_andNothingAcknowledgedIsLost(Way way) {
+        cutEverywhere(way, false, List.of(Fault.values()));
+        cutEverywhere(way, true, List.of(Fault.values()));
+    }
+
+    private static void cutEverywhere(Way way, boolean closedBefore, List<Fault> faults) {
+        World whole = new World(way, closedBefore);
+        assertThat(whole.switchover(OPTIONS).run().loss()).isEqualTo(TakeOverReport.NONE);
+        whole.assertMoved();
+        int requests = whole.requests;
+        assertThat(requests).isGreaterThan(20);
+        for (int cut = 1; cut <= requests; cut++) {
+            for (Fault fault : faults) {
+                for (boolean delivered : new boolean[] {false, true}) {
+                    run(new World(way, closedBefore), cut, fault, delivered, Next.AGAIN);
+                    if (fault == Fault.KILLED) {
+                        run(new World(way, closedBefore), cut, fault, delivered, Next.UNDO);
+                    }
+                }
+            }
+        }
+    }
+
+    private static void run(World world, int cut, Fault fault, boolean delivered, Next next) {
+        world.cut(cut, fault, delivered);
+        String shown = "%s at request %d, delivered %s, then %s".formatted(fault, cut, delivered, next);
+        try {
+            var unused = world.switchover(OPTIONS).run();
+        } catch (Killed | TakeOverException e) {
+            world.trace.add(String.valueOf(e.getMessage()));
+        }
+        world.heal();
+        if (next == Next.UNDO) {
+            try {
+                world.trace.add(world.switchover(OPTIONS).undo());
+                assertThat(world.source.isOpen("/app/k"))
+                        .as(shown + world.trace)
+                        .isTrue();
+            } catch (TakeOverException e) {
+                world.trace.add(String.valueOf(e.getMessage()));
+            }
+        }
+        try {
+            var unused = world.switchover(OPTIONS).run();
+        } catch (TakeOverException e) {
+            assertThat(e).as(shown + world.trace).hasMessageContaining("is the primary of mirror dr already");
+        }
+        try {
+            world.assertMoved();
+        } catch (AssertionError e) {
+            throw new AssertionError(shown + world.trace + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Tests fault: the target is lost, so the source has to be opened without it. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    void aForcedUndoOpensTheSourceUnderAHigherEpochAlthoughTheTargetIsLost(Way way) {
+        World world = new World(way, false);
+        World counted = new World(way, false);
+        var unused = counted.switchover(OPTIONS).run();
+        int move = counted.requestOf("the primary record", counted.target);
+        world.cut(move, Fault.KILLED, true);
+        try {
+            var unusedReport = world.switchover(OPTIONS).run();
+        } catch (Killed e) {
+            world.trace.add("killed");
+        }
+        world.heal();
+        world.lost = world.target;
+        world.gone = true;
+        assertThat(world.switchover(new TakeOverOptions(way, true, true, 1_000, Duration.ZERO, Duration.ZERO))
+                        .undo())
+                .contains("is open again");
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+        world.lost = null;
+        assertThat(world.records(world.source).read().epoch())
+                .isGreaterThan(world.records(world.target).read().epoch());
+    }
+
+    /** Tests invariant M41: clients wrote to the former primary since a mirror into it was stopped during a snapshot. */
+    @Test
+    void aSnapshotThatAMirrorIntoTheFormerPrimaryLeftUnfinishedIsNotContinued() {
+        World world = new World(Way.ROLES, false);
+        ByteString lane = ReservedKeys.of("dr", "lane/0");
+        world.source.put(lane, ByteString.EMPTY, 0);
+        var unused = world.switchover(OPTIONS).run();
+        assertThat(world.source.valueAt(lane, world.source.revision())).isEmpty();
+    }
+
+    @Test
+    void aSecondCommandIsRefusedAtOnceAndNamesTheFirst() {
+        World world = new World(Way.ROLES, false);
+        List<String> refused = new ArrayList<>();
+        world.meanwhile = () -> {
+            world.meanwhile = null;
+            try {
+                var unused = world.switchover(OPTIONS).run();
+            } catch (TakeOverException e) {
+                refused.add(String.valueOf(e.getMessage()));
+            }
+        };
+        world.meanwhileAt = "drain";
+        var unused = world.switchover(OPTIONS).run();
+        assertThat(refused).hasSize(1);
+        assertThat(refused.get(0)).contains("host test, pid 1, step close");
+        world.assertMoved();
+    }
+
+    /** Two clusters, a mirror, clients, and the faults between them and the command. */
+    private static final class World implements FakeCluster.World {
+
+        private final Way way;
+        private final boolean closedBefore;
+        final FakeCluster source = new FakeCluster("source", 1, this);
+        final FakeCluster target = new FakeCluster("target", 2, this);
+        private final List<String> trace = new ArrayList<>();
+        private final List<String> names = new ArrayList<>();
+        /** The last acknowledged value of each key. */
+        private final Map<String, String> acknowledged = new HashMap<>();
+        /** Decoding takes longer than all else. */
+        private final Map<ByteString, Home> homes = new HashMap<>();
+
+        private int requests;
+        private int cutAt;
+        private Fault fault = Fault.ERROR;
+        private boolean delivered;
+        private @Nullable FakeCluster lost;
+        /** Whether clients cannot reach the target either. */
+        private boolean gone;
+
+        private @Nullable Runnable meanwhile;
+        private String meanwhileAt = "";
+        private int written;
+        private boolean quiet;
+
+        World(Way way, boolean closedBefore) {
+            this.way = way;
+            this.closedBefore = closedBefore;
+            quiet = true;
+            for (FakeCluster cluster : way == Way.ROLES ? List.of(source, target) : List.<FakeCluster>of()) {
+                cluster.users.put("mirror", List.of("mirror"));
+                cluster.users.put("app", List.of("app"));
+                cluster.users.put("root", List.of("root"));
+                cluster.roles.put("root", List.of());
+                cluster.roles.put("mirror", List.of(permission(Permission.Type.READWRITE, "\0", "\0")));
+                cluster.roles.put(
+                        "app",
+                        new ArrayList<>(List.of(
+                                permission(Permission.Type.READWRITE, "/", "0"),
+                                permission(Permission.Type.READ, "/app/", "/app0"))));
+                cluster.auth = true;
+            }
+            Home home = new Home("dr", new ClusterId(1), new ClusterId(1), new ClusterId(2), SCOPE, 0, Instant.EPOCH);
+            source.put(ReservedKeys.home("dr"), home.encode(), 0);
+            Move.Closed closed = null;
+            if (closedBefore) {
+                Closing closing = closing(target);
+                // Left by an earlier move; the source is not closed then, whatever the way of this one is.
+                closed = closing.prepare(way == Way.CORRUPT_ALARM ? Way.AUTH_ENABLE : way);
+                closing.close(closed);
+            }
+            target.put(
+                    ReservedKeys.home("dr"), home.with(Move.NONE.closed(closed)).encode(), 0);
+            target.put(
+                    ReservedKeys.checkpoint("dr"),
+                    CheckpointCodec.encode(Checkpoint.first(new ClusterId(1), SCOPE, "mirror", Instant.EPOCH)),
+                    0);
+            target.put(ReservedKeys.epoch("dr"), ByteString.copyFromUtf8("1"), 0);
+            quiet = false;
+            requests = 0;
+            names.clear();
+            for (int i = 0; i < 3; i++) {
+                tick();
+            }
+        }
+
+        private static Permission permission(Permission.Type type, String from, String end) {
+            return Permission.newBuilder()
+                    .setPermType(type)
+                    .setKey(ByteString.copyFromUtf8(from))
+                    .setRangeEnd(ByteString.copyFromUtf8(end))
+                    .build();
+        }
+
+        Records records(FakeCluster cluster) {
+            return new Records(cluster, "dr");
+        }
+
+        private Closing closing(FakeCluster cluster) {
+            return new Closing(
+                    cluster,
+                    List.of(KeyRange.prefix(ByteString.copyFromUtf8("/app/"))),
+                    Set.of("mirror", "root"),
+                    new Credentials("mirror", "secret"));
+        }
+
+        Switchover switchover(TakeOverOptions options) {
+            Direction direction =
+                    new Direction("dr", SCOPE, source, target, closing(source), closing(target), new Comparing(), true);
+            return new Switchover(direction, options.with(way), "host test, pid 1", lease -> () -> {}, step -> {
+                Runnable other = meanwhile;
+                if (step.equals(meanwhileAt) && other != null) {
+                    other.run();
+                }
+            });
+        }
+
+        void cut(int request, Fault kind, boolean isDelivered) {
+            cutAt = request;
+            fault = kind;
+            delivered = isDelivered;
+        }
+
+        /** The command is gone, and clusters respond. */
+        void heal() {
+            cutAt = 0;
+            lost = null;
+            source.expireLeases();
+            target.expireLeases();
+        }
+
+        int requestOf(String what, FakeCluster cluster) {
+            return names.indexOf(cluster.name + " " + what) + 1;
+        }
+
+        @Override
+        public <T> T request(FakeCluster cluster, String what, Supplier<T> body) {
+            if (quiet) {
+                return body.get();
+            }
+            requests++;
+            names.add(cluster.name + " " + what);
+            if (cluster == lost) {
+                throw new TakeOverException(cluster.name + " does not respond");
+            }
+            if (requests != cutAt) {
+                T answer = body.get();
+                tick();
+                return answer;
+            }
+            trace.add("cut " + cluster.name + " " + what);
+            if (delivered) {
+                var unused = body.get();
+            }
+            tick();
+            if (fault == Fault.KILLED) {
+                throw new Killed();
+            }
+            lost = fault == Fault.LOST ? cluster : null;
+            throw new TakeOverException(cluster.name + " did not respond to " + what);
+        }
+
+        /** Clients write wherever they may, and the mirror relays. */
+        private void tick() {
+            boolean atSource = source.isOpen("/app/k");
+            boolean atTarget = !gone
+                    && target.isOpen("/app/k")
+                    && (closedBefore || home(target).cluster().value() == 2);
+            if (atSource && atTarget) {
+                throw new AssertionError("both sides acknowledge writes " + trace + names);
+            }
+            String key = "/app/" + written % 4;
+            String value = String.valueOf(written++);
+            FakeCluster open = atSource ? source : atTarget ? target : null;
+            if (open != null && open.clientPuts(key, value)) {
+                acknowledged.put(key, value);
+            }
+            var unused = source.clientPuts("/tenant", value);
+            mirror(source, target);
+            mirror(target, source);
+        }
+
+        private Home home(FakeCluster cluster) {
+            return homes.computeIfAbsent(
+                    cluster.valueAt(ReservedKeys.home("dr"), cluster.revision()).orElseThrow(),
+                    stored -> Home.decode("a test", stored));
+        }
+
+        private Checkpoint checkpoint(FakeCluster cluster) {
+            try {
+                return CheckpointCodec.decode(
+                        "a test",
+                        cluster.valueAt(ReservedKeys.checkpoint("dr"), cluster.revision())
+                                .orElseThrow());
+            } catch (CorruptCheckpointException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        private void mirror(FakeCluster from, FakeCluster to) {
+            Optional<ByteString> stored = to.valueAt(ReservedKeys.checkpoint("dr"), to.revision());
+            if (to.corrupt || home(to).cluster().value() == to.id || stored.isEmpty()) {
+                return;
+            }
+            Checkpoint checkpoint = checkpoint(to);
+            if (checkpoint.source().value() != from.id) {
+                return;
+            }
+            boolean all = checkpoint.state() == CheckpointState.SYNCING;
+            List<ByteString> changed = all
+                    ? from.keysBelow("/app/")
+                    : from.changedAfter("/app/", checkpoint.revision().value());
+            for (ByteString key : changed) {
+                Optional<ByteString> value = from.valueAt(key, from.revision());
+                if (!value.equals(to.valueAt(key, to.revision()))) {
+                    value.ifPresentOrElse(present -> to.put(key, present, 0), () -> to.delete(key));
+                }
+            }
+            if (from.revision() > checkpoint.revision().value()) {
+                Position reached = new Position(new ClusterId(from.id), new Revision(from.revision()), null);
+                to.put(ReservedKeys.checkpoint("dr"), CheckpointCodec.encode(checkpoint.syncedAt(reached)), 0);
+            }
+        }
+
+        void assertMoved() {
+            quiet = false;
+            cutAt = 0;
+            for (int i = 0; i < 8; i++) {
+                tick();
+            }
+            assertThat(home(target).cluster().value()).as("primary").isEqualTo(2);
+            assertThat(home(source).cluster().value())
+                    .as("primary at the source")
+                    .isEqualTo(2);
+            assertThat(home(target).move().phase()).isEqualTo(Move.Phase.STEADY);
+            assertThat(source.isOpen("/app/k")).as("the source is closed").isFalse();
+            assertThat(target.isOpen("/app/k")).as("the target is open").isTrue();
+            if (way == Way.ROLES) {
+                assertThat(source.isOpen("/tenant")).as("other tenants write").isTrue();
+                assertThat(target.roles.get("app"))
+                        .as("roles of the target are as they were")
+                        .hasSize(2);
+            }
+            for (FakeCluster cluster : List.of(target, source)) {
+                Map<String, String> held = new HashMap<>();
+                acknowledged.keySet().forEach(key -> cluster.valueAt(ByteString.copyFromUtf8(key), cluster.revision())
+                        .ifPresent(value -> held.put(key, value.toStringUtf8())));
+                assertThat(held).as(cluster.name).isEqualTo(acknowledged);
+            }
+        }
+
+        private final class Comparing implements Direction.Comparer {
+
+            @Override
+            public Equal all() {
+                return changed(new Equal(0, 0, 0));
+            }
+
+            @Override
+            public Equal changed(Equal before) {
+                return request(target, "comparison", () -> {
+                    long reached = checkpoint(target).revision().value();
+                    for (ByteString key : source.keysBelow("/app/")) {
+                        if (!source.valueAt(key, reached).equals(target.valueAt(key, target.revision()))) {
+                            throw new TakeOverException("the clusters differ in " + key.toStringUtf8());
+                        }
+                    }
+                    return new Equal(reached, target.revision(), 4);
+                });
+            }
+
+            @Override
+            public Lost lostAfter(long revision) {
+                return new Lost(source.changedAfter("/app/", revision), null);
+            }
+        }
+    }
+}
