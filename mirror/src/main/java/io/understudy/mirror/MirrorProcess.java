@@ -159,7 +159,7 @@ public final class MirrorProcess implements AutoCloseable {
         return pipeline;
     }
 
-    private static MirrorPlan intoKafka(
+    private MirrorPlan intoKafka(
             MirrorSettings.Mirror mirror, MirrorSource source, KafkaSinkOptions options, String writer) {
         return new MirrorPlan(
                 mirror.name(),
@@ -173,7 +173,7 @@ public final class MirrorProcess implements AutoCloseable {
                 () -> source.count().apply(source.range()),
                 "kafka " + options.kafka().bootstrapServers() + " topic " + options.topic(),
                 ActiveRole.ALWAYS,
-                KafkaSink.factory(mirror.name(), mirror.scope(), writer, options));
+                KafkaSink.factory(mirror.name(), mirror.scope(), writer, options, meters));
     }
 
     private Pipeline start(MirrorPlan plan) {
