@@ -13,6 +13,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads the three sources once, and collects whatever is wrong with them.
@@ -21,9 +23,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Loader {
 
+    private static final Logger LOG = LoggerFactory.getLogger(Loader.class);
+
     private final Schema schema;
     private final List<Problem> problems = new ArrayList<>();
     private final Map<String, Given> given = new LinkedHashMap<>();
+    /** Properties by name, by the key of their group. */
+    private final Map<String, Map<String, Given>> properties = new LinkedHashMap<>();
     /** The names used for each {@code *}, by group. */
     private final Map<String, Set<String>> names = new LinkedHashMap<>();
 
@@ -59,7 +65,7 @@ final class Loader {
     private void fromFile(YamlFile file) {
         file.values().forEach(this::add);
         file.empty().forEach((key, where) -> {
-            if (schema.row(key).isPresent()) {
+            if (schema.row(key).isPresent() || schema.property(key).isPresent()) {
                 problems.add(new Problem(where, key, "has no value; set one or remove the line"));
                 refused.add(key);
             } else if (schema.isGroup(key)) {
@@ -101,7 +107,7 @@ final class Loader {
     private void add(String key, Given value) {
         Optional<Setting<?>> row = schema.row(key);
         if (row.isEmpty()) {
-            unknown(key, value.where());
+            addOther(key, value);
             return;
         }
         if (row.get().key().contains("*")) {
@@ -115,7 +121,33 @@ final class Loader {
             refused.add(key);
             return;
         }
-        given.put(key, value);
+        Given earlier = given.put(key, value);
+        if (earlier != null && earlier.origin() == value.origin()) {
+            problems.add(new Problem(value.where(), key, "is already set at " + earlier.where()));
+        }
+    }
+
+    /** A former key, a property, or a mistake. */
+    private void addOther(String key, Given value) {
+        Optional<String> current = schema.current(key);
+        Optional<Schema.Property> property = schema.property(key);
+        if (current.isPresent()) {
+            LOG.atWarn()
+                    .addKeyValue("where", value.where())
+                    .addKeyValue("key", key)
+                    .addKeyValue("use", current.get())
+                    .log("setting has a new name");
+            add(current.get(), value);
+        } else if (property.isPresent()) {
+            String group = property.get().group();
+            Schema.name(property.get().row(), group)
+                    .ifPresent(name -> name(property.get().row(), name, value.where()));
+            properties
+                    .computeIfAbsent(group, each -> new LinkedHashMap<>())
+                    .put(property.get().name(), value);
+        } else {
+            unknown(key, value.where());
+        }
     }
 
     private void name(Setting<?> row, String name, String where) {
@@ -162,6 +194,8 @@ final class Loader {
         Given value = row.secret() ? secret(key) : given.get(key);
         if (value != null) {
             parse(row, key, value);
+        } else if (properties.containsKey(key)) {
+            check(row, key, properties.get(key));
         } else if (refused.contains(key)) {
             return;
         } else if (row.defaultValue() != null) {
@@ -173,6 +207,23 @@ final class Loader {
                     "is required: " + row.allowed() + "; set it in the file or by " + Variables.name(key)));
             refused.add(key);
         }
+    }
+
+    private void check(Setting<?> row, String key, Map<String, Given> found) {
+        // Only rows of this type have properties.
+        @SuppressWarnings("unchecked")
+        Setting<Map<String, String>> own = (Setting<Map<String, String>>) row;
+        Map<String, String> read = new LinkedHashMap<>();
+        found.forEach((name, value) -> {
+            try {
+                own.check().accept(Map.of(name, value.text()));
+                read.put(name, value.text());
+            } catch (IllegalArgumentException e) {
+                problems.add(new Problem(value.where(), key + "." + name, String.valueOf(e.getMessage())));
+                refused.add(key);
+            }
+        });
+        valid.put(key, Map.copyOf(read));
     }
 
     private <T> void parse(Setting<T> row, String key, Given value) {

@@ -3,6 +3,7 @@ package io.understudy.config;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -68,14 +69,62 @@ final class Schema {
         return byKey.values().stream().filter(row -> name(row, key).isPresent()).findFirst();
     }
 
+    /** The key that replaced a former one. */
+    Optional<String> current(String former) {
+        for (Setting<?> row : byKey.values()) {
+            String name = row.former();
+            if (name == null) {
+                continue;
+            }
+            if (name.equals(former)) {
+                return Optional.of(row.key());
+            }
+            Optional<String> star = name(name, former);
+            if (star.isPresent()) {
+                return star.map(found -> row.key().replace("*", found));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /**
+     * One key of a group of {@linkplain Setting#properties properties}.
+     *
+     * @param group key of the row, with a name for the {@code *}
+     */
+    record Property(Setting<?> row, String group, String name) {}
+
+    private static boolean hasProperties(Setting<?> row) {
+        return row.type().equals(SettingType.PROPERTIES);
+    }
+
+    /** The property that a key is. */
+    Optional<Property> property(String key) {
+        String[] segments = key.split("\\.", -1);
+        for (Setting<?> row : byKey.values()) {
+            int depth = row.key().split("\\.", -1).length;
+            if (hasProperties(row) && depth < segments.length) {
+                String group = String.join(".", List.of(segments).subList(0, depth));
+                if (row.key().equals(group) || name(row, group).isPresent()) {
+                    return Optional.of(new Property(row, group, key.substring(group.length() + 1)));
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
     /** The name that stands in {@code key} for the {@code *} of {@code row}, if it is a key of that row. */
     static Optional<String> name(Setting<?> row, String key) {
-        int star = row.key().indexOf('*');
+        return name(row.key(), key);
+    }
+
+    private static Optional<String> name(String pattern, String key) {
+        int star = pattern.indexOf('*');
         if (star < 0) {
             return Optional.empty();
         }
-        String before = row.key().substring(0, star);
-        String after = row.key().substring(star + 1);
+        String before = pattern.substring(0, star);
+        String after = pattern.substring(star + 1);
         if (!key.startsWith(before) || !key.endsWith(after) || key.length() <= before.length() + after.length()) {
             return Optional.empty();
         }
@@ -85,6 +134,28 @@ final class Schema {
 
     /** The key that a variable stands for; {@code names} are those the file uses, by group. */
     Optional<String> key(String variable, Map<String, Set<String>> names) {
+        return single(variable, names).or(() -> byKey.values().stream()
+                .filter(row -> hasProperties(row))
+                .flatMap(row -> property(variable, row, names).stream())
+                .findFirst());
+    }
+
+    /** A variable of a property: {@code …_PRODUCER_LINGER_MS} is {@code producer.linger.ms}. */
+    private Optional<String> property(String variable, Setting<?> group, Map<String, Set<String>> names) {
+        String last =
+                Variables.segment(group.key().substring(Math.max(0, group.key().lastIndexOf('.')))) + "_";
+        int end = variable.indexOf(last);
+        if (end < 0 || variable.length() == end + last.length()) {
+            return Optional.empty();
+        }
+        String property =
+                variable.substring(end + last.length()).toLowerCase(Locale.ROOT).replace('_', '.');
+        return single(variable.substring(0, end + last.length() - 1), names)
+                .filter(key -> row(key).filter(group::equals).isPresent())
+                .map(key -> key + "." + property);
+    }
+
+    private Optional<String> single(String variable, Map<String, Set<String>> names) {
         for (Setting<?> row : byKey.values()) {
             int star = row.key().indexOf('*');
             if (star < 0) {

@@ -4,6 +4,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param optional whether it may be left out without having a default
  * @param secret whether the value is never shown and never taken from flags
+ * @param former earlier key, still accepted with a warning; null for none
  */
 public record Setting<T>(
         String key,
@@ -32,7 +34,8 @@ public record Setting<T>(
         @Nullable T least,
         @Nullable T most,
         @Nullable String example,
-        Consumer<T> check) {
+        Consumer<T> check,
+        @Nullable String former) {
 
     /** Text that is not empty. */
     public static Setting<String> text(String key, String doc) {
@@ -84,6 +87,11 @@ public record Setting<T>(
         return required(key, SettingType.URIS, doc);
     }
 
+    /** Properties of a library by their own names, which follow the key: {@code producer.linger.ms}. */
+    public static Setting<Map<String, String>> properties(String key, String doc) {
+        return required(key, SettingType.PROPERTIES, doc).optionally();
+    }
+
     /** The rows, with their keys below {@code prefix}, which may end in {@code *}. */
     public static List<Setting<?>> under(String prefix, List<Setting<?>> rows) {
         return rows.stream().<Setting<?>>map(row -> row.under(prefix)).toList();
@@ -91,21 +99,31 @@ public record Setting<T>(
 
     public Setting<T> under(String prefix) {
         return new Setting<>(
-                prefix + "." + key, type, doc, optional, secret, defaultValue, least, most, example, check);
+                prefix + "." + key,
+                type,
+                doc,
+                optional,
+                secret,
+                defaultValue,
+                least,
+                most,
+                example,
+                check,
+                former == null ? null : prefix + "." + former);
     }
 
     public Setting<T> defaultsTo(T value) {
-        return new Setting<>(key, type, doc, optional, secret, value, least, most, example, check);
+        return new Setting<>(key, type, doc, optional, secret, value, least, most, example, check, former);
     }
 
     /** May be left out; read with {@link Configuration#find}. */
     public Setting<T> optionally() {
-        return new Setting<>(key, type, doc, true, secret, defaultValue, least, most, example, check);
+        return new Setting<>(key, type, doc, true, secret, defaultValue, least, most, example, check, former);
     }
 
     /** Never shown; taken from the environment, or from a file, but not from flags, which other users can see. */
     public Setting<T> secretly() {
-        return new Setting<>(key, type, doc, optional, true, defaultValue, least, most, example, check);
+        return new Setting<>(key, type, doc, optional, true, defaultValue, least, most, example, check, former);
     }
 
     /** Both inclusive. */
@@ -113,12 +131,17 @@ public record Setting<T>(
         if (type.order() == null) {
             throw new IllegalArgumentException("type " + type.name() + " has no order: " + key);
         }
-        return new Setting<>(key, type, doc, optional, secret, defaultValue, newLeast, newMost, example, check);
+        return new Setting<>(key, type, doc, optional, secret, defaultValue, newLeast, newMost, example, check, former);
+    }
+
+    /** Accepts another key as well, with a warning. Its variable must be the same. */
+    public Setting<T> formerly(String name) {
+        return new Setting<>(key, type, doc, optional, secret, defaultValue, least, most, example, check, name);
     }
 
     /** What the sample file shows where there is no default. */
     public Setting<T> example(String text) {
-        return new Setting<>(key, type, doc, optional, secret, defaultValue, least, most, text, check);
+        return new Setting<>(key, type, doc, optional, secret, defaultValue, least, most, text, check, former);
     }
 
     /**
@@ -127,7 +150,8 @@ public record Setting<T>(
      * @param more throws an {@link IllegalArgumentException} that tells what is wrong and what is allowed
      */
     public Setting<T> checkedBy(Consumer<T> more) {
-        return new Setting<>(key, type, doc, optional, secret, defaultValue, least, most, example, check.andThen(more));
+        return new Setting<>(
+                key, type, doc, optional, secret, defaultValue, least, most, example, check.andThen(more), former);
     }
 
     /** The environment variable that overrides it; a {@code *} stands for the name in capitals. */
@@ -176,6 +200,6 @@ public record Setting<T>(
     }
 
     private static <T> Setting<T> required(String key, SettingType<T> type, String doc) {
-        return new Setting<>(key, type, doc, false, false, null, null, null, null, value -> {});
+        return new Setting<>(key, type, doc, false, false, null, null, null, null, value -> {}, null);
     }
 }

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -58,6 +59,15 @@ record SettingType<T>(
             texts -> String.join(",", texts),
             null,
             true);
+
+    /** A group of any keys. */
+    static final SettingType<Map<String, String>> PROPERTIES = plain(
+            "properties",
+            "properties with their values",
+            text -> {
+                throw new IllegalArgumentException("not a group: " + text);
+            },
+            Map::toString);
 
     /** One of an enum's constants, written in lower case with hyphens. */
     static <E extends Enum<E>> SettingType<E> choice(Class<E> options) {

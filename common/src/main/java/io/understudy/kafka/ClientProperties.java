@@ -11,20 +11,13 @@ import java.util.Properties;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Kafka's own client settings from a file. Only such as say how to get in: others hold up what mirrors promise.
- *
- * <p>Invariant FK8: settings from a user's file configure access only, and cannot weaken delivery guarantees.
- */
+/** Kafka's own client settings from a file: those of access, which all clients share. */
 final class ClientProperties {
 
-    private static final List<String> ALLOWED = List.of(
-            "security.",
-            "ssl.",
-            "sasl.",
-            "config.providers",
-            CommonClientConfigs.CLIENT_DNS_LOOKUP_CONFIG,
-            CommonClientConfigs.CLIENT_RACK_CONFIG);
+    private static final List<String> ACCESS = List.of("security.", "ssl.", "sasl.", "config.providers");
+
+    private static final List<String> OTHERS =
+            List.of(CommonClientConfigs.CLIENT_DNS_LOOKUP_CONFIG, CommonClientConfigs.CLIENT_RACK_CONFIG);
 
     /** Kafka resolves {@code ${env:NAME}} and the like by these, see KIP-297. */
     private static final Map<String, String> PROVIDERS = Map.of(
@@ -38,6 +31,11 @@ final class ClientProperties {
             "org.apache.kafka.common.config.provider.DirectoryConfigProvider");
 
     private ClientProperties() {}
+
+    /** Whether a property is about TLS, logins, or where their secrets are. */
+    static boolean isAccess(String name) {
+        return ACCESS.stream().anyMatch(name::startsWith);
+    }
 
     /**
      * What the file says; nothing without one.
@@ -56,9 +54,10 @@ final class ClientProperties {
         }
         Map<String, Object> settings = new HashMap<>(PROVIDERS);
         for (String name : found.stringPropertyNames()) {
-            if (ALLOWED.stream().noneMatch(name::startsWith)) {
-                throw new IllegalArgumentException(
-                        file + " sets " + name + ", which is not allowed; allowed prefixes: " + ALLOWED);
+            if (!isAccess(name) && !OTHERS.contains(name)) {
+                throw new IllegalArgumentException(file + " sets " + name
+                        + ", which is not allowed; set it below producer, consumer or admin. Allowed: " + OTHERS
+                        + " and prefixes " + ACCESS);
             }
             settings.put(name, found.getProperty(name));
         }

@@ -60,46 +60,51 @@ public final class KafkaClients {
      * @param maxRecordBytes of the largest record that its topics take
      */
     public Producer<byte[], byte[]> producer(String transactionalId, Duration transactionTimeout, int maxRecordBytes) {
-        Map<String, Object> all = common();
+        Map<String, Object> all = common(KafkaClient.PRODUCER);
+        all.putIfAbsent(ProducerConfig.LINGER_MS_CONFIG, LINGER_MILLIS);
+        all.putIfAbsent(ProducerConfig.BUFFER_MEMORY_CONFIG, Math.max(BUFFER_BYTES, 2L * maxRecordBytes));
+        all.putIfAbsent(ProducerConfig.BATCH_SIZE_CONFIG, BATCH_BYTES);
+        all.putIfAbsent(ProducerConfig.COMPRESSION_TYPE_CONFIG, "lz4");
         all.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, transactionalId);
         all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, Math.toIntExact(transactionTimeout.toMillis()));
-        all.put(
-                ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG,
-                LINGER_MILLIS + Math.toIntExact(settings.timeout().toMillis()));
+        all.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, (int) Math.min(
+                Integer.MAX_VALUE, lingerMillis(all) + settings.timeout().toMillis()));
         all.put(ProducerConfig.ACKS_CONFIG, "all");
         all.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
         all.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 5);
         all.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, settings.timeout().toMillis());
-        all.put(ProducerConfig.BUFFER_MEMORY_CONFIG, Math.max(BUFFER_BYTES, 2L * maxRecordBytes));
-        all.put(ProducerConfig.BATCH_SIZE_CONFIG, BATCH_BYTES);
-        all.put(ProducerConfig.LINGER_MS_CONFIG, LINGER_MILLIS);
-        all.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, "lz4");
         all.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, maxRecordBytes + HEADER_BYTES);
         return new KafkaProducer<>(all, new ByteArraySerializer(), new ByteArraySerializer());
     }
 
     /** A consumer of what is committed, without a group: it is told what to read, and says itself how far it came. */
     public Consumer<byte[], byte[]> consumer() {
-        Map<String, Object> all = common();
+        Map<String, Object> all = common(KafkaClient.CONSUMER);
         all.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         all.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
         all.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         all.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
-        all.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 5_000);
+        all.putIfAbsent(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 5_000);
         // Who seeks waits for a fetch that is under way, to the end of its wait for something new.
-        all.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 100);
+        all.putIfAbsent(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 100);
         return new KafkaConsumer<>(all, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     public Admin admin() {
-        return Admin.create(common());
+        return Admin.create(common(KafkaClient.ADMIN));
     }
 
-    private Map<String, Object> common() {
+    private static long lingerMillis(Map<String, Object> producer) {
+        return Long.parseLong(
+                String.valueOf(producer.get(ProducerConfig.LINGER_MS_CONFIG)).strip());
+    }
+
+    private Map<String, Object> common(KafkaClient client) {
         Map<String, Object> all = new HashMap<>(access);
+        all.putAll(settings.properties(client));
         all.putIfAbsent(SslConfigs.SSL_ENGINE_FACTORY_CLASS_CONFIG, ReloadingSslEngines.class);
         all.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, settings.bootstrapServers());
-        all.put(CommonClientConfigs.CLIENT_ID_CONFIG, clientId);
+        all.putIfAbsent(CommonClientConfigs.CLIENT_ID_CONFIG, clientId);
         int timeout = Math.toIntExact(settings.timeout().toMillis());
         all.put(CommonClientConfigs.REQUEST_TIMEOUT_MS_CONFIG, Math.min(MAX_REQUEST_TIMEOUT_MILLIS, timeout));
         all.put(CommonClientConfigs.DEFAULT_API_TIMEOUT_MS_CONFIG, timeout);

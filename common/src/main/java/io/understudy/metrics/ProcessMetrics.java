@@ -1,5 +1,6 @@
 package io.understudy.metrics;
 
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
@@ -8,6 +9,7 @@ import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
 import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +35,7 @@ public final class ProcessMetrics implements AutoCloseable {
      * @param version of this build
      */
     public ProcessMetrics(String process, String version) {
-        registry.config().commonTags("process", process);
+        registry.config().commonTags("process", process).meterFilter(MeterFilter.deny(ProcessMetrics::isOfKafkaNode));
         new ClassLoaderMetrics().bindTo(registry);
         new JvmMemoryMetrics().bindTo(registry);
         collections.bindTo(registry);
@@ -42,6 +44,11 @@ public final class ProcessMetrics implements AutoCloseable {
         new FileDescriptorMetrics().bindTo(registry);
         new UptimeMetrics().bindTo(registry);
         CommonMeter.BUILD.gauge(() -> 1).tag("version", version).register(registry);
+    }
+
+    /** Kafka's clients have each metric also per broker, and keep those of brokers that are gone. */
+    private static boolean isOfKafkaNode(Meter.Id meter) {
+        return meter.getName().startsWith("kafka.") && meter.getTag("node.id") != null;
     }
 
     /** A page of metrics. */

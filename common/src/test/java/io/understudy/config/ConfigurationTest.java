@@ -42,6 +42,16 @@ final class ConfigurationTest {
     private static final Setting<Path> FOLDER =
             Setting.path("folder", "Where to keep it.").optionally();
 
+    private static final Setting<String> SERVERS = Setting.text("bootstrap.servers", "Servers.")
+            .formerly("bootstrapServers")
+            .optionally();
+    private static final Setting<Map<String, String>> PRODUCER = Setting.properties("producer", "Properties.")
+            .checkedBy(properties -> {
+                if (properties.containsKey("acks")) {
+                    throw new IllegalArgumentException("is not allowed");
+                }
+            });
+
     private static final List<Setting<?>> ROWS = List.of(
             LISTEN,
             LOOPS,
@@ -51,7 +61,9 @@ final class ConfigurationTest {
             STALL,
             COMMIT,
             KIND.under("mirrors.*.sink"),
-            FOLDER.under("mirrors.*.sink"));
+            FOLDER.under("mirrors.*.sink"),
+            SERVERS.under("mirrors.*.sink"),
+            PRODUCER.under("mirrors.*.sink"));
 
     private static final Map<String, String> NOTHING = Map.of();
 
@@ -88,6 +100,61 @@ final class ConfigurationTest {
         assertThat(configuration.names("mirrors")).containsExactly("orders");
         assertThat(configuration.at("mirrors.orders.sink").get(KIND)).isEqualTo(Kind.KAFKA_TOPIC);
         assertThat(configuration.at("mirrors.orders").at("sink").find(FOLDER)).contains(Path.of("/var/lib/x"));
+    }
+
+    @Test
+    void propertiesKeepTheirOwnNames() throws IOException {
+        Path file = file("""
+                source: {endpoints: http://file:1}
+                mirrors:
+                  my-log:
+                    sink:
+                      kind: kafka-topic
+                      producer: {linger.ms: 20, batch.size: 1, client.id: a}
+                      producer.compression.type: zstd
+                """);
+        Configuration configuration = Configuration.load(
+                file,
+                Map.of("UNDERSTUDY_MIRRORS_MY_LOG_SINK_PRODUCER_BATCH_SIZE", "2"),
+                Map.of("mirrors.my-log.sink.producer.client.id", "b"),
+                ROWS);
+        assertThat(configuration.at("mirrors.my-log.sink").find(PRODUCER))
+                .contains(Map.of("linger.ms", "20", "batch.size", "2", "client.id", "b", "compression.type", "zstd"));
+    }
+
+    @Test
+    void aRejectedPropertyIsReportedWithItsPlace() {
+        assertThatThrownBy(() -> load("""
+                source: {endpoints: http://file:1}
+                mirrors:
+                  log:
+                    sink:
+                      kind: kafka-topic
+                      producer:
+                        acks: 1
+                        linger.ms:
+                """))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining(".yaml:7:9: mirrors.log.sink.producer.acks is not allowed")
+                .hasMessageContaining(".yaml:8:9: mirrors.log.sink.producer.linger.ms has no value");
+        assertThatThrownBy(() -> load("{source: {endpoints: http://file:1}, mirrors: {log: {sink: {kind: kafka-topic,"
+                        + " producer: x}}}}"))
+                .hasMessageContaining("mirrors.log.sink.producer cannot be 'x'");
+    }
+
+    @Test
+    void aFormerNameIsAcceptedOnce() throws IOException {
+        String mirror = "{source: {endpoints: http://file:1}, mirrors: {log: {sink: {kind: kafka-topic, %s}}}}";
+        assertThat(load(mirror.formatted("bootstrapServers: a"))
+                        .at("mirrors.log.sink")
+                        .find(SERVERS))
+                .contains("a");
+        assertThat(load(mirror.formatted("bootstrap.servers: a"))
+                        .at("mirrors.log.sink")
+                        .find(SERVERS))
+                .contains("a");
+        assertThatThrownBy(() -> load(mirror.formatted("bootstrap.servers: a, bootstrapServers: b")))
+                .hasMessageContaining("mirrors.log.sink.bootstrap.servers is already set at ");
     }
 
     @Test

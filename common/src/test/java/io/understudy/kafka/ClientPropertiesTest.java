@@ -3,19 +3,31 @@ package io.understudy.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.net.httpserver.HttpServer;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.KafkaException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests invariant FK8. */
 class ClientPropertiesTest {
+
+    private static final String OAUTH = "org.apache.kafka.common.security.oauthbearer";
 
     @TempDir
     private Path folder;
@@ -57,6 +69,95 @@ class ClientPropertiesTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(file.toString())
                 .hasMessageContaining(line.substring(0, line.indexOf('=')));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "PRODUCER; transactional.id; set transactionalIdPrefix",
+                "PRODUCER; transaction.timeout.ms; set transactionTimeout",
+                "PRODUCER; acks; remove it",
+                "PRODUCER; enable.idempotence; remove it",
+                "PRODUCER; max.in.flight.requests.per.connection; remove it",
+                "PRODUCER; retries; set timeout",
+                "PRODUCER; delivery.timeout.ms; set timeout",
+                "PRODUCER; value.serializer; set format",
+                "CONSUMER; key.deserializer; remove it",
+                "CONSUMER; isolation.level; remove it",
+                "CONSUMER; enable.auto.commit; remove it",
+                "CONSUMER; auto.offset.reset; remove it",
+                "CONSUMER; allow.auto.create.topics; remove it",
+                "CONSUMER; group.id; remove it",
+                "CONSUMER; interceptor.classes; remove it",
+                "ADMIN; bootstrap.servers; set bootstrap.servers beside",
+                "ADMIN; default.api.timeout.ms; set timeout",
+                "ADMIN; sasl.jaas.config; set it in propertiesFile",
+                "PRODUCER; ssl.key.password; set it in propertiesFile"
+            })
+    void aPropertyThatDeliveryDependsOnIsDenied(KafkaClient client, String name, String instead) {
+        Map<KafkaClient, Map<String, String>> properties = Map.of(client, Map.of(name, "1"));
+        assertThatThrownBy(() -> new KafkaSettings("127.0.0.1:1", null, Duration.ofSeconds(1), properties))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("is not allowed")
+                .hasMessageContaining(instead);
+    }
+
+    @Test
+    void otherPropertiesArePassedOnAndTheirValuesChecked() {
+        Map<KafkaClient, Map<String, String>> properties = Map.of(
+                KafkaClient.PRODUCER,
+                Map.of("linger.ms", "50", "compression.type", "zstd", "client.id", "quota-a", "plugin.x", "1"));
+        KafkaClients clients =
+                new KafkaClients(new KafkaSettings("127.0.0.1:1", null, Duration.ofSeconds(1), properties), "test");
+        try (Producer<byte[], byte[]> producer = clients.producer("t", Duration.ofSeconds(5), 1 << 20)) {
+            assertThat(producer.metrics().keySet())
+                    .extracting(metric -> metric.tags().get("client-id"))
+                    .contains("quota-a");
+        }
+        assertThatThrownBy(() -> KafkaClient.PRODUCER.check(Map.of("linger.ms", "soon")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("cannot be 'soon'");
+        assertThatThrownBy(() -> KafkaClient.PRODUCER.check(Map.of("compression.type", "best")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("cannot be 'best'");
+    }
+
+    /** Kafka declares a library that this login needs as optional. */
+    @Test
+    void aTokenForOauthbearerIsRequested() throws Exception {
+        Base64.Encoder base64 = Base64.getUrlEncoder().withoutPadding();
+        long now = System.currentTimeMillis() / 1000;
+        String token = Stream.of(
+                        "{\"alg\":\"none\"}", "{\"sub\":\"u\",\"iat\":" + now + ",\"exp\":" + (now + 600) + "}", "s")
+                .map(part -> base64.encodeToString(part.getBytes(StandardCharsets.US_ASCII)))
+                .collect(Collectors.joining("."));
+        byte[] answer = ("{\"access_token\":\"" + token + "\",\"expires_in\":600}").getBytes(StandardCharsets.US_ASCII);
+        AtomicInteger requests = new AtomicInteger();
+        HttpServer provider = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        provider.createContext("/", exchange -> {
+            requests.incrementAndGet();
+            exchange.sendResponseHeaders(200, answer.length);
+            exchange.getResponseBody().write(answer);
+            exchange.close();
+        });
+        provider.start();
+        String url = "http://127.0.0.1:" + provider.getAddress().getPort() + "/token";
+        System.setProperty("org.apache.kafka.sasl.oauthbearer.allowed.urls", url);
+        Path file = Files.writeString(folder.resolve("kafka.properties"), """
+                security.protocol=SASL_PLAINTEXT
+                sasl.mechanism=OAUTHBEARER
+                sasl.oauthbearer.token.endpoint.url=%s
+                sasl.login.callback.handler.class=%s.OAuthBearerLoginCallbackHandler
+                sasl.jaas.config=%s.OAuthBearerLoginModule required clientId="c" clientSecret="s";
+                """.formatted(url, OAUTH, OAUTH));
+        try (Admin admin = new KafkaClients(settings(file), "test").admin()) {
+            assertThat(requests).hasValue(1);
+            assertThat(admin).isNotNull();
+        } finally {
+            System.clearProperty("org.apache.kafka.sasl.oauthbearer.allowed.urls");
+            provider.stop(0);
+        }
     }
 
     @Test

@@ -53,7 +53,7 @@ final class Configurations {
                   listen: %s%s
                 source:
                   kafka:
-                    bootstrapServers: %s%s
+                    bootstrap.servers: %s%s
                     topic: %s
                 """.formatted(
                         network.address(LabPort.EDGE_GATEWAY),
@@ -93,7 +93,7 @@ final class Configurations {
                       endpoints: [%s]%s
                     target:
                       kafka:
-                        bootstrapServers: %s%s
+                        bootstrap.servers: %s%s
                         topic: %s
                 """.formatted(
                         urls(network),
@@ -108,7 +108,7 @@ final class Configurations {
                   edge:
                     source:
                       kafka:
-                        bootstrapServers: %s%s
+                        bootstrap.servers: %s%s
                         topic: %s
                     target:
                       etcd:

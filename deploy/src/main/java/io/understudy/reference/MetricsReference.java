@@ -54,6 +54,12 @@ public final class MetricsReference {
                 `_sum` and `_max` (of the last minutes); histograms also have `_bucket`. A metric with an outcome tag appears
                 after the first such outcome. Metrics of the JVM and the operating system have Micrometer's names: `jvm_…`,
                 `process_…`, `system_…`.
+
+                Kafka's clients have `kafka_producer_…` and `kafka_consumer_…`, with Kafka's own
+                [names](https://kafka.apache.org/documentation/#monitoring): of the producer of each mirror into Kafka, with the
+                tag `mirror`, and of the consumer of each feed from Kafka, with the tag `feed`, as long as they are open. Further
+                tags are `client_id`, `kafka_version`, `topic` and `partition`. Metrics per broker are left out. Lag, throughput,
+                transactions and aborts of mirrors are below.
                 """);
         for (Section section : SECTIONS) {
             text.append("\n## ").append(section.title()).append("\n\n");

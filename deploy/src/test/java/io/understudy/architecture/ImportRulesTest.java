@@ -32,7 +32,7 @@ final class ImportRulesTest {
      */
     private static final Map<String, List<String>> TABLE = table("""
             .vocabulary         com.google.protobuf
-            .config             com.fasterxml.jackson org.yaml
+            .config             com.fasterxml.jackson org.slf4j org.yaml
             .metrics            io.micrometer
             .health
             .tls                .config .metrics com.google.common com.sun.net.httpserver io.micrometer io.netty javax.naming javax.net.ssl
@@ -44,7 +44,7 @@ final class ImportRulesTest {
             .feed.etcd          io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .kafka              .config javax.net.ssl org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .feed.kafka         .vocabulary .feed .kafka .config .metrics com.google.protobuf io.micrometer
-            .feed.kafka         org.apache.kafka.clients org.apache.kafka.common org.slf4j
+            .feed.kafka         com.fasterxml.jackson org.apache.kafka.clients org.apache.kafka.common org.slf4j
 
             .local.process      org.slf4j
             .local.fault        org.slf4j
@@ -111,7 +111,7 @@ final class ImportRulesTest {
             .mirror.etcd        .mirror.sink .mirror.checkpoint .mirror.scope .mirror.lease .vocabulary .feed .etcd .config
             .mirror.etcd        .mirror.home com.google.protobuf io.etcd.jetcd.api io.grpc org.slf4j
             .mirror.kafka       .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .feed .config
-            .mirror.kafka       .kafka .feed.kafka
+            .mirror.kafka       .kafka .feed.kafka io.micrometer
             .mirror.kafka       com.google.protobuf org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .mirror.sink        .mirror.checkpoint .vocabulary .feed com.google.protobuf
             .mirror.verify      .metrics .mirror.metrics .mirror.revisions .mirror.checkpoint .mirror.scope .vocabulary .feed .etcd .config

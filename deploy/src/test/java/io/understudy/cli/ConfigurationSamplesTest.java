@@ -69,7 +69,8 @@ final class ConfigurationSamplesTest {
                 row.least(),
                 row.most(),
                 example,
-                row.check());
+                row.check(),
+                row.former());
     }
 
     /** The sample, written anew if {@code -Dunderstudy.samples=write} is given. */

@@ -198,7 +198,7 @@ final class SecretsIT {
                     target: {etcd: {endpoints: '%s', user: root, passwordFile: '%s'}}
                   log:
                     source: {endpoints: '%s', user: root, passwordFile: '%s'}
-                    target: {kafka: {bootstrapServers: '127.0.0.1:%d', propertiesFile: '%s', topic: log}}
+                    target: {kafka: {bootstrap.servers: '127.0.0.1:%d', propertiesFile: '%s', topic: log}}
                 """.formatted(ports.get(2), source, right, target, wrong, source, right, ports.get(4), kafka);
     }
 

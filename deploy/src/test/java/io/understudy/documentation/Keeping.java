@@ -91,6 +91,7 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/operate/gateway.md | name: gateway-1;source: | gateway
             docs/operate/gateway.md | source: {kafka | gateway
 
+            docs/operate/kafka.md | {"before" | RecordFormatTest "anEnvelopeIsDebeziums"
             docs/operate/kafka.md | $ kafka-console-consumer.sh | PlainConsumersIT "ConsoleConsumer"
             docs/operate/kafka.md | clusters = core, dr | LocalMirrorMaker "core->dr.enabled=true"; MirrorMakerIT "LocalMirrorMaker"
             docs/operate/kafka.md | mirrors:;log: | mirror

@@ -58,7 +58,7 @@ final class SourceConfiguration {
         if (hasEtcd && (hasBrokers || hasTopic)) {
             throw new IllegalArgumentException(
                     "source.endpoints and source.kafka are both set; set source.endpoints for"
-                            + " etcd, or source.kafka.bootstrapServers and source.kafka.topic for Kafka");
+                            + " etcd, or source.kafka.bootstrap.servers and source.kafka.topic for Kafka");
         }
         if (hasEtcd) {
             return new SourceSettings.Etcd(
@@ -67,11 +67,11 @@ final class SourceConfiguration {
         }
         if (!hasBrokers && !hasTopic) {
             throw new IllegalArgumentException("source is not set; set source.endpoints for etcd or another gateway, or"
-                    + " source.kafka.bootstrapServers and source.kafka.topic for the topic of a mirror");
+                    + " source.kafka.bootstrap.servers and source.kafka.topic for the topic of a mirror");
         }
         if (!hasBrokers || !hasTopic) {
             throw new IllegalArgumentException(
-                    "source.kafka.bootstrapServers and source.kafka.topic must both be set; one of them is missing");
+                    "source.kafka.bootstrap.servers and source.kafka.topic must both be set; one of them is missing");
         }
         return new SourceSettings.Kafka(
                 KafkaSettings.from(kafka), KafkaFeedOptions.from(kafka), kafka.get(MAX_CLOCK_SKEW));

@@ -154,11 +154,11 @@ final class GatewaySettingsTest {
 
     @Test
     void theSourceMayBeInKafka() throws IOException {
-        assertThat(load("source: {kafka: {bootstrapServers: 'k:9092', topic: t}}")
+        assertThat(load("source: {kafka: {bootstrap.servers: 'k:9092', topic: t}}")
                         .source())
                 .isEqualTo(SourceSettings.Kafka.of("k:9092", "t"));
         assertThat(load("""
-                        source: {kafka: {bootstrapServers: 'k:9092', topic: core.t, stateTopic: core.t.state,
+                        source: {kafka: {bootstrap.servers: 'k:9092', topic: core.t, stateTopic: core.t.state,
                                          propertiesFile: /k.properties, timeout: 5s, maxCommitBytes: 8MiB,
                                          maxClockSkew: 50ms}}
                         """).source())
@@ -170,16 +170,17 @@ final class GatewaySettingsTest {
 
     @Test
     void thereIsOneSource() {
-        assertRefused("{}", "set source.endpoints", "source.kafka.bootstrapServers and source.kafka.topic");
+        assertRefused("{}", "set source.endpoints", "source.kafka.bootstrap.servers and source.kafka.topic");
         assertRefused(
-                "source: {endpoints: 'http://127.0.0.1:1', kafka: {bootstrapServers: 'k:9092', topic: t}}",
+                "source: {endpoints: 'http://127.0.0.1:1', kafka: {bootstrap.servers: 'k:9092', topic: t}}",
                 "both set",
                 "source.endpoints",
-                "source.kafka.bootstrapServers");
+                "source.kafka.bootstrap.servers");
         assertRefused(
-                "source: {kafka: {topic: t}}", "source.kafka.bootstrapServers and source.kafka.topic must both be set");
+                "source: {kafka: {topic: t}}",
+                "source.kafka.bootstrap.servers and source.kafka.topic must both be set");
         assertRefused("""
-                source: {kafka: {bootstrapServers: 'k:9092', topic: t}}
+                source: {kafka: {bootstrap.servers: 'k:9092', topic: t}}
                 writes: forward
                 """, "writes is forward", "source.kafka");
     }

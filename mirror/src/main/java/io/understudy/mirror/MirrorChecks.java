@@ -9,6 +9,7 @@ import io.understudy.mirror.auth.AuthMode;
 import io.understudy.mirror.auth.AuthOptions;
 import io.understudy.mirror.auth.PasswordFile;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.kafka.KafkaNames;
 import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.verify.ForeignWrites;
 import io.understudy.mirror.verify.VerifyOptions;
@@ -75,7 +76,7 @@ final class MirrorChecks {
                 mirror.at("source"),
                 mirror.at("source.kafka"),
                 "conflicts with source.endpoints; set only one source",
-                "or source.kafka.bootstrapServers is required",
+                "or source.kafka.bootstrap.servers is required",
                 report);
     }
 
@@ -84,7 +85,7 @@ final class MirrorChecks {
                 mirror.at("target.etcd"),
                 mirror.at("target.kafka"),
                 "conflicts with target.etcd.endpoints; set only one target",
-                "or target.kafka.bootstrapServers is required",
+                "or target.kafka.bootstrap.servers is required",
                 report);
     }
 
@@ -96,7 +97,7 @@ final class MirrorChecks {
         } else if (!hasEtcd && !kafka.has(SERVERS)) {
             report.problem(etcd, MirrorConfiguration.ENDPOINTS, none);
         } else if (kafka.has(SERVERS) != kafka.has(TOPIC)) {
-            report.problem(kafka, TOPIC, "and bootstrapServers must be set together");
+            report.problem(kafka, TOPIC, "and bootstrap.servers must be set together");
         }
     }
 
@@ -108,7 +109,7 @@ final class MirrorChecks {
             report.problem(
                     mirror.at("target.kafka"),
                     SERVERS,
-                    "conflicts with source.kafka.bootstrapServers; a mirror from Kafka requires an etcd target. Use MirrorMaker"
+                    "conflicts with source.kafka.bootstrap.servers; a mirror from Kafka requires an etcd target. Use MirrorMaker"
                             + " to copy topics between Kafka clusters");
             return;
         }
@@ -179,12 +180,14 @@ final class MirrorChecks {
         Set<String> topics = new HashSet<>();
         each((mirror, each) -> {
                     Configuration kafka = mirror.at("target.kafka");
-                    kafka.find(TOPIC)
-                            .filter(topic -> !topics.add(topic))
-                            .ifPresent(topic -> each.problem(
+                    KafkaNames.of(kafka).ifPresent(names -> names.topics().forEach((setting, topic) -> {
+                        if (!topics.add(topic)) {
+                            each.problem(
                                     kafka,
-                                    TOPIC,
-                                    "is " + topic + ", which another mirror uses; each mirror requires its own topic"));
+                                    setting,
+                                    "is " + topic + ", which is already used; each mirror requires its own topics");
+                        }
+                    }));
                 })
                 .check(all, report);
     }

@@ -82,7 +82,7 @@ public final class MirrorConfiguration {
                     Setting.under(EACH + ".target.etcd", VerifyOptions.ROWS),
                     Setting.under(EACH + ".target.etcd", List.of(COMPACT_AFTER, ACTIVE_TTL)),
                     Setting.under(EACH + ".target.etcd", AuthOptions.ROWS),
-                    Setting.under(EACH + ".target.kafka", optional(KafkaSettings.ROWS)),
+                    Setting.under(EACH + ".target.kafka", optional(KafkaSettings.WRITER_ROWS)),
                     Setting.under(EACH + ".target.kafka", KafkaSinkOptions.ROWS))
             .flatMap(List::stream)
             .toList();

@@ -192,7 +192,7 @@ public final class MirrorProcess implements AutoCloseable {
         return Optional.ofNullable(upkeeps.get(mirror)).map(Supplier::get);
     }
 
-    private static MirrorPlan intoKafka(
+    private MirrorPlan intoKafka(
             MirrorSettings.Mirror mirror, MirrorSource source, KafkaSinkOptions options, String writer) {
         return new MirrorPlan(
                 mirror.name(),
@@ -206,7 +206,7 @@ public final class MirrorProcess implements AutoCloseable {
                 () -> source.count().apply(source.range()),
                 "kafka " + options.kafka().bootstrapServers() + " topic " + options.topic(),
                 ActiveRole.ALWAYS,
-                KafkaSink.factory(mirror.name(), mirror.scope(), writer, options));
+                KafkaSink.factory(mirror.name(), mirror.scope(), writer, options, meters));
     }
 
     private Pipeline start(List<MirrorPlan> directions) {

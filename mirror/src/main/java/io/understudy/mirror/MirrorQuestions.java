@@ -83,7 +83,7 @@ public final class MirrorQuestions {
         KafkaFeedSource topic = new KafkaFeedSource(
                 mirror.name() + "-target",
                 options.kafka(),
-                KafkaFeedOptions.of(options.topic()),
+                KafkaFeedOptions.of(options.topic(), options.stateTopic()),
                 mirror.scope().sourceRanges(),
                 meters);
         return new TopicVerification(mirror.name(), mirror.scope(), topic, source, from.feed(), progress).ofTarget();

@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.understudy.config.ConfigurationException;
 import io.understudy.feed.kafka.KafkaFeedOptions;
+import io.understudy.feed.kafka.ValueFormat;
+import io.understudy.kafka.KafkaClient;
 import io.understudy.kafka.KafkaSettings;
 import io.understudy.mirror.auth.AuthMode;
 import io.understudy.mirror.auth.AuthOptions;
 import io.understudy.mirror.etcd.ForeignKeys;
+import io.understudy.mirror.kafka.KafkaNames;
+import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.tls.TlsFiles;
 import java.io.IOException;
@@ -125,15 +129,16 @@ final class MirrorConfigurationTest {
                     source: {endpoints: http://127.0.0.1:1}
                     target:
                       etcd: {endpoints: http://127.0.0.1:2}
-                      kafka: {bootstrapServers: "127.0.0.1:3", topic: t}
+                      kafka: {bootstrap.servers: "127.0.0.1:3", topic: t}
                   half:
                     source: {endpoints: http://127.0.0.1:1}
                     target:
-                      kafka: {bootstrapServers: "127.0.0.1:3"}
+                      kafka: {bootstrap.servers: "127.0.0.1:3"}
                 """))
                 .isInstanceOf(ConfigurationException.class)
-                .hasMessageContaining("mirrors.none.target.etcd.endpoints or target.kafka.bootstrapServers is required")
-                .hasMessageContaining("mirrors.two.target.kafka.bootstrapServers conflicts with")
+                .hasMessageContaining(
+                        "mirrors.none.target.etcd.endpoints or target.kafka.bootstrap.servers is required")
+                .hasMessageContaining("mirrors.two.target.kafka.bootstrap.servers conflicts with")
                 .hasMessageContaining("mirrors.half.target.kafka.topic");
     }
 
@@ -142,7 +147,7 @@ final class MirrorConfigurationTest {
         MirrorSettings settings = load("""
                 mirrors:
                   back:
-                    source: {kafka: {bootstrapServers: "127.0.0.1:3", topic: core.t, maxCommitBytes: 8MiB}}
+                    source: {kafka: {bootstrap.servers: "127.0.0.1:3", topic: core.t, maxCommitBytes: 8MiB}}
                     include: /registry/
                     rename: {from: /registry/, to: /copy/}
                     target: {etcd: {endpoints: http://127.0.0.1:2}}
@@ -159,18 +164,18 @@ final class MirrorConfigurationTest {
                   none:
                     target: {etcd: {endpoints: http://127.0.0.1:2}}
                   two:
-                    source: {endpoints: http://127.0.0.1:1, kafka: {bootstrapServers: "127.0.0.1:3", topic: t}}
+                    source: {endpoints: http://127.0.0.1:1, kafka: {bootstrap.servers: "127.0.0.1:3", topic: t}}
                     target: {etcd: {endpoints: http://127.0.0.1:2}}
                   half:
-                    source: {kafka: {bootstrapServers: "127.0.0.1:3"}}
+                    source: {kafka: {bootstrap.servers: "127.0.0.1:3"}}
                     target: {etcd: {endpoints: http://127.0.0.1:2}}
                 """))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining(
-                        "not set: mirrors.none.source.endpoints or source.kafka.bootstrapServers is required")
+                        "not set: mirrors.none.source.endpoints or source.kafka.bootstrap.servers is required")
                 .hasMessageContaining(
-                        "mirrors.two.source.kafka.bootstrapServers conflicts with source.endpoints; set only one source")
-                .hasMessageContaining("mirrors.half.source.kafka.topic and bootstrapServers must be set together");
+                        "mirrors.two.source.kafka.bootstrap.servers conflicts with source.endpoints; set only one source")
+                .hasMessageContaining("mirrors.half.source.kafka.topic and bootstrap.servers must be set together");
     }
 
     @Test
@@ -178,19 +183,19 @@ final class MirrorConfigurationTest {
         assertThatThrownBy(() -> load("""
                 mirrors:
                   back:
-                    source: {kafka: {bootstrapServers: "127.0.0.1:3", topic: t}}
+                    source: {kafka: {bootstrap.servers: "127.0.0.1:3", topic: t}}
                     target: {etcd: {endpoints: http://127.0.0.1:2, leases: ttl, onForeignWrites: repair}}
                   on:
-                    source: {kafka: {bootstrapServers: "127.0.0.1:3", topic: t}}
-                    target: {kafka: {bootstrapServers: "127.0.0.1:4", topic: u}}
+                    source: {kafka: {bootstrap.servers: "127.0.0.1:3", topic: t}}
+                    target: {kafka: {bootstrap.servers: "127.0.0.1:4", topic: u}}
                 """))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining(
                         "mirrors.back.target.etcd.leases is ttl, but the source is Kafka, where records contain"
                                 + " neither the TTL nor the state of a lease")
                 .hasMessageContaining("mirrors.back.target.etcd.onForeignWrites is repair, but the source is Kafka")
-                .hasMessageContaining("mirrors.on.target.kafka.bootstrapServers conflicts with"
-                        + " source.kafka.bootstrapServers; a mirror from Kafka requires an etcd target. Use"
+                .hasMessageContaining("mirrors.on.target.kafka.bootstrap.servers conflicts with"
+                        + " source.kafka.bootstrap.servers; a mirror from Kafka requires an etcd target. Use"
                         + " MirrorMaker");
     }
 
@@ -204,11 +209,11 @@ final class MirrorConfigurationTest {
                     source: {endpoints: http://127.0.0.1:1}
                     target: {etcd: {endpoints: http://127.0.0.1:2, auth: copy}}
                   from:
-                    source: {kafka: {bootstrapServers: "127.0.0.1:3", topic: t}}
+                    source: {kafka: {bootstrap.servers: "127.0.0.1:3", topic: t}}
                     target: {etcd: {endpoints: http://127.0.0.1:2, auth: copy}}
                   into:
                     source: {endpoints: http://127.0.0.1:1}
-                    target: {etcd: {auth: copy}, kafka: {bootstrapServers: "127.0.0.1:3", topic: t}}
+                    target: {etcd: {auth: copy}, kafka: {bootstrap.servers: "127.0.0.1:3", topic: t}}
                 """))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining(
@@ -260,13 +265,72 @@ final class MirrorConfigurationTest {
                 mirrors:
                   one:
                     source: {endpoints: http://127.0.0.1:1}
-                    target: {kafka: {bootstrapServers: "127.0.0.1:3", topic: t}}
+                    target: {kafka: {bootstrap.servers: "127.0.0.1:3", topic: t}}
                   two:
                     source: {endpoints: http://127.0.0.1:1}
-                    target: {kafka: {bootstrapServers: "127.0.0.1:3", topic: t}}
+                    target: {kafka: {bootstrap.servers: "127.0.0.1:3", topic: t}}
                 """))
                 .isInstanceOf(ConfigurationException.class)
-                .hasMessageContaining("mirrors.two.target.kafka.topic is t, which another mirror uses");
+                .hasMessageContaining("mirrors.two.target.kafka.topic is t, which is already used");
+    }
+
+    @Test
+    void topicsOfOneMirrorDiffer() {
+        assertThatThrownBy(() -> load("""
+                mirrors:
+                  one:
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {kafka: {bootstrap.servers: "127.0.0.1:3", topic: t, stateTopic: t.checkpoint}}
+                """))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining(
+                        "mirrors.one.target.kafka.checkpointTopic is t.checkpoint, which is already used");
+    }
+
+    @Test
+    void readsNamesFormatAndPropertiesOfKafka() throws Exception {
+        MirrorSettings settings = load("""
+                mirrors:
+                  one:
+                    source: {endpoints: http://127.0.0.1:1}
+                    target:
+                      kafka:
+                        bootstrap.servers: 127.0.0.1:3
+                        topic: t
+                        stateTopic: s
+                        checkpointTopic: c
+                        transactionalIdPrefix: team-
+                        format: debezium
+                        producer: {compression.type: zstd}
+                        consumer: {client.rack: a}
+                """);
+        KafkaSinkOptions options =
+                ((MirrorSettings.Target.Kafka) settings.mirrors().get(0).target()).options();
+        assertThat(options.names()).isEqualTo(new KafkaNames("t", "s", "c", "team-t"));
+        assertThat(options.format()).isEqualTo(ValueFormat.DEBEZIUM);
+        assertThat(options.kafka().properties())
+                .containsEntry(KafkaClient.PRODUCER, Map.of("compression.type", "zstd"))
+                .containsEntry(KafkaClient.CONSUMER, Map.of("client.rack", "a"));
+    }
+
+    @Test
+    void aDeniedPropertyIsReportedWithPlaceAndAlternative() {
+        assertThatThrownBy(() -> load("""
+                mirrors:
+                  one:
+                    source: {endpoints: http://127.0.0.1:1}
+                    target:
+                      kafka:
+                        bootstrap.servers: 127.0.0.1:3
+                        topic: t
+                        producer:
+                          transactional.id: mine
+                        consumer: {group.id: mine}
+                """))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining(":9:11: mirrors.one.target.kafka.producer.transactional.id is not allowed, since"
+                        + " Understudy sets it; set transactionalIdPrefix")
+                .hasMessageContaining("mirrors.one.target.kafka.consumer.group.id is not allowed");
     }
 
     @Test
@@ -333,7 +397,7 @@ final class MirrorConfigurationTest {
     void whatFollowsFromAProblemIsNotToldBesides() {
         assertThatThrownBy(() -> load("mirrors: {dr: {source: {endpoints: http://127.0.0.1:1}}}"))
                 .hasMessageContaining("invalid configuration: 1 problem\n")
-                .hasMessageContaining("mirrors.dr.target.etcd.endpoints or target.kafka.bootstrapServers is required");
+                .hasMessageContaining("mirrors.dr.target.etcd.endpoints or target.kafka.bootstrap.servers is required");
         assertThatThrownBy(() -> load(""))
                 .hasMessageContaining("invalid configuration: 1 problem\n")
                 .hasMessageContaining("no mirror is configured");

@@ -1,5 +1,6 @@
 package io.understudy.feed.kafka;
 
+import io.micrometer.core.instrument.binder.kafka.KafkaClientMetrics;
 import io.understudy.kafka.KafkaClients;
 import java.time.Duration;
 import java.util.Collection;
@@ -36,6 +37,7 @@ final class Connection implements AutoCloseable {
 
     private final Consumer<byte[], byte[]> consumer;
     private final Admin admin;
+    private final @Nullable KafkaClientMetrics exported;
     private final Runnable answered;
     private volatile @Nullable KafkaFuture<?> waiting;
     private volatile boolean woken;
@@ -44,9 +46,10 @@ final class Connection implements AutoCloseable {
      * Connects to nothing yet.
      *
      * @param answered called whenever Kafka has answered something
+     * @param metrics exports those of the consumer; null for none
      * @throws KafkaException the settings are refused, or no broker's name resolves
      */
-    Connection(KafkaClients clients, Runnable answered) {
+    Connection(KafkaClients clients, Runnable answered, @Nullable KafkaFeedMetrics metrics) {
         this.answered = answered;
         consumer = clients.consumer();
         try {
@@ -55,6 +58,7 @@ final class Connection implements AutoCloseable {
             consumer.close();
             throw e;
         }
+        exported = metrics == null ? null : metrics.export(consumer);
     }
 
     /** Reads only these partitions from now on; each must be {@link #seek sought} in. */
@@ -126,6 +130,9 @@ final class Connection implements AutoCloseable {
 
     @Override
     public void close() {
+        if (exported != null) {
+            exported.close();
+        }
         try {
             consumer.close(CloseOptions.timeout(CLOSING));
         } finally {

@@ -179,7 +179,7 @@ final class KafkaFeed implements Feed {
     private Connection connected() {
         Connection open = connection;
         if (open == null) {
-            open = new Connection(clients, outages::over);
+            open = new Connection(clients, outages::over, metrics);
             connection = open;
         }
         return open;

@@ -3,13 +3,17 @@ package io.understudy.feed.kafka;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.kafka.KafkaClientMetrics;
 import io.understudy.feed.FeedMetrics;
 import io.understudy.metrics.CommonMeter;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.clients.consumer.Consumer;
 
 /** What only feeds of Kafka count, tagged with their source's {@code feed} name. Thread-safe. */
 final class KafkaFeedMetrics {
 
+    private final MeterRegistry registry;
+    private final Tags tags;
     private final FeedMetrics feed;
     private final Counter records;
     private final Counter repeats;
@@ -19,13 +23,21 @@ final class KafkaFeedMetrics {
 
     KafkaFeedMetrics(String name, MeterRegistry registry) {
         feed = new FeedMetrics(name, registry);
-        Tags tags = Tags.of("feed", name);
+        this.registry = registry;
+        this.tags = Tags.of("feed", name);
         records = CommonMeter.FEED_RECORDS.counter().tags(tags).register(registry);
         repeats = CommonMeter.FEED_REPEATS.counter().tags(tags).register(registry);
         outages = CommonMeter.FEED_OUTAGES.counter().tags(tags).register(registry);
         Counter stray = CommonMeter.FEED_STRAYS.counter().tags(tags).register(registry);
         strays = new StrayRecords(stray::increment);
         CommonMeter.FEED_RECORD_AGE.gauge(ageMillis, AtomicLong::get).tags(tags).register(registry);
+    }
+
+    /** Exports a consumer's own metrics until the result is closed. */
+    KafkaClientMetrics export(Consumer<?, ?> consumer) {
+        KafkaClientMetrics exported = new KafkaClientMetrics(consumer, tags);
+        exported.bindTo(registry);
+        return exported;
     }
 
     /** What every feed counts. */

@@ -49,6 +49,11 @@ public record KafkaFeedOptions(String topic, String stateTopic, long maxCommitBy
 
     /** Defaults for everything else. */
     public static KafkaFeedOptions of(String topic) {
-        return new KafkaFeedOptions(topic, stateTopicOf(topic), DEFAULT_MAX_COMMIT_BYTES);
+        return of(topic, stateTopicOf(topic));
+    }
+
+    /** Defaults for everything else. */
+    public static KafkaFeedOptions of(String topic, String stateTopic) {
+        return new KafkaFeedOptions(topic, stateTopic, DEFAULT_MAX_COMMIT_BYTES);
     }
 }

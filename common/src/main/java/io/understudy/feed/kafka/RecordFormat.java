@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <table>
  *   <caption>Headers</caption>
- *   <tr><td>{@code understudy.format}</td><td>{@code 2}, this format</td></tr>
+ *   <tr><td>{@code understudy.format}</td><td>{@code 2}; {@code 3} if values are {@linkplain Envelope envelopes}, also of
+ *       deletes in the change topic</td></tr>
  *   <tr><td>{@code understudy.cluster}</td><td>the source's cluster id, hexadecimal</td></tr>
  *   <tr><td>{@code understudy.kind}</td><td>{@code commit}: one change of a commit. {@code snapshot}: a key as a snapshot
  *       found it, or a key it no longer found. With an empty key: {@code snapshot-begin}, {@code snapshot-end}, {@code
@@ -74,7 +75,6 @@ public final class RecordFormat {
     private static final String PARTITIONS = "understudy.partitions";
     private static final String STATE = "understudy.state";
 
-    private static final String CURRENT_FORMAT = "2";
     private static final Pattern ANY_FORMAT = Pattern.compile("\\d{1,9}");
     private static final byte[] COMMIT = ascii("commit");
     private static final byte[] SNAPSHOT = ascii("snapshot");
@@ -97,8 +97,11 @@ public final class RecordFormat {
 
     /** As a record for that topic. */
     public static ProducerRecord<byte[], byte[]> write(
-            String topic, int partition, TopicRecord told, TopicOrigin origin) {
-        ProducerRecord<byte[], byte[]> record = write(topic, partition, told);
+            String topic, int partition, TopicRecord content, TopicOrigin origin) {
+        ProducerRecord<byte[], byte[]> plain = write(topic, partition, content, origin.format());
+        boolean isEnveloped = origin.format() == ValueFormat.DEBEZIUM && plain.value() != null && !content.isMark();
+        ProducerRecord<byte[], byte[]> record =
+                isEnveloped ? with(Envelope.write(content, System.currentTimeMillis()), plain) : plain;
         if (origin.generation() > 0) {
             add(record.headers(), GENERATION, origin.generation());
         }
@@ -109,13 +112,36 @@ public final class RecordFormat {
         return record;
     }
 
-    private static ProducerRecord<byte[], byte[]> write(String topic, int partition, TopicRecord told) {
-        byte[] cluster = ascii(told.cluster().toString());
-        if (told instanceof TopicRecord.Changed changed) {
+    /**
+     * The same record for the change topic, where a delete may have a value.
+     *
+     * @param state record that is written to the state topic
+     */
+    public static ProducerRecord<byte[], byte[]> ofChanges(
+            String topic,
+            int partition,
+            ProducerRecord<byte[], byte[]> state,
+            TopicRecord content,
+            TopicOrigin origin) {
+        byte[] value = origin.format() == ValueFormat.DEBEZIUM && state.value() == null
+                ? Envelope.write(content, System.currentTimeMillis())
+                : state.value();
+        return new ProducerRecord<>(topic, partition, state.key(), value, state.headers());
+    }
+
+    private static ProducerRecord<byte[], byte[]> with(byte[] value, ProducerRecord<byte[], byte[]> record) {
+        return new ProducerRecord<>(record.topic(), record.partition(), record.key(), value, record.headers());
+    }
+
+    private static ProducerRecord<byte[], byte[]> write(
+            String topic, int partition, TopicRecord content, ValueFormat format) {
+        byte[] cluster = ascii(content.cluster().toString());
+        if (content instanceof TopicRecord.Changed changed) {
             KeyValue entry = changed.change() instanceof Change.Put put ? put.keyValue() : null;
             ProducerRecord<byte[], byte[]> record = record(
                     topic,
                     partition,
+                    format,
                     cluster,
                     COMMIT,
                     changed.revision(),
@@ -124,20 +150,21 @@ public final class RecordFormat {
             add(record.headers(), INDEX, changed.index());
             add(record.headers(), SIZE, changed.size());
             return record;
-        } else if (told instanceof TopicRecord.Found found) {
+        } else if (content instanceof TopicRecord.Found found) {
             KeyValue entry = found.entry();
-            return record(topic, partition, cluster, SNAPSHOT, entry.modRevision(), entry.key(), entry);
-        } else if (told instanceof TopicRecord.Gone gone) {
-            return record(topic, partition, cluster, SNAPSHOT, gone.revision(), gone.key(), null);
-        } else if (told instanceof TopicRecord.SnapshotBegin begin) {
-            return mark(topic, partition, cluster, SNAPSHOT_BEGIN, begin.revision());
-        } else if (told instanceof TopicRecord.SnapshotEnd end) {
-            ProducerRecord<byte[], byte[]> record = mark(topic, partition, cluster, SNAPSHOT_END, end.revision());
+            return record(topic, partition, format, cluster, SNAPSHOT, entry.modRevision(), entry.key(), entry);
+        } else if (content instanceof TopicRecord.Gone gone) {
+            return record(topic, partition, format, cluster, SNAPSHOT, gone.revision(), gone.key(), null);
+        } else if (content instanceof TopicRecord.SnapshotBegin begin) {
+            return mark(topic, partition, format, cluster, SNAPSHOT_BEGIN, begin.revision());
+        } else if (content instanceof TopicRecord.SnapshotEnd end) {
+            ProducerRecord<byte[], byte[]> record =
+                    mark(topic, partition, format, cluster, SNAPSHOT_END, end.revision());
             add(record.headers(), RECORDS, end.records());
             return record;
         }
-        TopicRecord.Complete complete = (TopicRecord.Complete) told;
-        ProducerRecord<byte[], byte[]> record = mark(topic, partition, cluster, COMPLETE, complete.revision());
+        TopicRecord.Complete complete = (TopicRecord.Complete) content;
+        ProducerRecord<byte[], byte[]> record = mark(topic, partition, format, cluster, COMPLETE, complete.revision());
         add(record.headers(), PREVIOUS, complete.previous().value());
         add(record.headers(), RECORDS, complete.records());
         Instant asOf = complete.asOf();
@@ -148,14 +175,14 @@ public final class RecordFormat {
     }
 
     /**
-     * What a record tells.
+     * Returns the content of a record.
      *
      * @throws MalformedRecordException it is none of this format
      */
     public static TopicRecord read(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException {
-        requireFormat(record);
+        ValueFormat format = format(record);
         try {
-            TopicRecord content = told(record);
+            TopicRecord content = content(record, format);
             long unused = generation(record);
             if (content.isMark()) {
                 TopicOrigin unusedOrigin = origin(record);
@@ -188,17 +215,20 @@ public final class RecordFormat {
         }
     }
 
-    private static void requireFormat(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException {
+    private static ValueFormat format(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException {
         Header header = record.headers().lastHeader(FORMAT);
         String format = header == null || header.value() == null
                 ? "missing"
                 : new String(header.value(), StandardCharsets.US_ASCII);
-        if (!format.equals(CURRENT_FORMAT)) {
-            throw new MalformedRecordException(
-                    at(record) + " was not written by a mirror of this version: header " + FORMAT + " is " + format
-                            + ", required: " + CURRENT_FORMAT,
-                    ANY_FORMAT.matcher(format).matches());
+        for (ValueFormat known : ValueFormat.values()) {
+            if (known.number().equals(format)) {
+                return known;
+            }
         }
+        throw new MalformedRecordException(
+                at(record) + " was not written by a mirror of this version: header " + FORMAT + " is " + format
+                        + ", required: 2 or 3",
+                ANY_FORMAT.matcher(format).matches());
     }
 
     /**
@@ -227,7 +257,8 @@ public final class RecordFormat {
                     : new TopicOrigin(
                             generation(mark),
                             TopicScope.parse(text(headers, SCOPE)),
-                            Math.toIntExact(number(headers, PARTITIONS)));
+                            Math.toIntExact(number(headers, PARTITIONS)),
+                            format(mark));
         } catch (IllegalArgumentException | IndexOutOfBoundsException | ArithmeticException e) {
             throw malformed(mark, e);
         }
@@ -254,7 +285,7 @@ public final class RecordFormat {
         return "record at offset " + record.offset() + " of partition " + record.topic() + "-" + record.partition();
     }
 
-    private static TopicRecord told(ConsumerRecord<byte[], byte[]> record) {
+    private static TopicRecord content(ConsumerRecord<byte[], byte[]> record, ValueFormat format) {
         Headers headers = record.headers();
         byte[] key = record.key();
         if (key == null) {
@@ -267,7 +298,8 @@ public final class RecordFormat {
             return mark(headers, kind, cluster, revision);
         }
         ByteString name = ByteString.copyFrom(key);
-        byte[] value = record.value();
+        byte[] written = record.value();
+        byte[] value = written == null || format == ValueFormat.RAW ? written : Envelope.value(written);
         KeyValue entry = value == null
                 ? null
                 : new KeyValue(
@@ -318,6 +350,7 @@ public final class RecordFormat {
     private static ProducerRecord<byte[], byte[]> record(
             String topic,
             int partition,
+            ValueFormat format,
             byte[] cluster,
             byte[] kind,
             Revision revision,
@@ -328,7 +361,7 @@ public final class RecordFormat {
                 partition,
                 key.toByteArray(),
                 entry == null ? null : entry.value().toByteArray());
-        addCommon(record.headers(), cluster, kind, revision);
+        addCommon(record.headers(), format, cluster, kind, revision);
         if (entry != null) {
             add(record.headers(), CREATE_REVISION, entry.createRevision().value());
             add(record.headers(), VERSION, entry.version());
@@ -338,14 +371,14 @@ public final class RecordFormat {
     }
 
     private static ProducerRecord<byte[], byte[]> mark(
-            String topic, int partition, byte[] cluster, byte[] kind, Revision revision) {
+            String topic, int partition, ValueFormat format, byte[] cluster, byte[] kind, Revision revision) {
         ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, partition, NO_KEY, NO_KEY);
-        addCommon(record.headers(), cluster, kind, revision);
+        addCommon(record.headers(), format, cluster, kind, revision);
         return record;
     }
 
-    private static void addCommon(Headers headers, byte[] cluster, byte[] kind, Revision revision) {
-        headers.add(FORMAT, ascii(CURRENT_FORMAT));
+    private static void addCommon(Headers headers, ValueFormat format, byte[] cluster, byte[] kind, Revision revision) {
+        headers.add(FORMAT, ascii(format.number()));
         headers.add(CLUSTER, cluster);
         headers.add(KIND, kind);
         add(headers, REVISION, revision.value());

@@ -71,7 +71,7 @@ final class TopicHead {
             Throwable failure = null;
             try {
                 if (connection == null) {
-                    connection = new Connection(clients, () -> {});
+                    connection = new Connection(clients, () -> {}, null);
                 }
                 head = read(
                         connection,

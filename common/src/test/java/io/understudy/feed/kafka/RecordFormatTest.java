@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -24,21 +25,76 @@ import org.apache.kafka.common.record.TimestampType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests invariant FK1. */
 class RecordFormatTest {
 
     private static final ClusterId CLUSTER = new ClusterId(0x8000_0000_0000_00abL);
     private static final TopicOrigin ORIGIN = new TopicOrigin(1, TopicScope.all(), 4);
+    private static final TopicOrigin ENVELOPED = new TopicOrigin(1, TopicScope.all(), 4, ValueFormat.DEBEZIUM);
     private static final TopicRecord.Changed DELETED =
             new TopicRecord.Changed(CLUSTER, new Revision(9), 1, 2, new Change.Delete(ByteString.copyFromUtf8("key")));
 
     /** Of any kind, with any bytes in key and value. */
     @Property
     void whatIsWrittenIsRead(@ForAll long seed) throws Exception {
-        TopicRecord told = any(new Random(seed));
-        assertThat(RecordFormat.read(received(RecordFormat.write("t", 3, told, ORIGIN))))
-                .isEqualTo(told);
+        TopicRecord content = any(new Random(seed));
+        assertThat(RecordFormat.read(received(RecordFormat.write("t", 3, content, ORIGIN))))
+                .isEqualTo(content);
+        ProducerRecord<byte[], byte[]> enveloped = RecordFormat.write("t", 3, content, ENVELOPED);
+        assertThat(RecordFormat.read(received(enveloped))).isEqualTo(content);
+        assertThat(RecordFormat.read(received(RecordFormat.ofChanges("t", 3, enveloped, content, ENVELOPED))))
+                .isEqualTo(content);
+    }
+
+    @Test
+    void anEnvelopeIsDebeziums() {
+        KeyValue entry = new KeyValue(
+                ByteString.copyFromUtf8("key"),
+                ByteString.copyFromUtf8("value"),
+                new Revision(3),
+                new Revision(9),
+                2,
+                7);
+        String after = "{\"key\":\"a2V5\",\"value\":\"dmFsdWU=\",\"create_revision\":3,\"mod_revision\":9,"
+                + "\"version\":2,\"lease\":7}";
+        TopicRecord put = new TopicRecord.Changed(CLUSTER, new Revision(9), 0, 2, new Change.Put(entry));
+        String commit =
+                "\"cluster\":\"80000000000000ab\",\"revision\":9,\"index\":%d,\"size\":2,\"snapshot\":\"false\"";
+        assertEnvelope(put, after, commit.formatted(0), "u");
+        assertEnvelope(DELETED, "null", commit.formatted(1), "d");
+        String snapshot = "\"cluster\":\"80000000000000ab\",\"revision\":9,\"snapshot\":\"true\"";
+        assertEnvelope(new TopicRecord.Found(CLUSTER, entry), after, snapshot, "r");
+        assertEnvelope(new TopicRecord.Gone(CLUSTER, new Revision(9), entry.key()), "null", snapshot, "d");
+        // In the compacted topic a delete is a tombstone.
+        assertThat(RecordFormat.write("t", 0, DELETED, ENVELOPED).value()).isNull();
+    }
+
+    private static void assertEnvelope(TopicRecord content, String after, String source, String op) {
+        ProducerRecord<byte[], byte[]> state = RecordFormat.write("t.state", 0, content, ENVELOPED);
+        ProducerRecord<byte[], byte[]> record = RecordFormat.ofChanges("t", 0, state, content, ENVELOPED);
+        assertThat(new String(record.value(), StandardCharsets.UTF_8))
+                .matches(Pattern.quote(
+                                "{\"before\":null,\"after\":" + after + ",\"source\":{\"connector\":\"understudy\","
+                                        + source + "},\"op\":\"" + op + "\",\"ts_ms\":")
+                        + "\\d+}");
+        assertThat(record.headers()).isEqualTo(state.headers());
+        assertThat(ValueFormat.DEBEZIUM.size(ByteString.copyFrom(record.key()), 8))
+                .isGreaterThanOrEqualTo(record.key().length + record.value().length);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"", "{}", "[]", "{\"after\":{}}", "{\"after\":{\"value\":1}}", "{\"after\":{\"value\":\"*\"}}"})
+    void aValueThatIsNoEnvelopeIsStray(String value) throws Exception {
+        AtomicInteger count = new AtomicInteger();
+        ProducerRecord<byte[], byte[]> written = RecordFormat.write("t", 3, DELETED, ENVELOPED);
+        ProducerRecord<byte[], byte[]> other =
+                new ProducerRecord<>("t", 3, written.key(), value.getBytes(StandardCharsets.UTF_8), written.headers());
+        assertThat(RecordFormat.readOwn(received(other), new StrayRecords(count::incrementAndGet)))
+                .isNull();
+        assertThat(count).hasValue(1);
     }
 
     /** Whatever bytes prefixes have. */
@@ -119,11 +175,11 @@ class RecordFormatTest {
     @Test
     void aRecordOfAnotherFormatIsNotStray() {
         ProducerRecord<byte[], byte[]> written = RecordFormat.write("t", 3, DELETED, ORIGIN);
-        written.headers().remove("understudy.format").add("understudy.format", new byte[] {'3'});
+        written.headers().remove("understudy.format").add("understudy.format", new byte[] {'4'});
         assertThatThrownBy(() -> RecordFormat.readOwn(received(written), null))
                 .isInstanceOf(MalformedRecordException.class)
                 .hasMessageContaining("offset 17 of partition t-3")
-                .hasMessageContaining("understudy.format is 3, required: 2");
+                .hasMessageContaining("understudy.format is 4, required: 2 or 3");
     }
 
     @Test

@@ -75,7 +75,7 @@ final class Servers implements AutoCloseable {
                   endpoints: %s
                 target:
                   kafka:
-                    bootstrapServers: %s
+                    bootstrap.servers: %s
                     topic: %s
                 """.formatted(source.clientUrls(), bootstrapServers(), TOPIC);
     }
@@ -85,7 +85,7 @@ final class Servers implements AutoCloseable {
         return """
                 source:
                   kafka:
-                    bootstrapServers: %s
+                    bootstrap.servers: %s
                     topic: %s
                 target:
                   etcd:

@@ -5,12 +5,14 @@ import io.understudy.feed.kafka.MalformedRecordException;
 import io.understudy.feed.kafka.RecordFormat;
 import io.understudy.feed.kafka.StateDigest;
 import io.understudy.feed.kafka.StrayRecords;
+import io.understudy.feed.kafka.ValueFormat;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
 import io.understudy.mirror.sink.SinkException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -30,6 +32,11 @@ final class CheckpointTopic {
     private static final String STATE = "understudy.state";
     /** Of the header with {@link Offsets#uncheckedFrom}; absent for none. */
     private static final String UNCHECKED = "understudy.unchecked-from";
+
+    /** Of the header with the {@code transactional.id} of the writer; absent for the default. */
+    private static final String TRANSACTIONAL_ID = "understudy.transactional-id";
+    /** Of the header with the {@link ValueFormat}, as other records have it; absent for {@link ValueFormat#RAW}. */
+    private static final String FORMAT = "understudy.format";
 
     private final String topic;
     private final byte[] key;
@@ -54,13 +61,23 @@ final class CheckpointTopic {
      * @param generation of theirs, see {@link io.understudy.feed.kafka.TopicOrigin}
      * @param state digest of the state topic; null if not known
      * @param uncheckedFrom see {@link Offsets#uncheckedFrom}
+     * @param transactionalId of its writer; null for the default
+     * @param format number of the topics' {@link ValueFormat}
      */
     record Stored(
             Checkpoint checkpoint,
             Footprint footprint,
             long generation,
             @Nullable StateDigest state,
-            long uncheckedFrom) {}
+            long uncheckedFrom,
+            @Nullable String transactionalId,
+            String format) {
+
+        /** The same with another writer. */
+        Stored handedTo(String other) {
+            return new Stored(checkpoint, footprint, generation, state, uncheckedFrom, other, format);
+        }
+    }
 
     /**
      * What was committed last; null if nothing was.
@@ -92,7 +109,9 @@ final class CheckpointTopic {
                     footprint(found),
                     RecordFormat.generation(found),
                     RecordFormat.state(found),
-                    uncheckedFrom(found));
+                    uncheckedFrom(found),
+                    text(found, TRANSACTIONAL_ID),
+                    Objects.requireNonNullElse(text(found, FORMAT), ValueFormat.RAW.number()));
         } catch (CorruptCheckpointException | MalformedRecordException e) {
             throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
         }
@@ -109,6 +128,11 @@ final class CheckpointTopic {
         } catch (CorruptCheckpointException e) {
             return true;
         }
+    }
+
+    private static @Nullable String text(ConsumerRecord<byte[], byte[]> record, String name) {
+        Header header = record.headers().lastHeader(name);
+        return header == null ? null : new String(header.value(), StandardCharsets.UTF_8);
     }
 
     private long uncheckedFrom(ConsumerRecord<byte[], byte[]> record) {
@@ -143,6 +167,11 @@ final class CheckpointTopic {
                 topic, 0, key, CheckpointCodec.encode(stored.checkpoint()).toByteArray());
         add(record, TOPICS, stored.footprint());
         add(record, GENERATION, stored.generation());
+        add(record, FORMAT, stored.format());
+        String id = stored.transactionalId();
+        if (id != null) {
+            add(record, TRANSACTIONAL_ID, id);
+        }
         StateDigest state = stored.state();
         if (state != null) {
             add(record, STATE, state);
@@ -154,6 +183,6 @@ final class CheckpointTopic {
     }
 
     private static void add(ProducerRecord<byte[], byte[]> record, String name, Object value) {
-        record.headers().add(name, value.toString().getBytes(StandardCharsets.US_ASCII));
+        record.headers().add(name, value.toString().getBytes(StandardCharsets.UTF_8));
     }
 }

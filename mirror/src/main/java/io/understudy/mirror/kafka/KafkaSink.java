@@ -1,5 +1,7 @@
 package io.understudy.mirror.kafka;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.kafka.StateDigest;
 import io.understudy.feed.kafka.StrayRecords;
@@ -50,6 +52,7 @@ public final class KafkaSink implements Sink {
     private final KafkaSinkOptions options;
     private final TransactionTimeout timeout;
     private final SinkListener listener;
+    private final MeterRegistry meters;
     private final KafkaClients clients;
     private final TopicReader reader;
     private final CheckpointTopic checkpoints;
@@ -85,9 +88,9 @@ public final class KafkaSink implements Sink {
      * @param writerName differs between any two writers, see {@link Checkpoint#writer}
      */
     public static Function<SinkListener, Sink> factory(
-            String mirror, MirrorScope scope, String writerName, KafkaSinkOptions options) {
+            String mirror, MirrorScope scope, String writerName, KafkaSinkOptions options, MeterRegistry meters) {
         TransactionTimeout timeout = new TransactionTimeout(options.transactionTimeout());
-        return listener -> new KafkaSink(mirror, scope, writerName, options, timeout, listener);
+        return listener -> new KafkaSink(mirror, scope, writerName, options, timeout, listener, meters);
     }
 
     /** @throws IllegalArgumentException Kafka's own settings can't be read, see {@link KafkaClients} */
@@ -97,7 +100,9 @@ public final class KafkaSink implements Sink {
             String writerName,
             KafkaSinkOptions options,
             TransactionTimeout timeout,
-            SinkListener listener) {
+            SinkListener listener,
+            MeterRegistry meters) {
+        this.meters = meters;
         this.mirror = mirror;
         this.scope = scope;
         this.writerName = writerName;
@@ -122,6 +127,7 @@ public final class KafkaSink implements Sink {
                         timeout,
                         strays)
                 .run(new Fencing(checkpoints, reader, options, () -> epoch));
+        taken.writer().export(meters, Tags.of("mirror", mirror));
         writer = taken.writer();
         Checkpoint found = taken.checkpoint();
         if (found == null) {
@@ -370,6 +376,9 @@ public final class KafkaSink implements Sink {
         TopicWriter open = writer;
         if (open != null) {
             writer = null;
+            if (open.inTransaction()) {
+                listener.aborted();
+            }
             open.close();
         }
     }

@@ -2,17 +2,16 @@ package io.understudy.mirror.kafka;
 
 import io.understudy.config.Configuration;
 import io.understudy.config.Setting;
-import io.understudy.feed.kafka.KafkaFeedOptions;
+import io.understudy.feed.kafka.ValueFormat;
 import io.understudy.kafka.KafkaSettings;
 import java.time.Duration;
 import java.util.List;
-import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * How a mirror writes to Kafka.
  *
- * @param topic where the changes go; the state goes to {@code <topic>.state}, the checkpoint to {@code
- *     <topic>.checkpoint}
+ * @param format of values
  * @param partitions of the topic of changes
  * @param replicationFactor of topics that are created; -1 for the broker's default
  * @param retention of changes, where their topic is created
@@ -23,7 +22,8 @@ import java.util.regex.Pattern;
  */
 public record KafkaSinkOptions(
         KafkaSettings kafka,
-        String topic,
+        KafkaNames names,
+        ValueFormat format,
         int partitions,
         short replicationFactor,
         Duration retention,
@@ -32,18 +32,14 @@ public record KafkaSinkOptions(
         TopicLoss onTopicLoss,
         int maxMergeKeys) {
 
-    private static final Pattern TOPIC_NAME = Pattern.compile("[a-zA-Z0-9._-]{1,238}");
     private static final short BROKERS_DEFAULT = -1;
 
-    /** Required of a mirror into Kafka. */
-    public static final Setting<String> TOPIC = Setting.text(
-                    "topic",
-                    "Name of the change topic. The state topic is NAME.state, and the checkpoint topic is"
-                            + " NAME.checkpoint.")
-            .checkedBy(KafkaSinkOptions::requireTopicName)
-            .optionally()
-            .example("understudy");
-
+    private static final Setting<ValueFormat> FORMAT = Setting.choice(
+                    "format",
+                    ValueFormat.class,
+                    "Format of values. raw: etcd's value. debezium: change events in Debezium's envelope, as JSON. It"
+                            + " cannot be changed for existing topics.")
+            .defaultsTo(ValueFormat.RAW);
     private static final Setting<Integer> PARTITIONS = Setting.integer(
                     "partitions",
                     "Number of partitions of the change topic. With one, records are in commit order; with more, only the"
@@ -85,21 +81,26 @@ public record KafkaSinkOptions(
             .between(1, Integer.MAX_VALUE);
 
     /** The rows beside those of {@link KafkaSettings}, relative to the target's group. */
-    public static final List<Setting<?>> ROWS = List.of(
-            TOPIC,
-            PARTITIONS,
-            REPLICATION_FACTOR,
-            RETENTION,
-            HEARTBEAT_INTERVAL,
-            TRANSACTION_TIMEOUT,
-            ON_TOPIC_LOSS,
-            MAX_MERGE_KEYS);
+    public static final List<Setting<?>> ROWS = Stream.concat(
+                    KafkaNames.ROWS.stream(),
+                    Stream.of(
+                            FORMAT,
+                            PARTITIONS,
+                            REPLICATION_FACTOR,
+                            RETENTION,
+                            HEARTBEAT_INTERVAL,
+                            TRANSACTION_TIMEOUT,
+                            ON_TOPIC_LOSS,
+                            MAX_MERGE_KEYS))
+            .toList();
 
     /** What {@link #ROWS} and those of {@link KafkaSettings} say, of which server and topic must be given. */
     public static KafkaSinkOptions from(Configuration group) {
         return new KafkaSinkOptions(
-                KafkaSettings.from(group),
-                group.get(TOPIC),
+                KafkaSettings.ofWriter(group),
+                KafkaNames.of(group)
+                        .orElseThrow(() -> new IllegalArgumentException("topic of the Kafka target is not set")),
+                group.get(FORMAT),
                 group.get(PARTITIONS),
                 group.find(REPLICATION_FACTOR).map(Integer::shortValue).orElse(BROKERS_DEFAULT),
                 group.get(RETENTION),
@@ -118,7 +119,8 @@ public record KafkaSinkOptions(
     public static KafkaSinkOptions of(KafkaSettings kafka, String topic) {
         return new KafkaSinkOptions(
                 kafka,
-                topic,
+                KafkaNames.of(topic),
+                ValueFormat.RAW,
                 1,
                 BROKERS_DEFAULT,
                 Duration.ofDays(7),
@@ -130,24 +132,30 @@ public record KafkaSinkOptions(
 
     /** The same with so many partitions. */
     public KafkaSinkOptions withPartitions(int count) {
-        return new KafkaSinkOptions(
-                kafka,
-                topic,
-                count,
-                replicationFactor,
-                retention,
-                heartbeatInterval,
-                transactionTimeout,
-                onTopicLoss,
-                maxMergeKeys);
+        return with(names, format, count, onTopicLoss);
     }
 
     /** The same with another policy. */
     public KafkaSinkOptions withOnTopicLoss(TopicLoss policy) {
+        return with(names, format, partitions, policy);
+    }
+
+    /** The same with other names. */
+    public KafkaSinkOptions withNames(KafkaNames others) {
+        return with(others, format, partitions, onTopicLoss);
+    }
+
+    /** The same with another format. */
+    public KafkaSinkOptions withFormat(ValueFormat other) {
+        return with(names, other, partitions, onTopicLoss);
+    }
+
+    private KafkaSinkOptions with(KafkaNames others, ValueFormat other, int count, TopicLoss policy) {
         return new KafkaSinkOptions(
                 kafka,
-                topic,
-                partitions,
+                others,
+                other,
+                count,
                 replicationFactor,
                 retention,
                 heartbeatInterval,
@@ -160,7 +168,8 @@ public record KafkaSinkOptions(
     public KafkaSinkOptions withTransactionTimeout(Duration timeout) {
         return new KafkaSinkOptions(
                 kafka,
-                topic,
+                names,
+                format,
                 partitions,
                 replicationFactor,
                 retention,
@@ -170,23 +179,19 @@ public record KafkaSinkOptions(
                 maxMergeKeys);
     }
 
-    String stateTopic() {
-        return KafkaFeedOptions.stateTopicOf(topic);
+    public String topic() {
+        return names.topic();
+    }
+
+    public String stateTopic() {
+        return names.stateTopic();
     }
 
     String checkpointTopic() {
-        return topic + ".checkpoint";
+        return names.checkpointTopic();
     }
 
-    /** By which Kafka knows whoever writes the topic, and fences off who did before. */
     String transactionalId() {
-        return "understudy." + topic;
-    }
-
-    private static void requireTopicName(String topic) {
-        if (!TOPIC_NAME.matcher(topic).matches() || topic.equals(".") || topic.equals("..")) {
-            throw new IllegalArgumentException(
-                    "topic name must have 1 to 238 letters, digits, dots, underscores and hyphens");
-        }
+        return names.transactionalId();
     }
 }

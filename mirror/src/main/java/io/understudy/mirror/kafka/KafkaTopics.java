@@ -1,6 +1,5 @@
 package io.understudy.mirror.kafka;
 
-import io.understudy.kafka.KafkaClients;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Counted;
 import java.time.Duration;
@@ -146,9 +145,9 @@ final class KafkaTopics {
         // Less is refused, or raised in an adopted topic.
         int bytes = Stream.of(options.topic(), options.stateTopic())
                 .filter(found::containsKey)
-                .mapToInt(topic -> Math.max(KafkaClients.MAX_MESSAGE_BYTES, maxMessageBytes(config(topic))))
+                .mapToInt(topic -> Math.max(options.format().messageBytes(), maxMessageBytes(config(topic))))
                 .min()
-                .orElse(KafkaClients.MAX_MESSAGE_BYTES);
+                .orElse(options.format().messageBytes());
         return new RecordLimit(Math.min(bytes, MAX_RECORD_BYTES), options.topic() + " and " + options.stateTopic());
     }
 
@@ -162,7 +161,7 @@ final class KafkaTopics {
 
     private List<Wanted> wanted() {
         List<Wanted> wanted = new ArrayList<>();
-        String messageBytes = Integer.toString(KafkaClients.MAX_MESSAGE_BYTES);
+        String messageBytes = Integer.toString(options.format().messageBytes());
         wanted.add(new Wanted(
                 options.topic(),
                 options.partitions(),
@@ -215,9 +214,9 @@ final class KafkaTopics {
                                     : "commits would be incomplete"));
         }
         int bytes = maxMessageBytes(config);
-        if (wanted.isData() && bytes < KafkaClients.MAX_MESSAGE_BYTES) {
+        if (wanted.isData() && bytes < options.format().messageBytes()) {
             throw new SinkException.Refused("topic " + wanted.name() + " has " + TopicConfig.MAX_MESSAGE_BYTES_CONFIG
-                    + "=" + bytes + "; " + "at least " + KafkaClients.MAX_MESSAGE_BYTES
+                    + "=" + bytes + "; " + "at least " + options.format().messageBytes()
                     + " is required for the largest values of etcd");
         }
     }

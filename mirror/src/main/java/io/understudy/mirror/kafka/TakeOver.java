@@ -15,7 +15,9 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.admin.Admin;
@@ -39,6 +41,9 @@ import org.slf4j.LoggerFactory;
 final class TakeOver {
 
     private static final Logger LOG = LoggerFactory.getLogger(TakeOver.class);
+
+    /** Each needs two turns, one per transactional.id; more only if another process does the same. */
+    private static final int MAX_HANDOVERS = 6;
 
     private final KafkaClients clients;
     private final KafkaSinkOptions options;
@@ -98,15 +103,10 @@ final class TakeOver {
             KafkaTopics topics = new KafkaTopics(admin, options);
             Map<String, TopicDescription> existing = topics.find();
             RecordLimit limit = topics.limit(existing);
-            if (existing.containsKey(options.checkpointTopic())) {
-                // By what follows whoever writes is fenced off, which another mirror must not be by a mistake in this
-                // one.
-                var unused = checkpoints.read(reader);
-            }
-            Producer<byte[], byte[]> producer = producer(limit);
+            Fenced fenced = fence(existing.containsKey(options.checkpointTopic()), limit);
+            Producer<byte[], byte[]> producer = fenced.producer();
+            CheckpointTopic.Stored stored = fenced.stored();
             try {
-                CheckpointTopic.Stored stored =
-                        existing.containsKey(options.checkpointTopic()) ? checkpoints.read(reader) : null;
                 String loss = stored == null ? leftovers(existing) : loss(stored, existing);
                 if (loss != null) {
                     lost(loss);
@@ -114,7 +114,8 @@ final class TakeOver {
                 boolean mayAdopt = options.onTopicLoss() == TopicLoss.RESYNC && (stored == null || loss != null);
                 Map<String, Uuid> ids = topics.ensure(existing, topic -> mayAdopt && isUnwritten(topic));
                 Footprint known = stored == null || loss != null ? nothing(ids) : stored.footprint();
-                TopicOrigin origin = new TopicOrigin(generation(stored, loss != null), scope, options.partitions());
+                TopicOrigin origin = new TopicOrigin(
+                        generation(stored, loss != null), scope, options.partitions(), options.format());
                 CheckpointTopic.Stored kept = loss == null ? stored : null;
                 Offsets offsets = kept == null
                         ? new Offsets(known, options.stateTopic(), -1, -1)
@@ -139,11 +140,103 @@ final class TakeOver {
         }
     }
 
+    /** The only producer, and the checkpoint, which only it can change. */
+    private record Fenced(Producer<byte[], byte[]> producer, CheckpointTopic.@Nullable Stored stored) {}
+
+    /**
+     * Fences the writer that the checkpoint names. Another transactional.id takes over by a transaction of the recorded one:
+     * Kafka accepts it from the last producer of that id only, so each writer is fenced whatever ids are configured.
+     */
+    private Fenced fence(boolean hasCheckpoint, RecordLimit limit) {
+        for (int i = 0; i < MAX_HANDOVERS; i++) {
+            // Read first: another mirror must not be fenced by a mistake in the configuration of this one.
+            String id = writer(hasCheckpoint ? known(checkpoints.read(reader)) : null);
+            if (id.equals(options.transactionalId())) {
+                Producer<byte[], byte[]> producer = producer(id, limit);
+                try {
+                    CheckpointTopic.Stored stored = hasCheckpoint ? checkpoints.read(reader) : null;
+                    if (writer(stored).equals(id)) {
+                        return new Fenced(producer, stored);
+                    }
+                } catch (RuntimeException e) {
+                    producer.close(Duration.ZERO);
+                    throw e;
+                }
+                producer.close(Duration.ZERO);
+            } else {
+                handOver(id, limit);
+            }
+        }
+        throw new SinkException.Unavailable(
+                "taking over topic " + options.topic() + " failed: other processes change the transactional.id at the"
+                        + " same time",
+                null);
+    }
+
+    /** Fences another transactional.id, and replaces it in the checkpoint unless another process has. */
+    private void handOver(String id, RecordLimit limit) {
+        String doing = "fencing transactional.id " + id;
+        try {
+            Producer<byte[], byte[]> producer = producer(id, limit);
+            try {
+                handOver(id, producer);
+            } finally {
+                producer.close(Duration.ZERO);
+            }
+        } catch (KafkaException e) {
+            throw KafkaFailures.isFenced(e)
+                    ? new SinkException.Unavailable(doing + " failed: another process does the same", e)
+                    : KafkaFailures.explained(doing, AclOperation.WRITE, options.kafka(), e);
+        }
+    }
+
+    private void handOver(String id, Producer<byte[], byte[]> producer) {
+        CheckpointTopic.Stored stored = checkpoints.read(reader);
+        if (stored == null || !writer(stored).equals(id)) {
+            return;
+        }
+        producer.beginTransaction();
+        var unused = producer.send(checkpoints.record(stored.handedTo(options.transactionalId())));
+        producer.commitTransaction();
+        LOG.atInfo()
+                .addKeyValue("topic", options.topic())
+                .addKeyValue("previous", id)
+                .addKeyValue("current", options.transactionalId())
+                .log("transactional.id changed");
+    }
+
+    private String writer(CheckpointTopic.@Nullable Stored stored) {
+        if (stored == null) {
+            return options.transactionalId();
+        }
+        String id = stored.transactionalId();
+        return id == null ? KafkaNames.of(options.topic()).transactionalId() : id;
+    }
+
+    /** A checkpoint of these topics, with values of this format. */
+    private CheckpointTopic.@Nullable Stored known(CheckpointTopic.@Nullable Stored stored) {
+        if (stored == null) {
+            return null;
+        }
+        Set<String> configured = Set.copyOf(options.names().topics().values());
+        Set<String> mirrored = stored.footprint().topics().keySet();
+        if (!mirrored.equals(configured)) {
+            throw new SinkException.Refused("checkpoint at " + checkpoints.where() + " has the topics "
+                    + new TreeSet<>(mirrored) + "; configured: " + new TreeSet<>(configured)
+                    + ". Restore the names, or use another checkpoint topic for new topics");
+        }
+        if (!stored.format().equals(options.format().number())) {
+            throw new SinkException.Refused("topic " + options.topic() + " has values of format " + stored.format()
+                    + "; configured: " + options.format().number()
+                    + " (2 is raw, 3 is debezium). Restore the setting format, or mirror to another topic");
+        }
+        return stored;
+    }
+
     /** One that has fenced off its predecessors. */
-    private Producer<byte[], byte[]> producer(RecordLimit limit) {
+    private Producer<byte[], byte[]> producer(String id, RecordLimit limit) {
         while (true) {
-            Producer<byte[], byte[]> producer =
-                    clients.producer(options.transactionalId(), timeout.current(), limit.bytes());
+            Producer<byte[], byte[]> producer = clients.producer(id, timeout.current(), limit.bytes());
             try {
                 producer.initTransactions();
                 timeout.accepted();

@@ -1,5 +1,8 @@
 package io.understudy.mirror.kafka;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.kafka.KafkaClientMetrics;
 import io.understudy.feed.kafka.RecordFormat;
 import io.understudy.feed.kafka.StateDigest;
 import io.understudy.feed.kafka.TopicOrigin;
@@ -47,6 +50,7 @@ final class TopicWriter implements AutoCloseable {
     /** Records since the last mark: of each partition of the changes, and of the state. */
     private final long[] sinceMark;
 
+    private @Nullable KafkaClientMetrics exported;
     private boolean inTransaction;
     private boolean failed;
     private long beganNanos;
@@ -79,7 +83,7 @@ final class TopicWriter implements AutoCloseable {
 
     /** Looks whether a change can be written, see {@link RecordLimit}. */
     void requireFits(Change change, Revision revision) {
-        limit.requireFits(change.key(), change.bytes(), revision);
+        limit.requireFits(change.key(), options.format().size(change.key(), change.bytes()), revision);
     }
 
     /**
@@ -88,14 +92,14 @@ final class TopicWriter implements AutoCloseable {
      * @return bytes of key and value
      * @throws SinkException.Refused it is too large
      */
-    long write(TopicRecord told) {
-        ProducerRecord<byte[], byte[]> state = RecordFormat.write(options.stateTopic(), 0, told, origin);
+    long write(TopicRecord content) {
+        ProducerRecord<byte[], byte[]> state = RecordFormat.write(options.stateTopic(), 0, content, origin);
         long bytes = (long) state.key().length + (state.value() == null ? 0 : state.value().length);
-        if (told instanceof TopicRecord.Found found) {
+        if (content instanceof TopicRecord.Found found) {
             limit.requireFits(found.entry().key(), bytes, found.entry().modRevision());
         }
         int partition = partitionOf(state.key());
-        send(new ProducerRecord<>(options.topic(), partition, state.key(), state.value(), state.headers()));
+        send(RecordFormat.ofChanges(options.topic(), partition, state, content, origin));
         send(state);
         sinceMark[partition]++;
         sinceMark[options.partitions()]++;
@@ -123,7 +127,13 @@ final class TopicWriter implements AutoCloseable {
     /** A checkpoint with what is known to be written. */
     CheckpointTopic.Stored stored(Checkpoint checkpoint, @Nullable StateDigest state) {
         return new CheckpointTopic.Stored(
-                checkpoint, offsets.footprint(), origin.generation(), state, offsets.uncheckedFrom());
+                checkpoint,
+                offsets.footprint(),
+                origin.generation(),
+                state,
+                offsets.uncheckedFrom(),
+                options.transactionalId(),
+                origin.format().number());
     }
 
     /** Where its records are. */
@@ -191,9 +201,23 @@ final class TopicWriter implements AutoCloseable {
         }
     }
 
+    /** Exports the producer's own metrics until the writer is closed. */
+    void export(MeterRegistry registry, Tags tags) {
+        exported = new KafkaClientMetrics(producer, tags);
+        exported.bindTo(registry);
+    }
+
+    /** Whether a transaction is open, which {@link #close} aborts unless its commit succeeded unconfirmed. */
+    boolean inTransaction() {
+        return inTransaction;
+    }
+
     /** Drops what is not committed. Unless Kafka failed, it is told so: readers need not wait for it to find out. */
     @Override
     public void close() {
+        if (exported != null) {
+            exported.close();
+        }
         boolean isInterrupted = Thread.interrupted();
         try {
             producer.close(failed ? Duration.ZERO : CLOSING);

@@ -35,6 +35,11 @@ public enum MirrorMeter implements Declared {
                     "understudy.mirror.transaction",
                     "to Kafka: time from the first record of a transaction to its commit, when readers can see it")
             .by("mirror", "mirror name")),
+    ABORTS(Metric.counter(
+                    "understudy.mirror.aborts",
+                    "to Kafka: transactions that ended without a confirmed commit; Kafka aborts them, and the mirror"
+                            + " repeats their commits")
+            .by("mirror", "mirror name")),
     STRAYS(Metric.counter("understudy.mirror.strays", "to Kafka: stray records found in the mirror's topics")
             .by("mirror", "mirror name")),
     PASSED_OVER(

@@ -37,6 +37,7 @@ final class MirrorStatus implements SinkListener {
     private final Counter passedOver;
     private final Counter commits;
     private final Counter strays;
+    private final Counter aborts;
     private final Timer transaction;
     private final Lag lag = new Lag();
     private final Silence silence;
@@ -89,6 +90,7 @@ final class MirrorStatus implements SinkListener {
         this.passedOver = counter(MirrorMeter.PASSED_OVER, meters);
         this.commits = counter(MirrorMeter.COMMITS, meters);
         this.strays = counter(MirrorMeter.STRAYS, meters);
+        this.aborts = counter(MirrorMeter.ABORTS, meters);
         this.transaction = MirrorMeter.TRANSACTION.timer().tag("mirror", mirror).register(meters);
         gauge(MirrorMeter.LAG_REVISIONS, () -> orUnknown(lagRevisions()), meters);
         gauge(MirrorMeter.LAG, () -> orUnknown(lag.millis(complete(), Instant.now())) / 1e3, meters);
@@ -367,6 +369,11 @@ final class MirrorStatus implements SinkListener {
             targetAway = null;
             show();
         }
+    }
+
+    @Override
+    public void aborted() {
+        aborts.increment();
     }
 
     @Override

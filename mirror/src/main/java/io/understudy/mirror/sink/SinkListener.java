@@ -26,6 +26,9 @@ public interface SinkListener {
      */
     default void committed(long commits, Duration took) {}
 
+    /** A transaction ended without a confirmed commit. */
+    default void aborted() {}
+
     /** The target has a record of another writer. */
     default void stray() {}
 

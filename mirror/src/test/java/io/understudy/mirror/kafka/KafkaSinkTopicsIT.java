@@ -263,7 +263,7 @@ final class KafkaSinkTopicsIT {
             producer.initTransactions();
             producer.beginTransaction();
             var unused = producer.send(checkpoints.record(new CheckpointTopic.Stored(
-                    ahead.syncedAt(at(12)), stored.footprint(), stored.generation(), stored.state(), -1)));
+                    ahead.syncedAt(at(12)), stored.footprint(), stored.generation(), stored.state(), -1, null, "2")));
             producer.commitTransaction();
         }
         assertThatThrownBy(() -> fixture.sink().open())

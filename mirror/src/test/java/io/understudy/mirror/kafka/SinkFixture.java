@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.mirror.fixture.Topic;
 import io.understudy.mirror.fixture.TopicHistory;
@@ -100,8 +102,16 @@ final class SinkFixture implements BeforeEachCallback, AfterEachCallback {
         return sink("log", "test/1");
     }
 
+    KafkaSink sink(MeterRegistry meters) {
+        return sink("log", "test/1", meters);
+    }
+
     KafkaSink sink(String mirror, String owner) {
-        KafkaSink sink = new KafkaSink(mirror, scope, owner, options, timeout, new Counting(strays));
+        return sink(mirror, owner, new SimpleMeterRegistry());
+    }
+
+    private KafkaSink sink(String mirror, String owner, MeterRegistry meters) {
+        KafkaSink sink = new KafkaSink(mirror, scope, owner, options, timeout, new Counting(strays), meters);
         opened.add(sink);
         return sink;
     }
