@@ -3,6 +3,7 @@ package io.understudy.feed.kafka;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.understudy.consumer.format.StrayRecords;
 import io.understudy.feed.FeedMetrics;
 import io.understudy.metrics.CommonMeter;
 import java.util.concurrent.atomic.AtomicLong;

@@ -1,10 +1,10 @@
 package io.understudy.mirror.kafka;
 
 import com.google.protobuf.ByteString;
-import io.understudy.feed.kafka.MalformedRecordException;
-import io.understudy.feed.kafka.RecordFormat;
-import io.understudy.feed.kafka.StateDigest;
-import io.understudy.feed.kafka.StrayRecords;
+import io.understudy.consumer.format.MalformedRecordException;
+import io.understudy.consumer.format.MirrorRecord;
+import io.understudy.consumer.format.StateDigest;
+import io.understudy.consumer.format.StrayRecords;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
@@ -90,8 +90,8 @@ final class CheckpointTopic {
             return new Stored(
                     CheckpointCodec.decode(where, ByteString.copyFrom(found.value())),
                     footprint(found),
-                    RecordFormat.generation(found),
-                    RecordFormat.state(found),
+                    MirrorRecord.generation(found),
+                    MirrorRecord.state(found),
                     uncheckedFrom(found));
         } catch (CorruptCheckpointException | MalformedRecordException e) {
             throw new SinkException.Refused(String.valueOf(e.getMessage()), e);

@@ -1,7 +1,7 @@
 package io.understudy.mirror.kafka;
 
+import io.understudy.consumer.format.StateDigest;
 import io.understudy.feed.kafka.RecordFormat;
-import io.understudy.feed.kafka.StateDigest;
 import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.mirror.checkpoint.Checkpoint;
