@@ -13,7 +13,7 @@ final class CompiledClasses {
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
 
     private static final List<String> MODULES =
-            List.of("common", "common/local-cluster", "gateway", "mirror", "deploy");
+            List.of("common", "common/local-cluster", "gateway", "mirror", "mirror/kafka-consumer", "deploy");
 
     private CompiledClasses() {}
 

@@ -43,7 +43,9 @@ final class ImportRulesTest {
             .feed.etcd          .vocabulary .feed .etcd .config .metrics com.google.common com.google.protobuf
             .feed.etcd          io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .kafka              .config javax.net.ssl org.apache.kafka.clients org.apache.kafka.common org.slf4j
-            .feed.kafka         .vocabulary .feed .kafka .config .metrics com.google.protobuf io.micrometer
+            .consumer           org.apache.kafka.clients org.apache.kafka.common org.slf4j
+            .consumer.format    org.apache.kafka.clients org.apache.kafka.common org.slf4j
+            .feed.kafka         .consumer.format .vocabulary .feed .kafka .config .metrics com.google.protobuf io.micrometer
             .feed.kafka         com.fasterxml.jackson org.apache.kafka.clients org.apache.kafka.common org.slf4j
 
             .local.process      org.slf4j
@@ -111,7 +113,7 @@ final class ImportRulesTest {
             .mirror.etcd        .mirror.sink .mirror.checkpoint .mirror.scope .mirror.lease .vocabulary .feed .etcd .config
             .mirror.etcd        .mirror.home com.google.protobuf io.etcd.jetcd.api io.grpc org.slf4j
             .mirror.kafka       .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .feed .config
-            .mirror.kafka       .kafka .feed.kafka io.micrometer
+            .mirror.kafka       .kafka .feed.kafka .consumer.format io.micrometer
             .mirror.kafka       com.google.protobuf org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .mirror.sink        .mirror.checkpoint .vocabulary .feed com.google.protobuf
             .mirror.verify      .metrics .mirror.metrics .mirror.revisions .mirror.checkpoint .mirror.scope .vocabulary .feed .etcd .config
@@ -141,7 +143,7 @@ final class ImportRulesTest {
             .bench.cluster      .bench .cluster .lab.part .lab.progress .report .local .etcd com.fasterxml.jackson
             .bench.cluster      com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer
             .bench.kafka        .bench .bench.relay .lab.part .lab.progress .local .vocabulary .kafka .feed.kafka
-            .bench.kafka        com.google.protobuf org.apache.kafka.clients org.apache.kafka.common
+            .bench.kafka        .consumer.format com.google.protobuf org.apache.kafka.clients org.apache.kafka.common
             .cluster            .health .vocabulary .etcd .config .metrics .tls .local .report com.fasterxml.jackson
             .cluster            javax.net.ssl com.google.protobuf com.sun.net.httpserver com.sun.nio.file io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .pki                .tls javax.security org.bouncycastle

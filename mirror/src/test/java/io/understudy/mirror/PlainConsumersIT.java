@@ -4,13 +4,16 @@ import static io.understudy.mirror.fixture.Mirrors.PATIENCE;
 import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.understudy.consumer.Position;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.mirror.example.ReadTopic;
 import io.understudy.mirror.fixture.JavaPrograms;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -18,6 +21,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.assertj.core.api.ThrowingConsumer;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -50,17 +54,68 @@ final class PlainConsumersIT {
     }
 
     @Test
-    void oneOfTenLinesTellsEachChange() throws Exception {
+    void theExampleReadsStateAndChanges() throws Exception {
         String code = Files.readString(Path.of("src/test/java/io/understudy/mirror/example/ReadTopic.java"));
         assertThat(Files.readString(PAGE))
                 .contains(code.substring(code.indexOf("    public static void main"), code.lastIndexOf("}")));
-        whileReading(JavaPrograms.ofTests(ReadTopic.class, List.of(KAFKA.bootstrapServers(), topic)), output -> {
+        Path stored = folder.resolve("position");
+        List<String> arguments = List.of(KAFKA.bootstrapServers(), topic, stored.toString());
+        whileReading(JavaPrograms.ofTests(ReadTopic.class, arguments), output -> {
             long put = source.put("greeting", "hello");
             long deleted = source.delete("greeting");
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(output)
                     .content()
-                    .contains(put + ": greeting = hello\n", deleted + ": greeting is gone\n"));
+                    .contains(
+                            "discard all keys: no position\n",
+                            put + ": Put[key=greeting, value=hello, createRevision=" + put,
+                            deleted + ": Delete[key=greeting]\n"));
+            await().atMost(PATIENCE)
+                    .until(() -> Position.parse(Files.readString(stored)).revision() >= deleted);
         });
+    }
+
+    /** Skipped where Python or its package is not available. */
+    @Test
+    @Tag("schedules")
+    void thePythonExampleReadsStateAndChanges() throws Exception {
+        Path python = pythonWithKafka();
+        source.put("known", "1");
+        ProcessBuilder consumer = new ProcessBuilder(
+                        python.toString(), "kafka-consumer/examples/read_topic.py", KAFKA.bootstrapServers(), topic)
+                .redirectErrorStream(true);
+        whileReading(consumer, output -> {
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(output).content().contains("state: known = 1\n", "is complete\n"));
+            long put = source.put("greeting", "hello");
+            long deleted = source.delete("greeting");
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(output)
+                    .content()
+                    .contains(put + ": greeting = hello\n" + deleted + ": greeting is gone\n"));
+        });
+    }
+
+    private static Path pythonWithKafka() throws IOException, InterruptedException {
+        Path venv = Path.of(System.getProperty("user.home"), ".cache/understudy/confluent-kafka-2.16.1");
+        Path python = venv.resolve("bin/python");
+        if (!succeeds(python.toString(), "-c", "import confluent_kafka")) {
+            boolean isInstalled = succeeds("python3", "-m", "venv", venv.toString())
+                    && succeeds(python.toString(), "-m", "pip", "install", "-q", "confluent-kafka==2.16.1");
+            assumeTrue(isInstalled, "Python with confluent-kafka is not available");
+        }
+        return python;
+    }
+
+    private static boolean succeeds(String... command) throws InterruptedException {
+        try {
+            return new ProcessBuilder(command)
+                            .redirectErrorStream(true)
+                            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                            .start()
+                            .waitFor()
+                    == 0;
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     @Test

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Event;
+import io.understudy.consumer.format.MirrorRecord;
 import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.feed.kafka.RecordFormat;
 import io.understudy.feed.kafka.TopicOrigin;
@@ -296,7 +297,7 @@ final class RelayIT {
         ClusterId cluster = new ClusterId(source.get(bytes("any")).getHeader().getClusterId());
         KeyValue entry = new KeyValue(bytes(key), bytes(value), new Revision(2), new Revision(2), 1, 0);
         // Of another generation it would be no part of the state.
-        long generation = RecordFormat.generation(records(name).get(0));
+        long generation = MirrorRecord.generation(records(name).get(0));
         ProducerRecord<byte[], byte[]> record = RecordFormat.write(
                 name, 0, new TopicRecord.Found(cluster, entry), new TopicOrigin(generation, TopicScope.all(), 1));
         try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(

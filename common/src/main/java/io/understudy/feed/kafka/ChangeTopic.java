@@ -1,5 +1,6 @@
 package io.understudy.feed.kafka;
 
+import io.understudy.consumer.format.MalformedRecordException;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.AnotherCluster;
 import io.understudy.feed.FeedEndedException.Gap;

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.kafka.KafkaClientMetrics;
+import io.understudy.consumer.format.StrayRecords;
 import io.understudy.feed.FeedMetrics;
 import io.understudy.metrics.CommonMeter;
 import java.util.concurrent.atomic.AtomicLong;

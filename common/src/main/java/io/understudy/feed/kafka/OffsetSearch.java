@@ -1,5 +1,6 @@
 package io.understudy.feed.kafka;
 
+import io.understudy.consumer.format.MalformedRecordException;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.List;

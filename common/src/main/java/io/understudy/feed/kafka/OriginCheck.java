@@ -1,5 +1,6 @@
 package io.understudy.feed.kafka;
 
+import io.understudy.consumer.format.MalformedRecordException;
 import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.vocabulary.KeyRange;
 import java.util.List;

@@ -1,17 +1,22 @@
 package io.understudy.feed.kafka;
 
 import com.google.protobuf.ByteString;
+import io.understudy.consumer.format.MalformedRecordException;
+import io.understudy.consumer.format.MirrorRecord;
+import io.understudy.consumer.format.MirrorRecord.Kind;
+import io.understudy.consumer.format.StateDigest;
+import io.understudy.consumer.format.StrayRecords;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.Arrays;
-import java.util.regex.Pattern;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
@@ -23,32 +28,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The change topic has every record, in order. The state topic has the same ones, and is compacted: the last of each
  * key is left, and the last with an empty key tells what the rest amounts to.
  *
- * <table>
- *   <caption>Headers</caption>
- *   <tr><td>{@code understudy.format}</td><td>{@code 2}; {@code 3} if values are {@linkplain Envelope envelopes}, also of
- *       deletes in the change topic</td></tr>
- *   <tr><td>{@code understudy.cluster}</td><td>the source's cluster id, hexadecimal</td></tr>
- *   <tr><td>{@code understudy.kind}</td><td>{@code commit}: one change of a commit. {@code snapshot}: a key as a snapshot
- *       found it, or a key it no longer found. With an empty key: {@code snapshot-begin}, {@code snapshot-end}, {@code
- *       complete}, see {@link TopicRecord}</td></tr>
- *   <tr><td>{@code understudy.revision}</td><td>of a put, its mod revision; of a delete, the commit's revision, or the
- *       snapshot's, by which the key was gone; with an empty key, up to which all is told</td></tr>
- *   <tr><td>{@code understudy.index}, {@code understudy.size}</td><td>of kind {@code commit}: place of the change in its
- *       commit, from 0, and number of changes in it</td></tr>
- *   <tr><td>{@code understudy.create-revision}, {@code understudy.version}, {@code understudy.lease}</td><td>of puts:
- *       as in etcd; lease 0 for none</td></tr>
- *   <tr><td>{@code understudy.previous}</td><td>of kind {@code complete}: revision of the mark before it</td></tr>
- *   <tr><td>{@code understudy.records}</td><td>of kinds {@code complete} and {@code snapshot-end}: records in the
- *       partition since the mark before</td></tr>
- *   <tr><td>{@code understudy.as-of}</td><td>of kind {@code complete}, if known: when the source had nothing beyond, in
- *       milliseconds since 1970 by the mirror's clock</td></tr>
- *   <tr><td>{@code understudy.generation}</td><td>of which {@linkplain TopicOrigin generation} it is</td></tr>
- *   <tr><td>{@code understudy.scope}</td><td>with an empty key: which keys the topics tell of, see {@link TopicScope}</td></tr>
- *   <tr><td>{@code understudy.partitions}</td><td>with an empty key: how many partitions of the change topic the mirror writes
- *       to</td></tr>
- *   <tr><td>{@code understudy.state}</td><td>of kinds {@code complete} and {@code snapshot-end} in the state topic, if known:
- *       {@link StateDigest} of the state at the mark</td></tr>
- * </table>
+ * <p>{@link MirrorRecord} reads the headers, here they are written and become a {@link TopicRecord}. Values of format 3 are
+ * {@linkplain Envelope envelopes}, also of deletes in the change topic.
  *
  * <p>A stray record has no such headers, or malformed ones. Readers skip it; in the state topic its key counts as absent,
  * whether or not compaction has removed the mirror's record. A record of another format is not stray.
@@ -58,32 +39,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RecordFormat {
 
-    private static final String FORMAT = "understudy.format";
-    private static final String CLUSTER = "understudy.cluster";
-    private static final String KIND = "understudy.kind";
-    private static final String REVISION = "understudy.revision";
-    private static final String INDEX = "understudy.index";
-    private static final String SIZE = "understudy.size";
-    private static final String CREATE_REVISION = "understudy.create-revision";
-    private static final String VERSION = "understudy.version";
-    private static final String LEASE = "understudy.lease";
-    private static final String PREVIOUS = "understudy.previous";
-    private static final String RECORDS = "understudy.records";
-    private static final String AS_OF = "understudy.as-of";
-    private static final String GENERATION = "understudy.generation";
-    private static final String SCOPE = "understudy.scope";
-    private static final String PARTITIONS = "understudy.partitions";
-    private static final String STATE = "understudy.state";
-
-    private static final Pattern ANY_FORMAT = Pattern.compile("\\d{1,9}");
-    private static final byte[] COMMIT = ascii("commit");
-    private static final byte[] SNAPSHOT = ascii("snapshot");
-    private static final byte[] SNAPSHOT_BEGIN = ascii("snapshot-begin");
-    private static final byte[] SNAPSHOT_END = ascii("snapshot-end");
-    private static final byte[] COMPLETE = ascii("complete");
-
     /** The key of what isn't about one of etcd's. */
     private static final byte[] NO_KEY = {};
+
+    private static final Set<String> FORMATS =
+            Stream.of(ValueFormat.values()).map(ValueFormat::number).collect(Collectors.toUnmodifiableSet());
 
     private RecordFormat() {}
 
@@ -91,7 +51,7 @@ public final class RecordFormat {
     public static ProducerRecord<byte[], byte[]> write(
             String topic, TopicRecord mark, TopicOrigin origin, StateDigest state) {
         ProducerRecord<byte[], byte[]> record = write(topic, 0, mark, origin);
-        record.headers().add(STATE, ascii(state.toString()));
+        record.headers().add(MirrorRecord.STATE, ascii(state.toString()));
         return record;
     }
 
@@ -103,11 +63,11 @@ public final class RecordFormat {
         ProducerRecord<byte[], byte[]> record =
                 isEnveloped ? with(Envelope.write(content, System.currentTimeMillis()), plain) : plain;
         if (origin.generation() > 0) {
-            add(record.headers(), GENERATION, origin.generation());
+            add(record.headers(), MirrorRecord.GENERATION, origin.generation());
         }
         if (record.key().length == 0) {
-            record.headers().add(SCOPE, ascii(origin.scope().toString()));
-            add(record.headers(), PARTITIONS, origin.partitions());
+            record.headers().add(MirrorRecord.SCOPE, ascii(origin.scope().toString()));
+            add(record.headers(), MirrorRecord.PARTITIONS, origin.partitions());
         }
         return record;
     }
@@ -143,33 +103,32 @@ public final class RecordFormat {
                     partition,
                     format,
                     cluster,
-                    COMMIT,
+                    Kind.COMMIT,
                     changed.revision(),
                     changed.change().key(),
                     entry);
-            add(record.headers(), INDEX, changed.index());
-            add(record.headers(), SIZE, changed.size());
+            add(record.headers(), MirrorRecord.INDEX, changed.index());
+            add(record.headers(), MirrorRecord.SIZE, changed.size());
             return record;
         } else if (content instanceof TopicRecord.Found found) {
             KeyValue entry = found.entry();
-            return record(topic, partition, format, cluster, SNAPSHOT, entry.modRevision(), entry.key(), entry);
+            return record(topic, partition, format, cluster, Kind.SNAPSHOT, entry.modRevision(), entry.key(), entry);
         } else if (content instanceof TopicRecord.Gone gone) {
-            return record(topic, partition, format, cluster, SNAPSHOT, gone.revision(), gone.key(), null);
+            return record(topic, partition, format, cluster, Kind.SNAPSHOT, gone.revision(), gone.key(), null);
         } else if (content instanceof TopicRecord.SnapshotBegin begin) {
-            return mark(topic, partition, format, cluster, SNAPSHOT_BEGIN, begin.revision());
+            return mark(topic, partition, format, cluster, Kind.SNAPSHOT_BEGIN, begin.revision());
         } else if (content instanceof TopicRecord.SnapshotEnd end) {
-            ProducerRecord<byte[], byte[]> record =
-                    mark(topic, partition, format, cluster, SNAPSHOT_END, end.revision());
-            add(record.headers(), RECORDS, end.records());
+            ProducerRecord<byte[], byte[]> record = mark(topic, partition, format, cluster, Kind.SNAPSHOT_END, end.revision());
+            add(record.headers(), MirrorRecord.RECORDS, end.records());
             return record;
         }
         TopicRecord.Complete complete = (TopicRecord.Complete) content;
-        ProducerRecord<byte[], byte[]> record = mark(topic, partition, format, cluster, COMPLETE, complete.revision());
-        add(record.headers(), PREVIOUS, complete.previous().value());
-        add(record.headers(), RECORDS, complete.records());
+        ProducerRecord<byte[], byte[]> record = mark(topic, partition, format, cluster, Kind.COMPLETE, complete.revision());
+        add(record.headers(), MirrorRecord.PREVIOUS, complete.previous().value());
+        add(record.headers(), MirrorRecord.RECORDS, complete.records());
         Instant asOf = complete.asOf();
         if (asOf != null) {
-            add(record.headers(), AS_OF, asOf.toEpochMilli());
+            add(record.headers(), MirrorRecord.AS_OF, asOf.toEpochMilli());
         }
         return record;
     }
@@ -180,17 +139,14 @@ public final class RecordFormat {
      * @throws MalformedRecordException it is none of this format
      */
     public static TopicRecord read(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException {
-        ValueFormat format = format(record);
+        MirrorRecord read = MirrorRecord.read(record, FORMATS);
+        if (read.isMark()) {
+            TopicOrigin unused = origin(record);
+        }
         try {
-            TopicRecord content = content(record, format);
-            long unused = generation(record);
-            if (content.isMark()) {
-                TopicOrigin unusedOrigin = origin(record);
-                StateDigest unusedState = state(record);
-            }
-            return content;
-        } catch (IllegalArgumentException | ArithmeticException e) {
-            throw malformed(record, e);
+            return content(read);
+        } catch (IllegalArgumentException e) {
+            throw MirrorRecord.stray(record, e);
         }
     }
 
@@ -215,33 +171,12 @@ public final class RecordFormat {
         }
     }
 
-    private static ValueFormat format(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException {
-        Header header = record.headers().lastHeader(FORMAT);
-        String format = header == null || header.value() == null
-                ? "missing"
-                : new String(header.value(), StandardCharsets.US_ASCII);
-        for (ValueFormat known : ValueFormat.values()) {
-            if (known.number().equals(format)) {
-                return known;
-            }
-        }
-        throw new MalformedRecordException(
-                at(record) + " was not written by a mirror of this version: header " + FORMAT + " is " + format
-                        + ", required: 2 or 3",
-                ANY_FORMAT.matcher(format).matches());
-    }
-
-    /**
-     * Digest of the state at a mark of the state topic; null if its mirror did not know it.
-     *
-     * @throws MalformedRecordException the header is malformed
-     */
-    public static @Nullable StateDigest state(ConsumerRecord<byte[], byte[]> mark) throws MalformedRecordException {
-        try {
-            return mark.headers().lastHeader(STATE) == null ? null : StateDigest.parse(text(mark.headers(), STATE));
-        } catch (IllegalArgumentException e) {
-            throw malformed(mark, e);
-        }
+    private static ValueFormat format(ConsumerRecord<byte[], byte[]> record) {
+        String number = MirrorRecord.text(record.headers(), MirrorRecord.FORMAT);
+        return Stream.of(ValueFormat.values())
+                .filter(each -> each.number().equals(number))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("unknown format " + number));
     }
 
     /**
@@ -252,99 +187,48 @@ public final class RecordFormat {
     static @Nullable TopicOrigin origin(ConsumerRecord<byte[], byte[]> mark) throws MalformedRecordException {
         Headers headers = mark.headers();
         try {
-            return headers.lastHeader(SCOPE) == null
+            return headers.lastHeader(MirrorRecord.SCOPE) == null
                     ? null
                     : new TopicOrigin(
-                            generation(mark),
-                            TopicScope.parse(text(headers, SCOPE)),
-                            Math.toIntExact(number(headers, PARTITIONS)),
+                            MirrorRecord.generation(mark),
+                            TopicScope.parse(MirrorRecord.text(headers, MirrorRecord.SCOPE)),
+                            Math.toIntExact(MirrorRecord.number(headers, MirrorRecord.PARTITIONS)),
                             format(mark));
         } catch (IllegalArgumentException | IndexOutOfBoundsException | ArithmeticException e) {
-            throw malformed(mark, e);
+            throw MirrorRecord.stray(mark, e);
         }
     }
 
-    /**
-     * Of which generation a record is, see {@link TopicOrigin}.
-     *
-     * @throws MalformedRecordException it can't be read
-     */
-    public static long generation(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException {
-        try {
-            return record.headers().lastHeader(GENERATION) == null ? 0 : number(record.headers(), GENERATION);
-        } catch (IllegalArgumentException e) {
-            throw malformed(record, e);
-        }
+    private static TopicRecord content(MirrorRecord read) {
+        ClusterId cluster = new ClusterId(read.cluster());
+        Revision revision = new Revision(read.revision());
+        return switch (read.kind()) {
+            case SNAPSHOT_BEGIN -> new TopicRecord.SnapshotBegin(cluster, revision);
+            case SNAPSHOT_END -> new TopicRecord.SnapshotEnd(cluster, revision, read.records());
+            case COMPLETE ->
+                new TopicRecord.Complete(cluster, revision, new Revision(read.previous()), read.records(), read.asOf());
+            case COMMIT, SNAPSHOT -> ofKey(read, cluster, revision);
+        };
     }
 
-    private static MalformedRecordException malformed(ConsumerRecord<byte[], byte[]> record, RuntimeException why) {
-        return new MalformedRecordException(at(record) + " was not written by a mirror: " + why.getMessage(), false);
-    }
-
-    private static String at(ConsumerRecord<byte[], byte[]> record) {
-        return "record at offset " + record.offset() + " of partition " + record.topic() + "-" + record.partition();
-    }
-
-    private static TopicRecord content(ConsumerRecord<byte[], byte[]> record, ValueFormat format) {
-        Headers headers = record.headers();
-        byte[] key = record.key();
-        if (key == null) {
-            throw new IllegalArgumentException("missing key");
-        }
-        ClusterId cluster = new ClusterId(Long.parseUnsignedLong(text(headers, CLUSTER), 16));
-        Revision revision = new Revision(number(headers, REVISION));
-        byte[] kind = bytes(headers, KIND);
-        if (key.length == 0) {
-            return mark(headers, kind, cluster, revision);
-        }
-        ByteString name = ByteString.copyFrom(key);
-        byte[] written = record.value();
-        byte[] value = written == null || format == ValueFormat.RAW ? written : Envelope.value(written);
+    private static TopicRecord ofKey(MirrorRecord read, ClusterId cluster, Revision revision) {
+        ByteString key = ByteString.copyFrom(read.source().key());
+        byte[] written = read.source().value();
+        byte[] value = written == null || format(read.source()) == ValueFormat.RAW ? written : Envelope.value(written);
         KeyValue entry = value == null
                 ? null
                 : new KeyValue(
-                        name,
+                        key,
                         ByteString.copyFrom(value),
-                        new Revision(number(headers, CREATE_REVISION)),
+                        new Revision(read.createRevision()),
                         revision,
-                        number(headers, VERSION),
-                        number(headers, LEASE));
-        if (Arrays.equals(kind, COMMIT)) {
-            int index = Math.toIntExact(number(headers, INDEX));
-            int size = Math.toIntExact(number(headers, SIZE));
-            if (index < 0 || index >= size) {
-                throw new IllegalArgumentException(
-                        INDEX + " is " + index + "; must be at least 0 and less than " + SIZE + ", which is " + size);
-            }
-            return new TopicRecord.Changed(
-                    cluster, revision, index, size, entry == null ? new Change.Delete(name) : new Change.Put(entry));
+                        read.version(),
+                        read.lease());
+        if (read.kind() == Kind.COMMIT) {
+            Change change = entry == null ? new Change.Delete(key) : new Change.Put(entry);
+            return new TopicRecord.Changed(cluster, revision, read.index(), read.size(), change);
         }
-        if (Arrays.equals(kind, SNAPSHOT)) {
-            return entry == null
-                    ? new TopicRecord.Gone(cluster, revision, name)
-                    : new TopicRecord.Found(cluster, entry);
-        }
-        throw new IllegalArgumentException(
-                KIND + " of a record with a key is " + text(headers, KIND) + "; allowed: commit, snapshot");
-    }
-
-    private static TopicRecord mark(Headers headers, byte[] kind, ClusterId cluster, Revision revision) {
-        if (Arrays.equals(kind, COMPLETE)) {
-            return new TopicRecord.Complete(
-                    cluster,
-                    revision,
-                    new Revision(number(headers, PREVIOUS)),
-                    number(headers, RECORDS),
-                    headers.lastHeader(AS_OF) == null ? null : Instant.ofEpochMilli(number(headers, AS_OF)));
-        }
-        if (Arrays.equals(kind, SNAPSHOT_BEGIN)) {
-            return new TopicRecord.SnapshotBegin(cluster, revision);
-        }
-        if (Arrays.equals(kind, SNAPSHOT_END)) {
-            return new TopicRecord.SnapshotEnd(cluster, revision, number(headers, RECORDS));
-        }
-        throw new IllegalArgumentException(KIND + " of a record with an empty key is " + text(headers, KIND)
-                + "; allowed: complete, snapshot-begin, snapshot-end");
+        return entry == null ? new TopicRecord.Gone(cluster, revision, key) : new TopicRecord.Found(cluster, entry);
     }
 
     private static ProducerRecord<byte[], byte[]> record(
@@ -352,7 +236,7 @@ public final class RecordFormat {
             int partition,
             ValueFormat format,
             byte[] cluster,
-            byte[] kind,
+            Kind kind,
             Revision revision,
             ByteString key,
             @Nullable KeyValue entry) {
@@ -363,45 +247,32 @@ public final class RecordFormat {
                 entry == null ? null : entry.value().toByteArray());
         addCommon(record.headers(), format, cluster, kind, revision);
         if (entry != null) {
-            add(record.headers(), CREATE_REVISION, entry.createRevision().value());
-            add(record.headers(), VERSION, entry.version());
-            add(record.headers(), LEASE, entry.lease());
+            add(
+                    record.headers(),
+                    MirrorRecord.CREATE_REVISION,
+                    entry.createRevision().value());
+            add(record.headers(), MirrorRecord.VERSION, entry.version());
+            add(record.headers(), MirrorRecord.LEASE, entry.lease());
         }
         return record;
     }
 
     private static ProducerRecord<byte[], byte[]> mark(
-            String topic, int partition, ValueFormat format, byte[] cluster, byte[] kind, Revision revision) {
+            String topic, int partition, ValueFormat format, byte[] cluster, Kind kind, Revision revision) {
         ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, partition, NO_KEY, NO_KEY);
         addCommon(record.headers(), format, cluster, kind, revision);
         return record;
     }
 
-    private static void addCommon(Headers headers, ValueFormat format, byte[] cluster, byte[] kind, Revision revision) {
-        headers.add(FORMAT, ascii(format.number()));
-        headers.add(CLUSTER, cluster);
-        headers.add(KIND, kind);
-        add(headers, REVISION, revision.value());
+    private static void addCommon(Headers headers, ValueFormat format, byte[] cluster, Kind kind, Revision revision) {
+        headers.add(MirrorRecord.FORMAT, ascii(format.number()));
+        headers.add(MirrorRecord.CLUSTER, cluster);
+        headers.add(MirrorRecord.KIND, kind.bytes());
+        add(headers, MirrorRecord.REVISION, revision.value());
     }
 
     private static void add(Headers headers, String name, long number) {
         headers.add(name, ascii(Long.toString(number)));
-    }
-
-    private static long number(Headers headers, String name) {
-        return Long.parseLong(text(headers, name));
-    }
-
-    private static String text(Headers headers, String name) {
-        return new String(bytes(headers, name), StandardCharsets.US_ASCII);
-    }
-
-    private static byte[] bytes(Headers headers, String name) {
-        Header header = headers.lastHeader(name);
-        if (header == null || header.value() == null) {
-            throw new IllegalArgumentException("missing header " + name);
-        }
-        return header.value();
     }
 
     private static byte[] ascii(String text) {

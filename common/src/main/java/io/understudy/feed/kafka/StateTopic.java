@@ -1,6 +1,9 @@
 package io.understudy.feed.kafka;
 
 import com.google.protobuf.ByteString;
+import io.understudy.consumer.format.MalformedRecordException;
+import io.understudy.consumer.format.MirrorRecord;
+import io.understudy.consumer.format.StrayRecords;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.vocabulary.ClusterId;
@@ -79,14 +82,14 @@ final class StateTopic {
         if (end < 0 || offset < end) {
             return null;
         }
-        if (!passed || !table.isUnbroken()) {
+        if (!passed || !table.chain().isUnbroken()) {
             // What is missing so far was written anew before now.
             passed = true;
             end = -1;
-            table.beginVerified();
+            table.chain().beginVerified();
             return null;
         }
-        if (!table.isAtMark()) {
+        if (!table.chain().isAtMark()) {
             if (!heard) {
                 waits(
                         offset == 0
@@ -162,13 +165,13 @@ final class StateTopic {
         end = found.end();
         if (passed && offset < end) {
             // Transactions end with one.
-            table.expectMark();
+            table.chain().expectMark();
         }
         return true;
     }
 
     private boolean readRecords(Duration timeout) throws FeedEndedException, InterruptedException {
-        boolean enough = offset >= end && table.isAtMark() && table.isWhole();
+        boolean enough = offset >= end && table.chain().isAtMark() && table.isWhole();
         List<ConsumerRecord<byte[], byte[]>> records = connection.poll(partition, enough ? Duration.ZERO : timeout);
         for (ConsumerRecord<byte[], byte[]> record : records) {
             try {
@@ -185,7 +188,7 @@ final class StateTopic {
                 if (content.isMark()) {
                     origins.check(record);
                 }
-                table.accept(content, RecordFormat.generation(record), RecordFormat.state(record));
+                table.accept(content, MirrorRecord.generation(record), MirrorRecord.state(record));
             } catch (MalformedRecordException e) {
                 throw new Unexplained(e.getMessage(), e);
             }

@@ -1,5 +1,6 @@
 package io.understudy.feed.kafka;
 
+import io.understudy.consumer.format.MalformedRecordException;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.kafka.KafkaErrors;
 import io.understudy.vocabulary.Revision;

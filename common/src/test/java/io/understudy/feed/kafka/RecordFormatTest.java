@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
+import io.understudy.consumer.format.MalformedRecordException;
+import io.understudy.consumer.format.MirrorRecord;
+import io.understudy.consumer.format.StateDigest;
+import io.understudy.consumer.format.StrayRecords;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyValue;
@@ -136,13 +140,13 @@ class RecordFormatTest {
     void aMarkOfTheStateTopicHasItsDigest() throws Exception {
         TopicRecord mark = new TopicRecord.SnapshotEnd(CLUSTER, new Revision(9), 1);
         StateDigest digest = StateDigest.EMPTY
-                .with(ByteString.copyFromUtf8("a"))
-                .with(ByteString.copyFromUtf8("b"))
-                .without(ByteString.copyFromUtf8("a"));
+                .with(ByteString.copyFromUtf8("a").asReadOnlyByteBuffer())
+                .with(ByteString.copyFromUtf8("b").asReadOnlyByteBuffer())
+                .without(ByteString.copyFromUtf8("a").asReadOnlyByteBuffer());
         assertThat(digest).hasToString("1:3e23e8160039594a");
-        assertThat(RecordFormat.state(received(RecordFormat.write("t", mark, ORIGIN, digest))))
+        assertThat(MirrorRecord.state(received(RecordFormat.write("t", mark, ORIGIN, digest))))
                 .isEqualTo(digest);
-        assertThat(RecordFormat.state(received(RecordFormat.write("t", 3, mark, ORIGIN))))
+        assertThat(MirrorRecord.state(received(RecordFormat.write("t", 3, mark, ORIGIN))))
                 .isNull();
     }
 

@@ -1,6 +1,7 @@
 package io.understudy.feed.kafka;
 
 import com.code_intelligence.jazzer.api.FuzzedDataProvider;
+import io.understudy.consumer.format.MalformedRecordException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;

@@ -3,6 +3,7 @@ package io.understudy.feed.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import io.understudy.consumer.format.StateDigest;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
@@ -91,7 +92,7 @@ class StateTableTest {
                 }
             }
             digest = StateDigest.EMPTY;
-            state.forEach(entry -> digest = digest.with(entry.key()));
+            state.forEach(entry -> digest = digest.with(entry.key().asReadOnlyByteBuffer()));
             append(new TopicRecord.SnapshotEnd(CLUSTER, revision, state.size() + gone), digest);
             end++;
             complete = revision;
@@ -120,7 +121,9 @@ class StateTableTest {
                 for (int i = 0; i < size; i++) {
                     Change change = commit.changes().get(i);
                     append(new TopicRecord.Changed(CLUSTER, commit.revision(), i, size, change));
-                    digest = digest.after(change);
+                    digest = digest.after(
+                            change.key().asReadOnlyByteBuffer(),
+                            change instanceof Change.Put put ? put.keyValue().version() : 0);
                     count++;
                 }
                 complete = commit.revision();
@@ -178,7 +181,7 @@ class StateTableTest {
             if (withStrays && writes > 0 && random.nextInt(4) == 0) {
                 topic.stray();
             }
-            if (writes == 0 && offset >= topic.end && table.isAtMark() && !table.isWhole()) {
+            if (writes == 0 && offset >= topic.end && table.chain().isAtMark() && !table.isWhole()) {
                 topic.repair();
             }
             if (writes > 0 && random.nextInt(3) == 0) {
@@ -188,7 +191,7 @@ class StateTableTest {
             if (random.nextInt(3) == 0) {
                 topic.compact();
             }
-            if (offset < end || (passed && !(table.isAtMark() && table.isWhole()))) {
+            if (offset < end || (passed && !(table.chain().isAtMark() && table.isWhole()))) {
                 Map.Entry<Long, Told> next = topic.records.ceilingEntry(offset);
                 if (offset < end && next != null && next.getKey() >= end) {
                     // Batches that compaction has emptied are passed without a record.
@@ -199,12 +202,12 @@ class StateTableTest {
                     give(table, next.getValue());
                 }
                 offset = next == null ? topic.end : next.getKey() + 1;
-            } else if (!passed || !table.isUnbroken()) {
+            } else if (!passed || !table.chain().isUnbroken()) {
                 passed = true;
-                table.beginVerified();
+                table.chain().beginVerified();
                 end = topic.end;
                 if (offset < end) {
-                    table.expectMark();
+                    table.chain().expectMark();
                 }
             } else {
                 break;
@@ -251,15 +254,15 @@ class StateTableTest {
         table.accept(new TopicRecord.SnapshotBegin(CLUSTER, revision), 1, null);
         // A key is missing: its record was taken since there is a later one, which is taken, too, before it is read.
         table.accept(new TopicRecord.SnapshotEnd(CLUSTER, revision, 1), 1, null);
-        table.beginVerified();
-        assertThat(table.isUnbroken()).isTrue();
-        table.expectMark();
-        assertThat(table.isAtMark()).isTrue();
-        assertThat(table.isUnbroken()).isFalse();
-        table.beginVerified();
-        table.expectMark();
+        table.chain().beginVerified();
+        assertThat(table.chain().isUnbroken()).isTrue();
+        table.chain().expectMark();
+        assertThat(table.chain().isAtMark()).isTrue();
+        assertThat(table.chain().isUnbroken()).isFalse();
+        table.chain().beginVerified();
+        table.chain().expectMark();
         table.accept(new TopicRecord.Complete(CLUSTER, revision, revision, 0, null), 1, null);
-        assertThat(table.isUnbroken()).isTrue();
+        assertThat(table.chain().isUnbroken()).isTrue();
     }
 
     /** The end of the first was taken, and the beginning of the second; together they seem to be whole. */
@@ -273,11 +276,11 @@ class StateTableTest {
         table.accept(new TopicRecord.SnapshotBegin(CLUSTER, first), 1, null);
         List<KeyValue> found = history.state();
         table.accept(new TopicRecord.Found(CLUSTER, found.get(0)), 1, null);
-        table.beginVerified();
+        table.chain().beginVerified();
         table.accept(new TopicRecord.Found(CLUSTER, found.get(1)), 1, null);
         table.accept(new TopicRecord.SnapshotEnd(CLUSTER, second, 2), 1, null);
 
-        assertThat(table.isUnbroken()).isFalse();
+        assertThat(table.chain().isUnbroken()).isFalse();
     }
 
     /** MirrorMaker goes back to an earlier record at any one. */
@@ -297,7 +300,7 @@ class StateTableTest {
             }
             Told content = written.get(next++);
             give(table, content);
-            if (table.isAtMark()) {
+            if (table.chain().isAtMark()) {
                 assertThat(List.copyOf(table.entries().values())).isEqualTo(topic.states.get(table.revision()));
             }
         }

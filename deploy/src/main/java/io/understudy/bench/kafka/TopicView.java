@@ -3,7 +3,7 @@ package io.understudy.bench.kafka;
 import com.google.protobuf.ByteString;
 import io.understudy.bench.BenchException;
 import io.understudy.bench.relay.SourceLoad;
-import io.understudy.feed.kafka.MalformedRecordException;
+import io.understudy.consumer.format.MalformedRecordException;
 import io.understudy.feed.kafka.RecordFormat;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.kafka.KafkaClients;

@@ -1,10 +1,10 @@
 package io.understudy.mirror.kafka;
 
 import com.google.protobuf.ByteString;
-import io.understudy.feed.kafka.MalformedRecordException;
-import io.understudy.feed.kafka.RecordFormat;
-import io.understudy.feed.kafka.StateDigest;
-import io.understudy.feed.kafka.StrayRecords;
+import io.understudy.consumer.format.MalformedRecordException;
+import io.understudy.consumer.format.MirrorRecord;
+import io.understudy.consumer.format.StateDigest;
+import io.understudy.consumer.format.StrayRecords;
 import io.understudy.feed.kafka.ValueFormat;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
@@ -107,8 +107,8 @@ final class CheckpointTopic {
             return new Stored(
                     CheckpointCodec.decode(where, ByteString.copyFrom(found.value())),
                     footprint(found),
-                    RecordFormat.generation(found),
-                    RecordFormat.state(found),
+                    MirrorRecord.generation(found),
+                    MirrorRecord.state(found),
                     uncheckedFrom(found),
                     text(found, TRANSACTIONAL_ID),
                     Objects.requireNonNullElse(text(found, FORMAT), ValueFormat.RAW.number()));

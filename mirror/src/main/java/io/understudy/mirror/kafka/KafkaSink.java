@@ -2,9 +2,9 @@ package io.understudy.mirror.kafka;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.understudy.consumer.format.StateDigest;
+import io.understudy.consumer.format.StrayRecords;
 import io.understudy.feed.FeedEndedException;
-import io.understudy.feed.kafka.StateDigest;
-import io.understudy.feed.kafka.StrayRecords;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.feed.kafka.TopicScope;
 import io.understudy.kafka.KafkaClients;
@@ -219,7 +219,7 @@ public final class KafkaSink implements Sink {
         }
         for (KeyValue entry : entries) {
             if (scope.contains(entry.key())) {
-                state = Objects.requireNonNull(state).with(entry.key());
+                state = Objects.requireNonNull(state).with(entry.key().asReadOnlyByteBuffer());
             }
         }
         for (TopicRecord told : open.page(covered, entries)) {
@@ -256,13 +256,19 @@ public final class KafkaSink implements Sink {
         ClusterId source = current().source();
         for (int i = 0; i < changes.size(); i++) {
             writer().write(new TopicRecord.Changed(source, commit.revision(), i, changes.size(), changes.get(i)));
-            state = state == null ? null : state.after(changes.get(i));
+            state = state == null ? null : after(state, changes.get(i));
         }
         batch.commit(bytes, changes.size());
         reached = position;
         if (batch.isDue()) {
             flush();
         }
+    }
+
+    private static StateDigest after(StateDigest state, Change change) {
+        return state.after(
+                change.key().asReadOnlyByteBuffer(),
+                change instanceof Change.Put put ? put.keyValue().version() : 0);
     }
 
     /** Of its commit nothing may be written, of those before it everything. */

@@ -1,9 +1,9 @@
 package io.understudy.mirror.kafka;
 
 import com.google.protobuf.ByteString;
-import io.understudy.feed.kafka.MalformedRecordException;
+import io.understudy.consumer.format.MalformedRecordException;
+import io.understudy.consumer.format.StateDigest;
 import io.understudy.feed.kafka.RecordFormat;
-import io.understudy.feed.kafka.StateDigest;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Change;
@@ -60,7 +60,7 @@ final class LastRecords {
     StateDigest digest() {
         StateDigest digest = StateDigest.EMPTY;
         for (ByteString key : digests.keySet()) {
-            digest = digest.with(key);
+            digest = digest.with(key.asReadOnlyByteBuffer());
         }
         return digest;
     }

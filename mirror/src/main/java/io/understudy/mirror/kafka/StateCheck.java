@@ -1,10 +1,10 @@
 package io.understudy.mirror.kafka;
 
 import com.google.protobuf.ByteString;
-import io.understudy.feed.kafka.MalformedRecordException;
+import io.understudy.consumer.format.MalformedRecordException;
+import io.understudy.consumer.format.StateDigest;
+import io.understudy.consumer.format.StrayRecords;
 import io.understudy.feed.kafka.RecordFormat;
-import io.understudy.feed.kafka.StateDigest;
-import io.understudy.feed.kafka.StrayRecords;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import java.util.concurrent.TimeUnit;

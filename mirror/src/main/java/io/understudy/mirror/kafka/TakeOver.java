@@ -1,9 +1,9 @@
 package io.understudy.mirror.kafka;
 
-import io.understudy.feed.kafka.MalformedRecordException;
+import io.understudy.consumer.format.MalformedRecordException;
+import io.understudy.consumer.format.StateDigest;
+import io.understudy.consumer.format.StrayRecords;
 import io.understudy.feed.kafka.RecordFormat;
-import io.understudy.feed.kafka.StateDigest;
-import io.understudy.feed.kafka.StrayRecords;
 import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.feed.kafka.TopicScope;

@@ -1,36 +1,41 @@
 package io.understudy.mirror.example;
 
-import java.nio.charset.StandardCharsets;
+import io.understudy.consumer.Change;
+import io.understudy.consumer.ConsumerOptions;
+import io.understudy.consumer.Event;
+import io.understudy.consumer.MirrorConsumer;
+import io.understudy.consumer.Position;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
-import java.util.Properties;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
+import java.util.Map;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
-/** The consumer that docs/operate/kafka.md shows. */
+/** A consumer that prints each change; it is shown in docs/operate/kafka.md. */
 public final class ReadTopic {
 
     private ReadTopic() {}
 
-    public static void main(String[] arguments) {
-        Properties settings = new Properties();
-        settings.put("bootstrap.servers", arguments[0]);
-        settings.put("group.id", "example");
-        settings.put("isolation.level", "read_committed");
-        settings.put("auto.offset.reset", "earliest");
+    public static void main(String[] arguments) throws Exception {
+        Map<String, Object> kafka = Map.of("bootstrap.servers", arguments[0]);
         var text = new StringDeserializer();
-        try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings, text, text)) {
-            consumer.subscribe(List.of(arguments[1]));
+        var options = ConsumerOptions.of(kafka, arguments[1], text, text);
+        Path file = Path.of(arguments[2]);
+        Position stored = Files.exists(file) ? Position.parse(Files.readString(file)) : null;
+        try (MirrorConsumer<String, String> consumer = MirrorConsumer.open(options, stored)) {
             while (true) {
-                for (ConsumerRecord<String, String> record : consumer.poll(Duration.ofSeconds(1))) {
-                    if (!record.key().isEmpty()) { // else it is a mark
-                        byte[] revision = record.headers()
-                                .lastHeader("understudy.revision")
-                                .value();
-                        String change = record.value() == null ? " is gone" : " = " + record.value();
-                        System.out.println(new String(revision, StandardCharsets.UTF_8) + ": " + record.key() + change);
+                Event<String, String> event = consumer.next(Duration.ofSeconds(1));
+                if (event instanceof Event.StateBegin<String, String> begin) {
+                    System.out.println("discard all keys: " + begin.reason());
+                } else if (event instanceof Event.StatePart<String, String> part) {
+                    System.out.println("state: " + part.change());
+                } else if (event instanceof Event.StateEnd<String, String> end) {
+                    Files.writeString(file, end.position().toString());
+                } else if (event instanceof Event.Commit<String, String> commit) {
+                    for (Change<String, String> change : commit.changes()) {
+                        System.out.println(commit.revision() + ": " + change);
                     }
+                    Files.writeString(file, commit.position().toString());
                 }
             }
         }

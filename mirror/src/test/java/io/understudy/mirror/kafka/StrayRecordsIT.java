@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.consumer.format.MirrorRecord;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedKind;
@@ -147,7 +148,7 @@ final class StrayRecordsIT {
     @Test
     void aKeyThatAnotherWriterAddedIsRemoved() throws Exception {
         String topic = fixture.options().stateTopic();
-        long generation = RecordFormat.generation(
+        long generation = MirrorRecord.generation(
                 Topic.records(KAFKA.bootstrapServers(), topic).get(0));
         var unused = other.send(RecordFormat.write(
                         topic,

@@ -2,7 +2,7 @@ package io.understudy.mirror.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.understudy.feed.kafka.StrayRecords;
+import io.understudy.consumer.format.StrayRecords;
 import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicScope;
 import io.understudy.kafka.KafkaClients;

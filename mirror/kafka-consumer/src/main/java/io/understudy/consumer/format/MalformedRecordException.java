@@ -1,4 +1,4 @@
-package io.understudy.feed.kafka;
+package io.understudy.consumer.format;
 
 /** A record that no mirror of this format wrote; the message has its place and the fault. */
 public final class MalformedRecordException extends Exception {
@@ -8,14 +8,14 @@ public final class MalformedRecordException extends Exception {
     private final String message;
     private final boolean isOtherFormat;
 
-    MalformedRecordException(String message, boolean isOtherFormat) {
+    public MalformedRecordException(String message, boolean isOtherFormat) {
         super(message);
         this.message = message;
         this.isOtherFormat = isOtherFormat;
     }
 
     /** Whether a mirror of another version wrote it: a reader that skipped it would lose data. */
-    boolean isOtherFormat() {
+    public boolean isOtherFormat() {
         return isOtherFormat;
     }
 

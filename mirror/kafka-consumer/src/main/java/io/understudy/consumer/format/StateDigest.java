@@ -1,7 +1,5 @@
-package io.understudy.feed.kafka;
+package io.understudy.consumer.format;
 
-import com.google.protobuf.ByteString;
-import io.understudy.vocabulary.Change;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -31,21 +29,22 @@ public record StateDigest(long keys, long sum) {
     }
 
     /** The digest with a key that the state did not hold. */
-    public StateDigest with(ByteString key) {
+    public StateDigest with(ByteBuffer key) {
         return new StateDigest(keys + 1, sum + hash(key));
     }
 
     /** The digest without a key that the state held. */
-    public StateDigest without(ByteString key) {
+    public StateDigest without(ByteBuffer key) {
         return new StateDigest(keys - 1, sum - hash(key));
     }
 
-    /** The digest after the next change of a commit: version 1 is a created key, and etcd deletes existing keys only. */
-    public StateDigest after(Change change) {
-        if (change instanceof Change.Put put) {
-            return put.keyValue().version() == 1 ? with(change.key()) : this;
-        }
-        return without(change.key());
+    /**
+     * The digest after the next change of a commit: version 1 is a created key, and etcd deletes existing keys only.
+     *
+     * @param version of a put; 0 for a delete
+     */
+    public StateDigest after(ByteBuffer key, long version) {
+        return version == 0 ? without(key) : version == 1 ? with(key) : this;
     }
 
     @Override
@@ -53,10 +52,11 @@ public record StateDigest(long keys, long sum) {
         return String.format("%d:%016x", keys, sum);
     }
 
-    static long hash(ByteString key) {
+    /** The first eight bytes of the key's SHA-256. */
+    public static long hash(ByteBuffer key) {
         try {
             MessageDigest sha = MessageDigest.getInstance("SHA-256");
-            sha.update(key.asReadOnlyByteBuffer());
+            sha.update(key.duplicate());
             return ByteBuffer.wrap(sha.digest()).getLong();
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("SHA-256 is not available", e);

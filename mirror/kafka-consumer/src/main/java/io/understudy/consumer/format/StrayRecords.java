@@ -1,4 +1,4 @@
-package io.understudy.feed.kafka;
+package io.understudy.consumer.format;
 
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerRecord;

@@ -1,0 +1,197 @@
+package io.understudy.consumer;
+
+import io.understudy.consumer.format.MalformedRecordException;
+import io.understudy.consumer.format.MirrorRecord;
+import io.understudy.consumer.format.MirrorRecord.Kind;
+import io.understudy.consumer.format.StrayRecords;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the partitions of the change topic from a position, or from the revision of a state. */
+final class ChangeReader<K, V> {
+
+    /** How far before the end to search first; then further and further. */
+    private static final long FIRST_LOOK = 64;
+
+    private static final int FURTHER = 16;
+    /** A mirror writes a mark each second. */
+    private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+    private final Topics topics;
+    private final ConsumerOptions<K, V> options;
+    private final StrayRecords strays;
+    private final List<TopicPartition> partitions = new ArrayList<>();
+    private final Uuid id;
+    private final List<Lane> lanes = new ArrayList<>();
+    private @Nullable CommitAssembly<K, V> assembly;
+    private long heardNanos = System.nanoTime();
+
+    // The search of one partition.
+    private long look = FIRST_LOOK;
+    private @Nullable Search search;
+
+    private static final class Search {
+        final long beginning;
+        final long from;
+        final long end;
+
+        @Nullable Lane last;
+
+        Search(long beginning, long from, long end) {
+            this.beginning = beginning;
+            this.from = from;
+            this.end = end;
+        }
+    }
+
+    ChangeReader(Topics topics, ConsumerOptions<K, V> options, StrayRecords strays) {
+        this.topics = topics;
+        this.options = options;
+        this.strays = strays;
+        TopicDescription topic = topics.describe(options.topic());
+        id = topic.topicId();
+        for (int i = 0; i < topic.partitions().size(); i++) {
+            partitions.add(new TopicPartition(options.topic(), i));
+        }
+    }
+
+    /** Resumes at a stored position. */
+    void resume(Position position) throws RestartException {
+        if (!id.equals(position.topicId())
+                || partitions.size() != position.offsets().size()) {
+            throw new RestartException("topic " + options.topic() + " was recreated");
+        }
+        List<Lane> found = new ArrayList<>();
+        for (int i = 0; i < partitions.size(); i++) {
+            long offset = position.offsets().get(i);
+            if (topics.beginning(partitions.get(i)) > offset || topics.end(partitions.get(i)) < offset) {
+                throw new RestartException("topic " + options.topic() + " no longer has offset " + offset);
+            }
+            found.add(new Lane(position.mark(), offset, Long.MIN_VALUE));
+        }
+        begin(found, position);
+    }
+
+    /**
+     * Searches for the revision of a state.
+     *
+     * @return its position, null if more time is needed
+     */
+    @Nullable Position find(long cluster, long generation, long revision) {
+        while (lanes.size() < partitions.size()) {
+            Lane lane = findLane(partitions.get(lanes.size()), generation, revision);
+            if (lane == null) {
+                return null;
+            }
+            lanes.add(lane);
+            search = null;
+            look = FIRST_LOOK;
+        }
+        long mark = lanes.stream().mapToLong(Lane::mark).max().orElse(revision);
+        Position position = new Position(
+                cluster,
+                generation,
+                id,
+                revision,
+                mark,
+                lanes.stream().map(Lane::next).toList());
+        begin(lanes, position);
+        return position;
+    }
+
+    private void begin(List<Lane> found, Position position) {
+        assembly = new CommitAssembly<>(found, position, options);
+        topics.assign(partitions);
+        for (int i = 0; i < partitions.size(); i++) {
+            topics.seek(partitions.get(i), found.get(i).next());
+        }
+    }
+
+    /** Finds the last mark at or before the revision; what follows a mark is known to be complete. */
+    private @Nullable Lane findLane(TopicPartition partition, long generation, long revision) {
+        Search current = search;
+        if (current == null) {
+            long beginning = topics.beginning(partition);
+            long end = topics.end(partition);
+            current = new Search(beginning, Math.max(beginning, end - look), end);
+            topics.assign(List.of(partition));
+            topics.seek(partition, current.from);
+            search = current;
+        }
+        boolean isPast = false;
+        if (current.from < current.end) {
+            for (ConsumerRecord<byte[], byte[]> source : topics.poll(partition)) {
+                MirrorRecord record = read(source, null);
+                if (record == null || record.generation() < generation) {
+                    continue;
+                }
+                if (record.generation() > generation || record.revision() > revision) {
+                    isPast = true;
+                    break;
+                }
+                if (record.kind() == Kind.SNAPSHOT_BEGIN) {
+                    current.last = null;
+                } else if (record.kind() == Kind.COMPLETE || record.kind() == Kind.SNAPSHOT_END) {
+                    current.last = new Lane(record.revision(), source.offset() + 1, source.timestamp());
+                }
+            }
+            if (!isPast && topics.position(partition) < current.end) {
+                return null;
+            }
+        }
+        if (current.last != null) {
+            return current.last;
+        }
+        if (current.from == current.beginning) {
+            // Earlier records have expired: the next mark shows whether anything is missing.
+            return new Lane(revision, current.beginning, Long.MIN_VALUE);
+        }
+        look *= FURTHER;
+        search = null;
+        return null;
+    }
+
+    /** Reads on, and appends what is complete. */
+    void read(List<Event<K, V>> events) throws RestartException {
+        CommitAssembly<K, V> open = assembly;
+        if (open == null) {
+            throw new IllegalStateException("change topic is not open");
+        }
+        ConsumerRecords<byte[], byte[]> records = topics.poll();
+        for (ConsumerRecord<byte[], byte[]> source : records) {
+            MirrorRecord record = read(source, strays);
+            if (record != null) {
+                open.accept(record, events);
+            }
+        }
+        if (!records.isEmpty()) {
+            heardNanos = System.nanoTime();
+        } else if (System.nanoTime() - heardNanos > SILENCE_NANOS) {
+            heardNanos = System.nanoTime();
+            if (!topics.describe(options.topic()).topicId().equals(id)) {
+                throw new RestartException("topic " + options.topic() + " was recreated");
+            }
+        }
+        if (partitions.size() > 1) {
+            topics.pauseOnly(partitions.stream()
+                    .filter(each -> open.isAhead(each.partition()))
+                    .toList());
+        }
+    }
+
+    private static @Nullable MirrorRecord read(ConsumerRecord<byte[], byte[]> source, @Nullable StrayRecords strays) {
+        try {
+            return MirrorRecord.read(source);
+        } catch (MalformedRecordException e) {
+            MirrorConsumer.skip(source, e, strays);
+            return null;
+        }
+    }
+}

@@ -1,0 +1,15 @@
+package io.understudy.consumer;
+
+/** A condition that a retry does not resolve: another source cluster, another format, or an exceeded limit. */
+public final class MirrorConsumerException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    MirrorConsumerException(String message) {
+        super(message);
+    }
+
+    MirrorConsumerException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,5 @@
+/** Reads a mirror's topics: {@link io.understudy.consumer.MirrorConsumer}. */
+@NullMarked
+package io.understudy.consumer;
+
+import org.jspecify.annotations.NullMarked;
