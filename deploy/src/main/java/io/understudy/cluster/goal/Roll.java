@@ -20,10 +20,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Every member runs in a process that is new enough: restarted one by one, learners first, the leader last and not while it
- * leads. The next one's turn comes when the last one serves again.
+ * leads. The next one's turn comes when the last one serves again. A version that
+ * etcd does not support as the next one is refused before any restart.
  *
  * <p>Invariant DP15: an upgrade restarts one member at a time, loses no acknowledged write, and stops at a machine that
- * still has the old version. One that etcd does not support is refused before any member is restarted.
+ * still has the old version.
  *
  * @param startedSince when a process must have started at the earliest, by its own clock
  * @param version what it must be; null for any. Then the time of the start does not matter
