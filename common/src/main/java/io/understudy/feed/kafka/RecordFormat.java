@@ -118,12 +118,14 @@ public final class RecordFormat {
         } else if (content instanceof TopicRecord.SnapshotBegin begin) {
             return mark(topic, partition, format, cluster, Kind.SNAPSHOT_BEGIN, begin.revision());
         } else if (content instanceof TopicRecord.SnapshotEnd end) {
-            ProducerRecord<byte[], byte[]> record = mark(topic, partition, format, cluster, Kind.SNAPSHOT_END, end.revision());
+            ProducerRecord<byte[], byte[]> record =
+                    mark(topic, partition, format, cluster, Kind.SNAPSHOT_END, end.revision());
             add(record.headers(), MirrorRecord.RECORDS, end.records());
             return record;
         }
         TopicRecord.Complete complete = (TopicRecord.Complete) content;
-        ProducerRecord<byte[], byte[]> record = mark(topic, partition, format, cluster, Kind.COMPLETE, complete.revision());
+        ProducerRecord<byte[], byte[]> record =
+                mark(topic, partition, format, cluster, Kind.COMPLETE, complete.revision());
         add(record.headers(), MirrorRecord.PREVIOUS, complete.previous().value());
         add(record.headers(), MirrorRecord.RECORDS, complete.records());
         Instant asOf = complete.asOf();
