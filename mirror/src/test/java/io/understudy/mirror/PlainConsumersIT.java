@@ -61,6 +61,8 @@ final class PlainConsumersIT {
         Path stored = folder.resolve("position");
         List<String> arguments = List.of(KAFKA.bootstrapServers(), topic, stored.toString());
         whileReading(JavaPrograms.ofTests(ReadTopic.class, arguments), output -> {
+            // Changes before the state is complete are part of it.
+            await().atMost(PATIENCE).until(() -> Files.exists(stored));
             long put = source.put("greeting", "hello");
             long deleted = source.delete("greeting");
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(output)
@@ -70,6 +72,7 @@ final class PlainConsumersIT {
                             put + ": Put[key=greeting, value=hello, createRevision=" + put,
                             deleted + ": Delete[key=greeting]\n"));
             await().atMost(PATIENCE)
+                    .ignoreExceptions() // the file may be half written
                     .until(() -> Position.parse(Files.readString(stored)).revision() >= deleted);
         });
     }

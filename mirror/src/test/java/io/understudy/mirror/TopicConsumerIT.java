@@ -78,10 +78,14 @@ final class TopicConsumerIT {
         }
 
         void readTo(long revision) {
-            await().pollInSameThread().atMost(PATIENCE).until(() -> {
-                accept(consumer.next(Duration.ofMillis(100)));
-                return position != null && position.revision() >= revision;
-            });
+            await().pollInSameThread()
+                    .pollDelay(Duration.ZERO)
+                    .pollInterval(Duration.ofMillis(1))
+                    .atMost(PATIENCE)
+                    .until(() -> {
+                        accept(consumer.next(Duration.ofMillis(100)));
+                        return position != null && position.revision() >= revision;
+                    });
         }
 
         void accept(@Nullable Event<String, String> event) {

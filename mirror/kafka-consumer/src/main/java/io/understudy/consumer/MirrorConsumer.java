@@ -6,9 +6,11 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,6 +29,9 @@ import org.slf4j.LoggerFactory;
 public final class MirrorConsumer<K, V> implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(MirrorConsumer.class);
+
+    /** Between two requests while Kafka is away. */
+    private static final long RETRY_MILLIS = 200;
 
     private final ConsumerOptions<K, V> options;
     private final Topics topics;
@@ -62,6 +67,7 @@ public final class MirrorConsumer<K, V> implements AutoCloseable {
 
     /**
      * Returns the next event, or null after the timeout. Failures that a retry can resolve are retried until then.
+     * A request to Kafka that is under way may exceed it by up to 5 s.
      *
      * @throws org.apache.kafka.common.KafkaException Kafka rejects the request, for example for lack of an ACL; the
      *     consumer remains usable
@@ -178,9 +184,10 @@ public final class MirrorConsumer<K, V> implements AutoCloseable {
                     .log("Kafka request failed; retrying");
         }
         try {
-            Thread.sleep(Math.min(200, topics.remaining().toMillis()));
+            TimeUnit.MILLISECONDS.sleep(
+                    Math.min(RETRY_MILLIS, topics.remaining().toMillis()));
         } catch (InterruptedException interrupted) {
-            throw new org.apache.kafka.common.errors.InterruptException(interrupted);
+            throw new InterruptException(interrupted);
         }
     }
 

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Reads the compacted topic until what was returned is the state at one revision. It holds a hash of each key, not the
  * entries.
  *
- * <p>Invariant KC2: a state ends only at a mark with the digest of its keys, within the retention time of tombstones.
+ * <p>Invariant KC2: a state ends only at a mark with the digest of its keys, before tombstones expire.
  */
 final class StateReader<K, V> {
 

@@ -28,10 +28,14 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
-/** Kafka's clients of one consumer. Every call ends at the deadline of the current {@link MirrorConsumer#next}. */
+/**
+ * Kafka's clients of one consumer. Polls end at the deadline of the current {@link MirrorConsumer#next}. Requests have at
+ * least {@link #REQUEST}: a shorter timeout would end each of them before its answer.
+ */
 final class Topics implements AutoCloseable {
 
     private static final Duration DELETE_RETENTION = Duration.ofDays(1);
+    private static final Duration REQUEST = Duration.ofSeconds(5);
     private static final Duration CLOSING = Duration.ofSeconds(5);
     private static final List<String> OWN = List.of(
             ConsumerConfig.GROUP_ID_CONFIG,
@@ -86,6 +90,11 @@ final class Topics implements AutoCloseable {
         return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
     }
 
+    private Duration forRequest() {
+        Duration remaining = remaining();
+        return remaining.compareTo(REQUEST) < 0 ? REQUEST : remaining;
+    }
+
     TopicDescription describe(String topic) {
         return call(client -> Objects.requireNonNull(
                 client.describeTopics(List.of(topic)).topicNameValues().get(topic)));
@@ -106,15 +115,14 @@ final class Topics implements AutoCloseable {
     }
 
     long beginning(TopicPartition partition) {
-        return known(consumer.beginningOffsets(List.of(partition), remaining()).get(partition));
+        return known(consumer.beginningOffsets(List.of(partition), forRequest()).get(partition));
     }
 
     /** Offset after the last transaction that is over. */
     long end(TopicPartition partition) {
-        return known(consumer.endOffsets(List.of(partition), remaining()).get(partition));
+        return known(consumer.endOffsets(List.of(partition), forRequest()).get(partition));
     }
 
-    /** Kafka's consumer returns no offset if no time is left. */
     private static long known(@Nullable Long offset) {
         if (offset == null) {
             throw new TimeoutException("Kafka returned no offset in time");
@@ -144,12 +152,12 @@ final class Topics implements AutoCloseable {
     }
 
     long position(TopicPartition partition) {
-        return consumer.position(partition, remaining());
+        return consumer.position(partition, forRequest());
     }
 
     private <T> T call(Function<Admin, KafkaFuture<T>> request) {
         try {
-            return request.apply(admin).get(remaining().toNanos(), TimeUnit.NANOSECONDS);
+            return request.apply(admin).get(forRequest().toNanos(), TimeUnit.NANOSECONDS);
         } catch (java.util.concurrent.TimeoutException e) {
             throw new TimeoutException("Kafka did not answer in time", e);
         } catch (ExecutionException e) {
