@@ -304,7 +304,7 @@ final class KafkaScheduleIT {
             await().atMost(PATIENCE).untilAsserted(() -> {
                 List<ConsumerRecord<byte[], byte[]>> state = Topic.records(KAFKA.bootstrapServers(), STATE);
                 Set<ByteString> stray = new HashSet<>();
-                // As readers do: a key whose last record is stray counts as absent.
+                // As readers do: a key with a stray last record counts as absent.
                 SortedMap<ByteString, ByteString> last = Topic.state(state);
                 state.forEach(record -> {
                     ByteString key = ByteString.copyFrom(record.key());
