@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /**
- * What the commands that move the primary role print, how they end, and that they do so only when they are told to.
+ * Output and exit status of the commands that move the primary role, and that they change nothing without confirmation.
  *
  * <p>Tests invariant M38.
  */

@@ -10,8 +10,10 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.grpc.Channel;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
@@ -26,6 +28,7 @@ final class PermissionDifferences {
     private final long seed = Long.getLong("understudy.seed", System.nanoTime());
     private final Random random = new Random(seed);
 
+    private final Set<Granted> granted = new HashSet<>();
     private final boolean backwards;
 
     /** @param backwards whether some ranges end before they begin */
@@ -36,6 +39,8 @@ final class PermissionDifferences {
     /** Who asks, by connections of his own. */
     record Client(String name, Channel etcd, Channel gateway) {}
 
+    private record Granted(String user, ByteString from, ByteString to) {}
+
     /** To a role of that name. */
     void grant(Users users, String user) {
         for (int i = random.nextInt(3); i >= 0; i--) {
@@ -45,7 +50,10 @@ final class PermissionDifferences {
             boolean valid = to.isEmpty()
                     || to.equals(FROM_KEY)
                     || ByteString.unsignedLexicographicalComparator().compare(from, to) < 0;
-            users.grant(user, type, from, valid ? to : ByteString.EMPTY);
+            // Of a range that was granted before, etcd replaces the type: that would revoke, which is seen later only.
+            if (granted.add(new Granted(user, from, valid ? to : ByteString.EMPTY))) {
+                users.grant(user, type, from, valid ? to : ByteString.EMPTY);
+            }
         }
     }
 

@@ -218,6 +218,7 @@ final class ActiveMirrorIT {
         };
         try (EtcdCluster cluster = EtcdCluster.connect(Mirrors.settings(CLUSTERS.target()), new SimpleMeterRegistry());
                 ActiveRole role = ActiveLease.start("dr", "one", cluster, Duration.ofSeconds(1), meters)) {
+            role.compete(true);
             await().atMost(PATIENCE).until(role::isActive);
             assertThat(failed).isTrue();
         }

@@ -2,7 +2,6 @@ package io.understudy.mirror;
 
 import static io.understudy.mirror.fixture.Mirrors.PATIENCE;
 import static io.understudy.mirror.fixture.Mirrors.awaitFailure;
-import static io.understudy.mirror.fixture.Mirrors.awaitHomeMoved;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -17,6 +16,8 @@ import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.home.Home;
+import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
@@ -181,7 +182,7 @@ final class MirrorTopologyIT {
     }
 
     @Test
-    void aMirrorWhoseHomeHasMovedToItsTargetWaits() throws Exception {
+    void aMirrorWhoseClustersAreBothPrimaryWaits() throws Exception {
         a.put("/a/1", "1");
         try (MirrorProcess ab = start("ab", A, B, "/a/")) {
             awaitEverywhere(Map.of("/a/1", "1"), a, b);
@@ -190,8 +191,11 @@ final class MirrorTopologyIT {
         Home moved = stored(b, "ab").movedTo(id(b), Instant.now());
         put(b, ReservedKeys.home("ab"), moved.encode());
         try (MirrorProcess ab = start("ab", A, B, "/a/")) {
-            awaitHomeMoved(ab);
-            assertThat(ab.reports().get(0).reason()).contains("failback");
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                MirrorReport report = ab.reports().get(0);
+                assertThat(report.state()).as(report.toString()).isEqualTo(MirrorState.STANDBY);
+                assertThat(report.reason()).contains("both clusters hold the primary role", "rejoin");
+            });
         }
         try (MirrorProcess ba = start("ba", B, A, "/a/")) {
             assertThat(awaitFailure(ba)).as("as long as A doesn't know").hasMessageContaining("home/ab");

@@ -47,7 +47,7 @@ public final class ActiveLease implements ActiveRole {
 
     private long activation;
 
-    private boolean competes = true;
+    private boolean competes;
 
     private boolean closed;
     /** Granted and of use still, 0 for none. Used by the thread, and once that has ended by who closes. */
@@ -68,7 +68,7 @@ public final class ActiveLease implements ActiveRole {
     }
 
     /**
-     * Begins to try.
+     * Waits until it is to {@link #compete}, then begins to try.
      *
      * @param name of this process; differs between any two
      * @param target stays the caller's to close

@@ -52,9 +52,9 @@ public interface ActiveRole extends AutoCloseable {
     boolean isConfirmed(long activation) throws InterruptedException;
 
     /**
-     * Stops competing for the role, and releases it soon; or competes again. Idempotent; never waits.
+     * Competes for the role, or stops and releases it soon. Idempotent; never waits.
      *
-     * @param competes true from the start
+     * @param competes false from the start, unless the role is {@link #ALWAYS} held
      */
     void compete(boolean competes);
 

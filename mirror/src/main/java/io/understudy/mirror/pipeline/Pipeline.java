@@ -75,16 +75,16 @@ public final class Pipeline implements AutoCloseable {
     private int failures;
     /** How often in a row the target was found to be the primary. */
     private int refusals;
-    /** Whether the last sink has found the source's history to be the mirrored one. */
-    private boolean compared;
+    /** In which activation the last sink has found the source's history to be the mirrored one; null if it has not. */
+    private @Nullable Long comparedIn;
     /** How often the target was found to be kept as the source is; a failure after that is a new one. */
     private long syncs;
 
     private Pipeline(List<MirrorPlan> directions, MeterRegistry meters, Duration firstPause) {
         this.directions = List.copyOf(directions);
         this.plan = directions.get(0);
-        directions.stream().filter(other -> !other.equals(plan)).forEach(other -> other.role()
-                .compete(false));
+        // The other direction's role is not competed for, not even at first: it is a key of the source.
+        plan.role().compete(true);
         this.firstPause = firstPause;
         this.firstPauseAfterFailure = firstPause.multipliedBy(FIRST_PAUSE_AFTER_FAILURE.dividedBy(FIRST_PAUSE));
         this.status = new MirrorStatus(plan.mirror(), plan.sourceName(), plan.targetName(), plan.patience(), meters);
@@ -241,10 +241,10 @@ public final class Pipeline implements AutoCloseable {
             status.waitsFor("target " + plan.targetName());
             FeedStart start = sink.open();
             status.opened(sink);
-            if (compared) {
-                compared = false;
+            if (comparedIn != null && comparedIn == activation) {
                 sink.historyRecognised();
             }
+            comparedIn = null;
             status.home();
             refusals = 0;
             while (mayWrite(activation)) {
@@ -266,7 +266,7 @@ public final class Pipeline implements AutoCloseable {
             status.waitsFor(String.valueOf(e.getMessage()));
             pause();
         } catch (SinkException.Compared e) {
-            compared = true;
+            comparedIn = activation;
             LOG.atInfo()
                     .addKeyValue("mirror", plan.mirror())
                     .addKeyValue("cause", e.getMessage())
@@ -287,6 +287,7 @@ public final class Pipeline implements AutoCloseable {
                                 + ", or a switchover is unfinished: run it again, or \"understudy mirror rejoin\""
                         : why);
         if (directions.size() > 1) {
+            comparedIn = null;
             plan.role().compete(false);
             MirrorPlan next = directions.get(plan.equals(directions.get(0)) ? 1 : 0);
             plan = next;

@@ -67,7 +67,7 @@ public abstract sealed class SinkException extends RuntimeException {
     }
 
     /**
-     * The snapshot was only compared, and goes on with what was mirrored. A new sink, opened at once and told so by
+     * The snapshot was only compared, and goes on with what was mirrored. A new sink, opened at once and informed by
      * {@link Sink#historyRecognised}, is given another one and writes it.
      */
     public static final class Compared extends SinkException {

@@ -1,8 +1,6 @@
 package io.understudy.mirror.takeover;
 
 import com.google.protobuf.ByteString;
-import io.etcd.jetcd.api.KeyValue;
-import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
@@ -126,7 +124,7 @@ public final class Failover {
             return report(primary, expired);
         } finally {
             kept.run();
-            direction.to().revokeLease(lock);
+            to.unlock(lock);
         }
     }
 
@@ -185,19 +183,12 @@ public final class Failover {
     /** Leases that the mirror kept alive and the target no longer has; keys of theirs may be gone with them. */
     private List<String> expired() {
         KeyRange registers = ReservedKeys.all(direction.mirror(), "lease/");
-        List<Long> registered = direction
-                .to()
-                .range(RangeRequest.newBuilder()
-                        .setKey(registers.etcdKey())
-                        .setRangeEnd(registers.etcdRangeEnd())
-                        .setKeysOnly(true)
-                        .build())
-                .getKvsList()
-                .stream()
-                .map(KeyValue::getKey)
-                .map(key -> Long.parseUnsignedLong(
-                        key.substring(registers.from().size()).toStringUtf8(), 16))
-                .toList();
+        List<Long> registered = new ArrayList<>();
+        Records.forEachKey(
+                direction.to(),
+                registers,
+                found -> registered.add(Long.parseUnsignedLong(
+                        found.getKey().substring(registers.from().size()).toStringUtf8(), 16)));
         Set<Long> alive = new HashSet<>(direction.to().keepAlive(registered));
         return registered.stream()
                 .filter(lease -> !alive.contains(lease))
@@ -269,7 +260,7 @@ public final class Failover {
             return rejoined(lost);
         } finally {
             kept.run();
-            direction.to().revokeLease(lock);
+            to.unlock(lock);
         }
     }
 

@@ -126,7 +126,11 @@ public final class PatientCalls implements Calls {
                                     .build())));
             return true;
         } catch (TakeOverException e) {
-            return error(e) != EtcdError.AUTH_NOT_ENABLED;
+            if (error(e) == EtcdError.AUTH_NOT_ENABLED || error(e) == EtcdError.LOGIN_FAILED) {
+                return error(e) == EtcdError.LOGIN_FAILED;
+            }
+            // No answer is none: a cluster taken for closed would be left open.
+            throw e;
         }
     }
 

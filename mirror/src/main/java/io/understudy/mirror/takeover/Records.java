@@ -6,6 +6,7 @@ import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.ResponseOp;
 import io.etcd.jetcd.api.TxnRequest;
@@ -20,10 +21,16 @@ import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What one cluster stores of a mirror's moves: the record, the checkpoint into it, its epoch, and the command at work. */
 record Records(Calls cluster, String mirror) {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Records.class);
+    private static final int PAGE_KEYS = 1_000;
 
     /** How long a command that was killed keeps others out. */
     static final Duration LOCK_TTL = Duration.ofSeconds(10);
@@ -125,6 +132,18 @@ record Records(Calls cluster, String mirror) {
         return lease;
     }
 
+    /** Ends what {@link #lock} began; a failure hides no result, since the lock expires by itself. */
+    void unlock(long lease) {
+        try {
+            cluster.revokeLease(lease);
+        } catch (TakeOverException e) {
+            LOG.atInfo()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("cause", e.getMessage())
+                    .log("lock not released; it expires");
+        }
+    }
+
     /** Shows the next step; nothing changes if the lock was lost. */
     void step(long lease, String process, String before, String step) {
         var unused = cluster.txn(
@@ -170,6 +189,24 @@ record Records(Calls cluster, String mirror) {
             return CheckpointCodec.decode(cluster.shown(), found.getValue());
         } catch (CorruptCheckpointException e) {
             throw new TakeOverException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /** All keys of a range without their values, page by page: together they may be more than one answer holds. */
+    static void forEachKey(Calls cluster, KeyRange range, Consumer<KeyValue> consumer) {
+        ByteString next = range.etcdKey();
+        while (next != null) {
+            RangeResponse page = cluster.range(RangeRequest.newBuilder()
+                    .setKey(next)
+                    .setRangeEnd(range.etcdRangeEnd())
+                    .setKeysOnly(true)
+                    .setLimit(PAGE_KEYS)
+                    .build());
+            page.getKvsList().forEach(consumer);
+            next = page.getMore()
+                    ? KeyRange.single(page.getKvs(page.getKvsCount() - 1).getKey())
+                            .etcdRangeEnd()
+                    : null;
         }
     }
 

@@ -3,7 +3,6 @@ package io.understudy.mirror.takeover;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeRequest;
-import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.checkpoint.Checkpoint;
@@ -311,26 +310,11 @@ public final class Switchover {
 
     private void readLeases() {
         for (KeyRange range : direction.scope().sourceRanges()) {
-            ByteString next = range.etcdKey();
-            while (next != null) {
-                RangeResponse page = direction
-                        .from()
-                        .range(RangeRequest.newBuilder()
-                                .setKey(next)
-                                .setRangeEnd(range.etcdRangeEnd())
-                                .setKeysOnly(true)
-                                .setLimit(PAGE_KEYS)
-                                .build());
-                page.getKvsList().stream()
-                        .filter(each -> direction.scope().contains(each.getKey()))
-                        .mapToLong(KeyValue::getLease)
-                        .filter(lease -> lease != 0)
-                        .forEach(leases::add);
-                next = page.getMore()
-                        ? KeyRange.single(page.getKvs(page.getKvsCount() - 1).getKey())
-                                .etcdRangeEnd()
-                        : null;
-            }
+            Records.forEachKey(direction.from(), range, found -> {
+                if (found.getLease() != 0 && direction.scope().contains(found.getKey())) {
+                    leases.add(found.getLease());
+                }
+            });
         }
     }
 
@@ -752,14 +736,7 @@ public final class Switchover {
     }
 
     private void unlock() {
-        try {
-            kept.run();
-            direction.to().revokeLease(lock);
-        } catch (TakeOverException e) {
-            LOG.atInfo()
-                    .addKeyValue("mirror", direction.mirror())
-                    .addKeyValue("cause", e.getMessage())
-                    .log("lock not released; it expires");
-        }
+        kept.run();
+        to.unlock(lock);
     }
 }

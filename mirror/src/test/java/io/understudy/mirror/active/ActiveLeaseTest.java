@@ -59,6 +59,7 @@ final class ActiveLeaseTest {
                                 .withDiscovery(MemberDiscovery.CONFIGURED),
                         new SimpleMeterRegistry());
                 ActiveRole role = ActiveLease.start("dr", "one", cluster, TTL, new SimpleMeterRegistry())) {
+            role.compete(true);
             await().atMost(PATIENCE).until(role::isActive);
             long activation = role.activation();
             busy = true;
@@ -83,6 +84,7 @@ final class ActiveLeaseTest {
                                 .withDiscovery(MemberDiscovery.CONFIGURED),
                         new SimpleMeterRegistry());
                 ActiveRole role = ActiveLease.start("dr", "one", cluster, TTL, new SimpleMeterRegistry())) {
+            role.compete(true);
             await().atMost(PATIENCE).until(role::isActive);
             long activation = role.activation();
             stored.set(stored.get().toBuilder()

@@ -31,12 +31,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a mirror does when its active role, its sink or its feed comes and goes. */
 final class PipelineTest {
@@ -95,12 +98,67 @@ final class PipelineTest {
         };
         try (Pipeline pipeline = start(source, () -> sink, Duration.ofMillis(1))) {
             await().atMost(PATIENCE).until(() -> opened.get() >= 3);
-            assertThat(competing).startsWith(false, true, false);
+            assertThat(competing).startsWith(true, false, true, false);
             assertThat(pipeline.report().state()).isEqualTo(MirrorState.FAILED);
             assertThat(pipeline.report().reason()).isEqualTo("mirror dr failed: the target refuses");
             passed.countDown();
             await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
         }
+    }
+
+    /** A comparison is of one source and target: the next sink uses it, unless it writes in the other direction. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void usesAComparisonInItsOwnDirectionOnly(boolean isReversed) {
+        AtomicBoolean recognised = new AtomicBoolean();
+        FeedSource source = (range, kind, from) -> new SyncedFeed(at(5)) {
+            @Override
+            public boolean poll(Duration timeout, FeedConsumer consumer) {
+                if (from == null) {
+                    consumer.snapshotStarted(SOURCE, new Revision(5));
+                }
+                return super.poll(timeout, consumer);
+            }
+        };
+        Sink forth = new StubSink() {
+            @Override
+            public @Nullable Position open() {
+                if (opened.getAndIncrement() == 0) {
+                    return null;
+                }
+                if (isReversed) {
+                    throw new SinkException.HomeMoved("the target is the primary");
+                }
+                return at(5);
+            }
+
+            @Override
+            public void snapshotStarted(ClusterId cluster, Revision revision) {
+                throw new SinkException.Compared("equal");
+            }
+
+            @Override
+            public void historyRecognised() {
+                recognised.set(true);
+            }
+        };
+        Sink back = new StubSink() {
+            @Override
+            public Position open() {
+                return at(5);
+            }
+
+            @Override
+            public void historyRecognised() {
+                recognised.set(true);
+            }
+        };
+        List<MirrorPlan> directions = List.of(plan("target", source, () -> forth), plan("source", source, () -> back));
+        try (Pipeline pipeline = Pipeline.start(directions, new SimpleMeterRegistry(), Duration.ofMillis(1))) {
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
+            assertThat(pipeline.follows(directions.get(1))).isEqualTo(isReversed);
+        }
+        assertThat(recognised.get()).isEqualTo(!isReversed);
     }
 
     @Test
@@ -253,7 +311,11 @@ final class PipelineTest {
     }
 
     private Pipeline start(FeedSource source, Supplier<Sink> sinks, Duration firstPause) {
-        MirrorPlan plan = new MirrorPlan(
+        return Pipeline.start(List.of(plan("target", source, sinks)), new SimpleMeterRegistry(), firstPause);
+    }
+
+    private MirrorPlan plan(String target, FeedSource source, Supplier<Sink> sinks) {
+        return new MirrorPlan(
                 "dr",
                 KeyRange.all(),
                 FeedKind.STATE,
@@ -263,10 +325,9 @@ final class PipelineTest {
                 true,
                 PATIENCE,
                 CompletableFuture::new,
-                "target",
+                target,
                 new Role(),
                 listener -> sinks.get());
-        return Pipeline.start(List.of(plan), new SimpleMeterRegistry(), firstPause);
     }
 
     private final class Role implements ActiveRole {
@@ -320,7 +381,13 @@ final class PipelineTest {
     }
 
     /** Has nothing beyond where it is opened. */
-    private record SyncedFeed(Position at) implements Feed {
+    private static class SyncedFeed implements Feed {
+        private final Position at;
+
+        SyncedFeed(Position at) {
+            this.at = at;
+        }
+
         @Override
         public boolean poll(Duration timeout, FeedConsumer consumer) {
             consumer.progress(at);
