@@ -84,7 +84,7 @@ final class PlainConsumersIT {
         Path python = pythonWithKafka();
         source.put("known", "1");
         ProcessBuilder consumer = new ProcessBuilder(
-                        python.toString(), "kafka-consumer/examples/read_topic.py", KAFKA.bootstrapServers(), topic)
+                        python.toString(), "../docs/operate/read_topic.py", KAFKA.bootstrapServers(), topic)
                 .redirectErrorStream(true);
         whileReading(consumer, output -> {
             await().atMost(PATIENCE)
