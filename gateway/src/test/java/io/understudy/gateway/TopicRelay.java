@@ -54,6 +54,9 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(20);
     private static final Duration LEAVING = Duration.ofSeconds(60);
 
+    /** Longer than a broker takes to restart: nothing here opens a failed producer again. */
+    private static final Duration BROKER_AWAY = Duration.ofMinutes(5);
+
     private final EtcdCluster cluster;
     private final EtcdFeedSource source;
     private final Producer<byte[], byte[]> producer;
@@ -76,7 +79,7 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
         this.topic = topic;
         this.cluster = EtcdCluster.connect(EtcdSettings.of(etcd), new SimpleMeterRegistry());
         this.source = new EtcdFeedSource("relay", cluster, EtcdFeedOptions.DEFAULTS, new SimpleMeterRegistry());
-        KafkaClients kafka = new KafkaClients(KafkaSettings.of(bootstrapServers), "relay");
+        KafkaClients kafka = new KafkaClients(new KafkaSettings(bootstrapServers, null, BROKER_AWAY), "relay");
         try (Admin admin = kafka.admin()) {
             admin.createTopics(List.of(
                             new NewTopic(topic, 1, (short) 1),
@@ -85,7 +88,7 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
                     .all()
                     .get();
         }
-        this.producer = kafka.producer("relay." + topic, Duration.ofSeconds(30), KafkaClients.MAX_MESSAGE_BYTES);
+        this.producer = kafka.producer("relay." + topic, BROKER_AWAY, KafkaClients.MAX_MESSAGE_BYTES);
         producer.initTransactions();
         thread.start();
     }

@@ -137,9 +137,12 @@ final class SinkFixture implements BeforeEachCallback, AfterEachCallback {
         return state;
     }
 
+    /** Until the broker describes it, which is later than its answer. */
     void create(NewTopic topic) {
         try {
             admin.createTopics(List.of(topic)).all().get();
+            await().atMost(PATIENCE)
+                    .until(() -> admin.listTopics().names().get().contains(topic.name()));
         } catch (Exception e) {
             throw new AssertionError(e);
         }

@@ -71,6 +71,7 @@ final class FlappingRoleTest {
         try (Pipeline pipeline = Pipeline.start(List.of(plan), new SimpleMeterRegistry(), Duration.ZERO)) {
             var unused = pipeline.failure().thenRun(world.caughtUp::countDown);
             boolean done = world.caughtUp.await(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            world.noticed.countDown();
             assertThat(pipeline.failure().getNow(null)).isNull();
             assertThat(done).as("caught up; %s", world).isTrue();
         }
@@ -82,6 +83,9 @@ final class FlappingRoleTest {
     private static final class World {
         private final Random random;
         private final CountDownLatch caughtUp = new CountDownLatch(1);
+        /** Counted down by the test, for which the pipeline waits rather than polling on. */
+        private final CountDownLatch noticed = new CountDownLatch(1);
+
         private final List<String> faults = new ArrayList<>();
 
         private final List<Commit> commits = new ArrayList<>();
@@ -254,7 +258,12 @@ final class FlappingRoleTest {
             }
 
             @Override
-            public boolean poll(Duration timeout, FeedConsumer consumer) throws FeedEndedException {
+            public boolean poll(Duration timeout, FeedConsumer consumer)
+                    throws FeedEndedException, InterruptedException {
+                if (caughtUp.getCount() == 0) {
+                    boolean unused = noticed.await(timeout.toNanos(), TimeUnit.NANOSECONDS);
+                    return false;
+                }
                 tick();
                 if (position == null) {
                     copy(consumer);
