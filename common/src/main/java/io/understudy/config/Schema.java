@@ -144,15 +144,18 @@ final class Schema {
     private Optional<String> property(String variable, Setting<?> group, Map<String, Set<String>> names) {
         String last =
                 Variables.segment(group.key().substring(Math.max(0, group.key().lastIndexOf('.')))) + "_";
-        int end = variable.indexOf(last);
-        if (end < 0 || variable.length() == end + last.length()) {
-            return Optional.empty();
+        // A mirror's name may contain the group's.
+        for (int at = variable.indexOf(last); at >= 0; at = variable.indexOf(last, at + 1)) {
+            int end = at + last.length();
+            Optional<String> key = single(variable.substring(0, end - 1), names)
+                    .filter(found -> row(found).filter(group::equals).isPresent());
+            if (key.isPresent() && end < variable.length()) {
+                String property =
+                        variable.substring(end).toLowerCase(Locale.ROOT).replace('_', '.');
+                return key.map(found -> found + "." + property);
+            }
         }
-        String property =
-                variable.substring(end + last.length()).toLowerCase(Locale.ROOT).replace('_', '.');
-        return single(variable.substring(0, end + last.length() - 1), names)
-                .filter(key -> row(key).filter(group::equals).isPresent())
-                .map(key -> key + "." + property);
+        return Optional.empty();
     }
 
     private Optional<String> single(String variable, Map<String, Set<String>> names) {

@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.Optional;
 
 /** Guesses what a mistyped word was meant to be. */
-final class Spelling {
+public final class Spelling {
 
     private Spelling() {}
 
@@ -18,7 +18,7 @@ final class Spelling {
     }
 
     /** Levenshtein's distance: insertions, deletions and replacements of one character. */
-    static int distance(String from, String to) {
+    public static int distance(String from, String to) {
         int[] row = new int[to.length() + 1];
         for (int column = 0; column <= to.length(); column++) {
             row[column] = column;

@@ -1,5 +1,7 @@
 package io.understudy.kafka;
 
+import io.understudy.config.Spelling;
+import java.util.Locale;
 import java.util.Map;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.admin.AdminClientConfig;
@@ -47,12 +49,16 @@ public enum KafkaClient {
                     Map.entry(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, Texts.FIXED),
                     Map.entry(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, Texts.FIXED),
                     Map.entry(ConsumerConfig.INTERCEPTOR_CLASSES_CONFIG, Texts.FIXED))),
-    ADMIN(AdminClientConfig.configDef(), Map.of());
+    ADMIN(
+            AdminClientConfig.configDef(),
+            Map.of(AdminClientConfig.BOOTSTRAP_CONTROLLERS_CONFIG, "set bootstrap.servers beside this group"));
 
     private static final Map<String, String> SHARED = Map.of(
             CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, "set bootstrap.servers beside this group",
             CommonClientConfigs.REQUEST_TIMEOUT_MS_CONFIG, Texts.TIMEOUT,
             CommonClientConfigs.DEFAULT_API_TIMEOUT_MS_CONFIG, Texts.TIMEOUT);
+
+    private static final int MOST_TYPING_ERRORS = 2;
 
     /** All clients log in alike, and configurations are logged. */
     private static final String ACCESS = "set it in propertiesFile";
@@ -81,7 +87,7 @@ public enum KafkaClient {
             }
             ConfigDef.ConfigKey key = known.configKeys().get(name);
             if (key == null) {
-                // A plug-in's own property.
+                requireOfPlugIn(name);
                 return;
             }
             try {
@@ -93,6 +99,22 @@ public enum KafkaClient {
                 throw new IllegalArgumentException("cannot be '" + value + "': " + e.getMessage(), e);
             }
         });
+    }
+
+    /** Kafka ignores names that it does not know: an interceptor's or a login's own, but also misspelled ones. */
+    private void requireOfPlugIn(String name) {
+        for (KafkaClient other : values()) {
+            if (other.known.names().contains(name)) {
+                throw new IllegalArgumentException("is not a property of this client; move it to "
+                        + other.name().toLowerCase(Locale.ROOT));
+            }
+        }
+        known.names().stream()
+                .filter(candidate -> Spelling.distance(name, candidate) <= MOST_TYPING_ERRORS)
+                .findFirst()
+                .ifPresent(candidate -> {
+                    throw new IllegalArgumentException("is not a property of Kafka; did you mean " + candidate + "?");
+                });
     }
 
     private static final class Texts {

@@ -123,6 +123,19 @@ final class ConfigurationTest {
     }
 
     @Test
+    void aVariableOfAPropertyIsFoundThoughTheNameContainsItsGroup() throws IOException {
+        Path file = file("""
+                source: {endpoints: http://file:1}
+                mirrors:
+                  a-producer-b:
+                    sink: {kind: kafka-topic}
+                """);
+        Configuration configuration = Configuration.load(
+                file, Map.of("UNDERSTUDY_MIRRORS_A_PRODUCER_B_SINK_PRODUCER_BATCH_SIZE", "2"), Map.of(), ROWS);
+        assertThat(configuration.at("mirrors.a-producer-b.sink").find(PRODUCER)).contains(Map.of("batch.size", "2"));
+    }
+
+    @Test
     void aRejectedPropertyIsReportedWithItsPlace() {
         assertThatThrownBy(() -> load("""
                 source: {endpoints: http://file:1}

@@ -91,6 +91,7 @@ class ClientPropertiesTest {
                 "CONSUMER; group.id; remove it",
                 "CONSUMER; interceptor.classes; remove it",
                 "ADMIN; bootstrap.servers; set bootstrap.servers beside",
+                "ADMIN; bootstrap.controllers; set bootstrap.servers beside",
                 "ADMIN; default.api.timeout.ms; set timeout",
                 "ADMIN; sasl.jaas.config; set it in propertiesFile",
                 "PRODUCER; ssl.key.password; set it in propertiesFile"
@@ -121,6 +122,12 @@ class ClientPropertiesTest {
         assertThatThrownBy(() -> KafkaClient.PRODUCER.check(Map.of("compression.type", "best")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("cannot be 'best'");
+        assertThatThrownBy(() -> KafkaClient.PRODUCER.check(Map.of("compresion.type", "zstd")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("did you mean compression.type?");
+        assertThatThrownBy(() -> KafkaClient.ADMIN.check(Map.of("linger.ms", "5")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("move it to producer");
     }
 
     /** Kafka declares a library that this login needs as optional. */
