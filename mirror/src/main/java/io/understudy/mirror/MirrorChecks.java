@@ -178,16 +178,26 @@ final class MirrorChecks {
 
     private static void requireTopicsOfTheirOwn(Configuration all, Check.Report report) {
         Set<String> topics = new HashSet<>();
+        Set<String> ids = new HashSet<>();
         each((mirror, each) -> {
                     Configuration kafka = mirror.at("target.kafka");
-                    KafkaNames.of(kafka).ifPresent(names -> names.topics().forEach((setting, topic) -> {
-                        if (!topics.add(topic)) {
+                    KafkaNames.of(kafka).ifPresent(names -> {
+                        names.topics().forEach((setting, topic) -> {
+                            if (!topics.add(topic)) {
+                                each.problem(
+                                        kafka,
+                                        setting,
+                                        "is " + topic + ", which is already used; each mirror requires its own topics");
+                            }
+                        });
+                        if (!ids.add(names.transactionalId())) {
                             each.problem(
                                     kafka,
-                                    setting,
-                                    "is " + topic + ", which is already used; each mirror requires its own topics");
+                                    KafkaNames.TRANSACTIONAL_ID_PREFIX,
+                                    "and topic form transactional.id " + names.transactionalId()
+                                            + ", which another mirror has; choose another prefix");
                         }
-                    }));
+                    });
                 })
                 .check(all, report);
     }

@@ -275,6 +275,22 @@ final class MirrorConfigurationTest {
     }
 
     @Test
+    void refusesTwoMirrorsWithOneTransactionalId() {
+        assertThatThrownBy(() -> load("""
+                mirrors:
+                  one:
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {kafka: {bootstrap.servers: "127.0.0.1:3", topic: b.c}}
+                  two:
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {kafka: {bootstrap.servers: "127.0.0.1:3", topic: c, transactionalIdPrefix: understudy.b.}}
+                """))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("mirrors.two.target.kafka.transactionalIdPrefix")
+                .hasMessageContaining("transactional.id understudy.b.c, which another mirror has");
+    }
+
+    @Test
     void topicsOfOneMirrorDiffer() {
         assertThatThrownBy(() -> load("""
                 mirrors:

@@ -32,7 +32,8 @@ public record KafkaNames(String topic, String stateTopic, String checkpointTopic
             "checkpointTopic",
             "Name of the compacted checkpoint topic; by default, the change topic's name followed by .checkpoint.",
             "understudy.checkpoint");
-    private static final Setting<String> TRANSACTIONAL_ID_PREFIX = Setting.text(
+    /** Precedes the topic in the transactional.id. */
+    public static final Setting<String> TRANSACTIONAL_ID_PREFIX = Setting.text(
                     "transactionalIdPrefix",
                     "Prefix of the producer's transactional.id, which ends with the change topic's name. After a change,"
                             + " the mirror first fences the previous ID, for which it still requires Write.")

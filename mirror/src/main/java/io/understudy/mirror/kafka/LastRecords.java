@@ -2,6 +2,7 @@ package io.understudy.mirror.kafka;
 
 import com.google.protobuf.ByteString;
 import io.understudy.consumer.format.MalformedRecordException;
+import io.understudy.consumer.format.MirrorRecord;
 import io.understudy.consumer.format.StateDigest;
 import io.understudy.feed.kafka.RecordFormat;
 import io.understudy.feed.kafka.TopicRecord;
@@ -29,13 +30,15 @@ final class LastRecords {
     private final NavigableMap<ByteString, Long> digests = new TreeMap<>(KeyRange.KEY_ORDER);
     private final String topic;
     private final int maxKeys;
+    private final String format;
     private @Nullable ClusterId cluster;
     private Revision newest = Revision.ZERO;
     private long end;
 
-    private LastRecords(String topic, int maxKeys) {
-        this.topic = topic;
-        this.maxKeys = maxKeys;
+    private LastRecords(KafkaSinkOptions options) {
+        this.topic = options.stateTopic();
+        this.maxKeys = options.maxMergeKeys();
+        this.format = options.format().number();
     }
 
     /**
@@ -45,7 +48,7 @@ final class LastRecords {
      * @throws SinkException.Refused it has more keys than may be held, or a record of another format
      */
     static LastRecords read(TopicReader reader, KafkaSinkOptions options, long atLeast) {
-        LastRecords last = new LastRecords(options.stateTopic(), options.maxMergeKeys());
+        LastRecords last = new LastRecords(options);
         last.end = reader.read(new TopicPartition(options.stateTopic(), 0), 0, atLeast, last::add)
                 .end();
         return last;
@@ -106,6 +109,12 @@ final class LastRecords {
             // Compaction may remove what the mirror wrote to that key.
             digests.remove(ByteString.copyFrom(record.key()));
             return;
+        }
+        String written = MirrorRecord.text(record.headers(), MirrorRecord.FORMAT);
+        if (!written.equals(format)) {
+            throw new SinkException.Refused("topic " + topic + " has values of format " + written + " at offset "
+                    + record.offset() + "; configured: " + format
+                    + " (2 is raw, 3 is debezium). Restore the setting format, or mirror to another topic");
         }
         cluster = content.cluster();
         if (content.revision().isAfter(newest)) {

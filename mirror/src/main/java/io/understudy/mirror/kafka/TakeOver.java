@@ -1,6 +1,7 @@
 package io.understudy.mirror.kafka;
 
 import io.understudy.consumer.format.MalformedRecordException;
+import io.understudy.consumer.format.MirrorRecord;
 import io.understudy.consumer.format.StateDigest;
 import io.understudy.consumer.format.StrayRecords;
 import io.understudy.feed.kafka.RecordFormat;
@@ -111,6 +112,11 @@ final class TakeOver {
                 if (loss != null) {
                     lost(loss);
                 }
+                String usual = KafkaNames.of(options.topic()).transactionalId();
+                if (stored == null && loss != null && !usual.equals(options.transactionalId())) {
+                    // No checkpoint names the writer of these records: at least the one with the default ID is fenced.
+                    producer(usual, limit).close(Duration.ZERO);
+                }
                 boolean mayAdopt = options.onTopicLoss() == TopicLoss.RESYNC && (stored == null || loss != null);
                 Map<String, Uuid> ids = topics.ensure(existing, topic -> mayAdopt && isUnwritten(topic));
                 Footprint known = stored == null || loss != null ? nothing(ids) : stored.footprint();
@@ -154,7 +160,7 @@ final class TakeOver {
             if (id.equals(options.transactionalId())) {
                 Producer<byte[], byte[]> producer = producer(id, limit);
                 try {
-                    CheckpointTopic.Stored stored = hasCheckpoint ? checkpoints.read(reader) : null;
+                    CheckpointTopic.Stored stored = hasCheckpoint ? known(checkpoints.read(reader)) : null;
                     if (writer(stored).equals(id)) {
                         return new Fenced(producer, stored);
                     }
@@ -336,7 +342,7 @@ final class TakeOver {
                         + "; previously mirrored: " + told(stored.checkpoint());
             }
             for (int i = 0; i < partitions && !topic.equals(options.checkpointTopic()); i++) {
-                String loss = loss(new TopicPartition(topic, i), known.offsets().get(i), stored.checkpoint());
+                String loss = loss(new TopicPartition(topic, i), known.offsets().get(i), stored);
                 if (loss != null) {
                     return loss;
                 }
@@ -346,13 +352,20 @@ final class TakeOver {
     }
 
     /** Reads what came after the last record known: the last mark must be the checkpoint's. */
-    private @Nullable String loss(TopicPartition partition, long lastKnown, Checkpoint checkpoint) {
+    private @Nullable String loss(TopicPartition partition, long lastKnown, CheckpointTopic.Stored stored) {
+        Checkpoint checkpoint = stored.checkpoint();
         AtomicReference<@Nullable Revision> marked = new AtomicReference<>();
         AtomicBoolean isReplaced = new AtomicBoolean();
         boolean isState = partition.topic().equals(options.stateTopic());
         TopicReader.Extent extent = reader.read(partition, Math.max(0, lastKnown), record -> {
             // What the state check reads again, it reports.
             TopicRecord content = own(record, isState ? null : strays);
+            if (content != null && generation(record) > stored.generation()) {
+                throw new SinkException.Refused("partition " + partition + " has a record of generation "
+                        + generation(record) + " at offset " + record.offset() + "; the checkpoint at "
+                        + checkpoints.where() + " has generation " + stored.generation()
+                        + ". Another mirror with another checkpoint topic writes to it: stop one of them");
+            }
             if (content != null && content.isMark()) {
                 marked.set(completeAt(content));
                 isReplaced.set(false);
@@ -399,6 +412,14 @@ final class TakeOver {
             return RecordFormat.readOwn(record, strays);
         } catch (MalformedRecordException e) {
             throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static long generation(ConsumerRecord<byte[], byte[]> own) {
+        try {
+            return MirrorRecord.generation(own);
+        } catch (MalformedRecordException e) {
+            throw new IllegalStateException(e);
         }
     }
 

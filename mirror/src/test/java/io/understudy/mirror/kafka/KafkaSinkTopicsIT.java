@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.understudy.consumer.format.StrayRecords;
+import io.understudy.feed.kafka.ValueFormat;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
@@ -122,6 +123,44 @@ final class KafkaSinkTopicsIT {
         assertThatThrownBy(() -> again.snapshotStarted(new ClusterId(0xc2), new Revision(12)))
                 .isInstanceOf(SinkException.Refused.class)
                 .hasMessageContaining("source cluster " + CLUSTER);
+    }
+
+    @Test
+    void aLostCheckpointDoesNotHideTheWriterWithTheDefaultId() {
+        KafkaSink before = fixture.begun(10);
+        KafkaSinkOptions usual = fixture.options();
+        KafkaNames names = usual.names();
+        fixture.options(usual.withNames(new KafkaNames(
+                        names.topic(), names.stateTopic(), names.topic() + ".other", "orders." + names.topic()))
+                .withOnTopicLoss(TopicLoss.RESYNC));
+        KafkaSink after = fixture.sink();
+        assertThat(after.open()).isNull();
+        assertThatThrownBy(() -> {
+                    give(before, commit(11, "a"));
+                    before.settle();
+                })
+                .hasMessageContaining("Kafka aborted the transaction");
+        after.snapshotStarted(CLUSTER, new Revision(12));
+        after.snapshotPage(KeyRange.all(), List.of(entry(12, "b")));
+        after.snapshotCompleted(at(12));
+        fixture.options(usual.withOnTopicLoss(TopicLoss.RESYNC));
+        assertThatThrownBy(() -> fixture.sink().open())
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining("Another mirror with another checkpoint topic writes to it");
+    }
+
+    @Test
+    void aLostCheckpointDoesNotMixFormats() {
+        KafkaSinkOptions raw = fixture.options().withOnTopicLoss(TopicLoss.RESYNC);
+        fixture.options(raw.withFormat(ValueFormat.DEBEZIUM));
+        fixture.begun(10).close();
+        fixture.delete(raw.checkpointTopic());
+        fixture.options(raw);
+        KafkaSink sink = fixture.sink();
+        assertThat(sink.open()).isNull();
+        assertThatThrownBy(() -> sink.snapshotStarted(CLUSTER, new Revision(12)))
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining("has values of format 3");
     }
 
     @Test
