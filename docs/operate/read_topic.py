@@ -10,6 +10,16 @@ import sys
 from confluent_kafka import Consumer, TopicPartition
 
 
+# Headers that are numbers, by the kind of a record.
+REQUIRED = {
+    "commit": ["revision", "index", "size"],
+    "snapshot": ["revision"],
+    "snapshot-begin": ["revision"],
+    "snapshot-end": ["revision"],
+    "complete": ["revision", "previous", "records"],
+}
+
+
 def connect(servers):
     return Consumer({
         "bootstrap.servers": servers,
@@ -24,11 +34,22 @@ def connect(servers):
 
 def headers(record):
     """Headers as text; empty for a stray record."""
-    found = {name: value.decode() for name, value in record.headers() or [] if value is not None}
+    found = {name: text(value) for name, value in record.headers() or [] if value is not None}
     version = found.get("understudy.format")
     if version is not None and version != "2":
         raise SystemExit(f"unknown format {version} at offset {record.offset()}")
+    if found.get("understudy.partitions", "1") != "1":
+        raise SystemExit("this example reads topics of one partition only")
+    try:
+        for name in REQUIRED[found["understudy.kind"]]:
+            int(found["understudy." + name])
+    except (KeyError, ValueError):
+        return {}
     return found if version else {}
+
+
+def text(value):
+    return value.decode(errors="replace")
 
 
 def poll(consumer):
@@ -127,7 +148,7 @@ def read_changes(consumer, topic, revision, generation):
                 if each > revision:
                     yield each, [change[2:] for change in open_changes if change[0] == each]
             mark, open_changes = at, []
-        elif kind == "snapshot-end":
+        elif kind == "snapshot-end" and (mark is None or at > mark):
             mark, open_changes = at, []
 
 
@@ -136,11 +157,11 @@ def main():
     consumer = connect(servers)
     state, revision, generation = read_state(consumer, topic)
     for key, value in sorted(state.items()):
-        print(f"state: {key.decode()} = {value.decode()}", flush=True)
+        print(f"state: {text(key)} = {text(value)}", flush=True)
     print(f"state at {revision} is complete", flush=True)
     for at, changes in read_changes(consumer, topic, revision, generation):
         for key, value in changes:
-            print(f"{at}: {key.decode()}" + (" is gone" if value is None else f" = {value.decode()}"), flush=True)
+            print(f"{at}: {text(key)}" + (" is gone" if value is None else f" = {text(value)}"), flush=True)
 
 
 if __name__ == "__main__":

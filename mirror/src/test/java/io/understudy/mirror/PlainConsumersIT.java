@@ -72,7 +72,6 @@ final class PlainConsumersIT {
                             put + ": Put[key=greeting, value=hello, createRevision=" + put,
                             deleted + ": Delete[key=greeting]\n"));
             await().atMost(PATIENCE)
-                    .ignoreExceptions() // the file may be half written
                     .until(() -> Position.parse(Files.readString(stored)).revision() >= deleted);
         });
     }

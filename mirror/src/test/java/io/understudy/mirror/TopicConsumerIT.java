@@ -5,16 +5,26 @@ import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.ByteString;
 import io.understudy.consumer.Change;
 import io.understudy.consumer.ConsumerOptions;
 import io.understudy.consumer.Event;
 import io.understudy.consumer.MirrorConsumer;
 import io.understudy.consumer.Position;
+import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.TopicOrigin;
+import io.understudy.feed.kafka.TopicRecord;
+import io.understudy.feed.kafka.TopicScope;
+import io.understudy.kafka.KafkaClients;
+import io.understudy.kafka.KafkaSettings;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,8 +34,11 @@ import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.jspecify.annotations.Nullable;
@@ -169,6 +182,55 @@ final class TopicConsumerIT {
                 assertThat(store.begins).hasSizeGreaterThan(1);
             }
         }
+    }
+
+    @Test
+    void commitsBeforeASnapshotAreReturnedThoughBothAreReadAtOnce() throws Exception {
+        Uuid id;
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", KAFKA.bootstrapServers()))) {
+            id = admin.createTopics(List.of(new NewTopic(topic, 1, (short) 1)))
+                    .topicId(topic)
+                    .get();
+        }
+        ClusterId cluster = new ClusterId(1);
+        KafkaClients clients = new KafkaClients(KafkaSettings.of(KAFKA.bootstrapServers()), "test");
+        try (Producer<byte[], byte[]> producer =
+                clients.producer(topic, Duration.ofSeconds(20), KafkaClients.MAX_MESSAGE_BYTES)) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            for (TopicRecord record : List.of(
+                    changed(cluster, 5),
+                    new TopicRecord.Complete(cluster, new Revision(5), new Revision(4), 1, null),
+                    changed(cluster, 6),
+                    new TopicRecord.Complete(cluster, new Revision(6), new Revision(5), 1, null),
+                    new TopicRecord.SnapshotBegin(cluster, new Revision(8)))) {
+                var unused =
+                        producer.send(RecordFormat.write(topic, 0, record, new TopicOrigin(1, TopicScope.all(), 1)));
+            }
+            producer.commitTransaction();
+        }
+        Position stored = new Position(1, 1, id, 4, 4, List.of(0L));
+        try (MirrorConsumer<String, String> consumer = MirrorConsumer.open(options(), stored)) {
+            List<Event<String, String>> events = new ArrayList<>();
+            await().pollInSameThread().atMost(PATIENCE).until(() -> {
+                Event<String, String> event = consumer.next(Duration.ofMillis(100));
+                if (event != null) {
+                    events.add(event);
+                }
+                return event instanceof Event.StateBegin;
+            });
+            assertThat(events).hasSize(3);
+            assertThat(events.subList(0, 2))
+                    .extracting(each -> ((Event.Commit<String, String>) each).revision())
+                    .containsExactly(5L, 6L);
+        }
+    }
+
+    private static TopicRecord changed(ClusterId cluster, long at) {
+        Revision revision = new Revision(at);
+        KeyValue entry =
+                new KeyValue(ByteString.copyFromUtf8("k"), ByteString.copyFromUtf8("v" + at), revision, revision, 1, 0);
+        return new TopicRecord.Changed(cluster, revision, 0, 1, new io.understudy.vocabulary.Change.Put(entry));
     }
 
     /** Takes as long as the mirror takes to repair the topic. */

@@ -30,6 +30,9 @@ public final class MirrorConsumer<K, V> implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(MirrorConsumer.class);
 
+    /** In a row; each takes as long as tombstones are kept. */
+    private static final int MAX_LATE_READS = 3;
+
     /** Between two requests while Kafka is away. */
     private static final long RETRY_MILLIS = 200;
 
@@ -45,6 +48,7 @@ public final class MirrorConsumer<K, V> implements AutoCloseable {
     /** Whether the change topic was found to continue at the state or position. */
     private boolean following;
 
+    private int lateReads;
     private @Nullable RuntimeException failure;
     private @Nullable String retried;
 
@@ -105,8 +109,12 @@ public final class MirrorConsumer<K, V> implements AutoCloseable {
             retried = null;
             ready.addAll(events);
         } catch (RestartException e) {
+            // Commits that were complete before are not lost.
+            ready.addAll(events);
+            lateReads = e.isLate() ? lateReads + 1 : 0;
             restart(e.reason());
         } catch (OffsetOutOfRangeException e) {
+            ready.addAll(events);
             restart("topic no longer has the next records: " + e.getMessage());
         } catch (RetriableException e) {
             ready.addAll(events);
@@ -159,6 +167,7 @@ public final class MirrorConsumer<K, V> implements AutoCloseable {
             events.add(new Event.StateEnd<>(found));
             state = null;
             following = true;
+            lateReads = 0;
         }
     }
 
@@ -170,19 +179,29 @@ public final class MirrorConsumer<K, V> implements AutoCloseable {
         resumeAt = null;
         changes = null;
         following = false;
+        if (lateReads == MAX_LATE_READS) {
+            failure = new MirrorConsumerException(reason + ", " + MAX_LATE_READS + " times");
+            return;
+        }
         state = new StateReader<>(topics, options, strays);
         ready.add(new Event.StateBegin<>(reason));
+        pause();
     }
 
     private void retry(RetriableException e) {
         String cause = e.getClass().getSimpleName() + ": " + e.getMessage();
         if (!cause.equals(retried)) {
             retried = cause;
-            LOG.atInfo()
+            // What Kafka reports of a wrong name, too.
+            LOG.atWarn()
                     .addKeyValue("topic", options.topic())
                     .addKeyValue("cause", cause)
                     .log("Kafka request failed; retrying");
         }
+        pause();
+    }
+
+    private void pause() {
         try {
             TimeUnit.MILLISECONDS.sleep(
                     Math.min(RETRY_MILLIS, topics.remaining().toMillis()));

@@ -5,8 +5,24 @@ final class RestartException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
+    private final boolean late;
+
     RestartException(String reason) {
+        this(reason, false);
+    }
+
+    private RestartException(String reason, boolean late) {
         super(reason);
+        this.late = late;
+    }
+
+    /** The state was not read within the retention of tombstones. */
+    static RestartException late(String reason) {
+        return new RestartException(reason, true);
+    }
+
+    boolean isLate() {
+        return late;
     }
 
     String reason() {

@@ -10,12 +10,15 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads the compacted topic until what was returned is the state at one revision. It holds a hash of each key, not the
@@ -24,6 +27,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant KC2: a state ends only at a mark with the digest of its keys, before tombstones expire.
  */
 final class StateReader<K, V> {
+
+    private static final Logger LOG = LoggerFactory.getLogger(StateReader.class);
+
+    /** Between two looks whether the topic that does not become complete is still the same. */
+    private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private final Topics topics;
     private final ConsumerOptions<K, V> options;
@@ -41,6 +49,9 @@ final class StateReader<K, V> {
     private long end = -1;
     /** Whether the first pass is over. */
     private boolean passed;
+
+    private long checkedNanos = System.nanoTime();
+    private boolean waits;
 
     private long cluster;
     private boolean hasCluster;
@@ -102,16 +113,25 @@ final class StateReader<K, V> {
         }
         boolean isLate = System.nanoTime() - begunNanos > retention.toNanos();
         if (isLate) {
-            throw new RestartException("reading topic " + partition.topic()
+            throw RestartException.late("reading topic " + partition.topic()
                     + " took longer than its delete.retention.ms, " + retention.toMillis());
         }
-        if (!isComplete()) {
-            return false;
+        boolean isComplete = isComplete();
+        if (isComplete || System.nanoTime() - checkedNanos > CHECK_NANOS) {
+            checkedNanos = System.nanoTime();
+            if (!topics.describe(partition.topic()).topicId().equals(id)) {
+                throw new RestartException("topic " + partition.topic() + " was recreated");
+            }
+            if (!isComplete && !waits) {
+                waits = true;
+                LOG.atWarn()
+                        .addKeyValue("topic", partition.topic())
+                        .addKeyValue("keys", keys.size())
+                        .addKeyValue("replaced", replaced.size())
+                        .log("keys read differ from those of the last mark; waiting until the mirror repairs them");
+            }
         }
-        if (!topics.describe(partition.topic()).topicId().equals(id)) {
-            throw new RestartException("topic " + partition.topic() + " was recreated");
-        }
-        return true;
+        return isComplete;
     }
 
     private void open() {

@@ -194,7 +194,8 @@ public record MirrorRecord(
         if (!formats.contains(format)) {
             throw new MalformedRecordException(
                     at(record) + " was not written by a mirror of this version: header " + FORMAT + " is " + format
-                            + ", required: " + String.join(" or ", new TreeSet<>(formats)),
+                            + ", required: " + String.join(" or ", new TreeSet<>(formats))
+                            + " (2 is raw, 3 is debezium)",
                     ANY_FORMAT.matcher(format).matches());
         }
     }
