@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KeyValue;
 import io.grpc.StatusRuntimeException;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.EtcdCluster;
@@ -47,6 +48,8 @@ final class EtcdMirrorFaultIT {
     private static final ByteString ACTIVE = ByteString.copyFromUtf8("\0understudy/mirror/dr/active");
 
     private static final int KILLS = Schedule.isLong() ? 50 : 3;
+
+    private static final int FLAPS = Schedule.isLong() ? 100 : 10;
 
     @RegisterExtension
     static final SourceAndTarget CLUSTERS = SourceAndTarget.of(
@@ -191,6 +194,39 @@ final class EtcdMirrorFaultIT {
         }
         workload.steps(50);
         try (MirrorProcess mirror = CLUSTERS.mirror()) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertEqual(seed);
+    }
+
+    /** Deleted or revoked, the key is back at once; while the target is paused, the process must give its role up. */
+    @Test
+    @Tag("schedules")
+    void survivesFlapsOfItsActiveRole() {
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
+        Random random = new Random(seed);
+        Workload workload = new Workload(source, seed);
+        try (MirrorProcess mirror = CLUSTERS.mirror()) {
+            awaitCaughtUp(mirror, source);
+            for (int flap = 0; flap < FLAPS; flap++) {
+                workload.steps(random.nextInt(1, 30));
+                KeyValue before = target.get(ACTIVE).getKvs(0);
+                switch (random.nextInt(10)) {
+                    case 0 -> {
+                        CLUSTERS.target().members().forEach(EtcdMember::pause);
+                        await().atMost(PATIENCE)
+                                .until(() -> mirror.reports().get(0).state() != MirrorState.SYNCED);
+                        CLUSTERS.target().members().forEach(EtcdMember::resume);
+                    }
+                    case 1, 2, 3, 4 -> target.revoke(before.getLease());
+                    default -> target.delete(ACTIVE.toStringUtf8());
+                }
+                workload.steps(random.nextInt(1, 30));
+                await().atMost(PATIENCE)
+                        .ignoreExceptionsInstanceOf(StatusRuntimeException.class)
+                        .until(() -> target.get(ACTIVE).getKvsCount() == 1);
+                assertThat(mirror.failure()).as("seed %d, flap %d", seed, flap).isNotDone();
+            }
             awaitCaughtUp(mirror, source);
         }
         assertEqual(seed);
