@@ -56,6 +56,11 @@ public final class Configuration {
         return new Loader(new Schema(settings)).load(file, environment, flags, List.of(checks));
     }
 
+    /** Number of keys of a file that are not among the settings; the file may be of another kind. */
+    public static long unknown(Path file, Collection<Setting<?>> settings) {
+        return new Loader(new Schema(settings)).unknown(file);
+    }
+
     /**
      * The value of a setting that is required or has a default.
      *

@@ -36,6 +36,8 @@ final class Loader {
     private final Map<String, Setting<?>> rows = new LinkedHashMap<>();
     private final Map<String, Object> valid = new LinkedHashMap<>();
     private final Set<String> refused = new HashSet<>();
+    /** Values under a former key. */
+    private final Map<String, Given> former = new LinkedHashMap<>();
 
     Loader(Schema schema) {
         this.schema = schema;
@@ -54,12 +56,27 @@ final class Loader {
         fromEnvironment(new TreeMap<>(environment));
         new TreeMap<>(flags).forEach((key, text) -> add(key, new Given(text, "flag " + key, Given.Origin.FLAG, false)));
         schema.settings().forEach(this::resolve);
+        former.forEach(this::warn);
         Configuration configuration = new Configuration(new Configuration.Values(rows, valid, refused), "");
         checks.forEach(check -> run(check, configuration));
         if (!problems.isEmpty()) {
             throw new ConfigurationException(problems);
         }
         return configuration;
+    }
+
+    /** Number of keys of a file that are no settings. Logs nothing. */
+    long unknown(Path file) {
+        fromFile(YamlFile.read(file, problems));
+        return problems.size();
+    }
+
+    private void warn(String key, Given value) {
+        LOG.atWarn()
+                .addKeyValue("where", value.where())
+                .addKeyValue("key", key)
+                .addKeyValue("use", schema.current(key).orElseThrow())
+                .log("setting has a new name");
     }
 
     private void fromFile(YamlFile file) {
@@ -132,11 +149,7 @@ final class Loader {
         Optional<String> current = schema.current(key);
         Optional<Schema.Property> property = schema.property(key);
         if (current.isPresent()) {
-            LOG.atWarn()
-                    .addKeyValue("where", value.where())
-                    .addKeyValue("key", key)
-                    .addKeyValue("use", current.get())
-                    .log("setting has a new name");
+            former.put(key, value);
             add(current.get(), value);
         } else if (property.isPresent()) {
             String group = property.get().group();

@@ -1,6 +1,7 @@
 package io.understudy.cli;
 
 import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.config.Configuration;
 import io.understudy.config.ConfigurationException;
 import io.understudy.config.Setting;
 import io.understudy.gateway.GatewaySettings;
@@ -62,11 +63,10 @@ enum ConfigKind {
         }
     }
 
-    /** What a file is meant to be: that of which the least is wrong with it. */
+    /** The kind to which most keys of a file belong. */
     static ConfigKind of(Path file) {
         return Stream.of(values())
-                .min(Comparator.comparingInt(
-                        kind -> kind.problems(file, Map.of()).size()))
+                .min(Comparator.comparingLong(kind -> Configuration.unknown(file, kind.settings())))
                 .orElseThrow();
     }
 }

@@ -2,6 +2,9 @@ package io.understudy.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -16,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 
 /** Tests invariant DP1. */
@@ -225,6 +229,26 @@ final class UnderstudyTest {
                 .contains("mirrors.dr.source.requestTimout is not a known setting; did you mean")
                 .contains("mirrors.dr.target.etcd.endpoints cannot be 'nonsense'");
         assertThat(run("config", "check", "--kind=gateway", broken.toString())).isEqualTo(1);
+    }
+
+    @Test
+    void aFormerKeyIsReportedOnce(@TempDir Path folder) throws IOException {
+        Path file = Files.writeString(folder.resolve("mirror.yaml"), """
+                mirrors:
+                  log:
+                    source: {endpoints: "http://127.0.0.1:2379"}
+                    target: {kafka: {bootstrapServers: "127.0.0.1:9092", topic: log}}
+                """);
+        Logger logger = (Logger) LoggerFactory.getLogger("io.understudy");
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.start();
+        logger.addAppender(logged);
+        try {
+            assertThat(run("config", "check", file.toString())).isZero();
+        } finally {
+            logger.detachAppender(logged);
+        }
+        assertThat(logged.list).extracting(ILoggingEvent::getMessage).containsExactly("setting has a new name");
     }
 
     @Test

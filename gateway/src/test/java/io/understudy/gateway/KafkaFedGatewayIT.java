@@ -17,6 +17,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.understudy.config.HostPort;
+import io.understudy.feed.kafka.ValueFormat;
 import io.understudy.gateway.api.TxnRequests;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.junit.KafkaExtension;
@@ -56,12 +57,11 @@ final class KafkaFedGatewayIT {
     private String topic;
 
     @BeforeEach
-    void relay(TestInfo test) throws Exception {
+    void writes(TestInfo test) {
         URI url = SOURCE.cluster().clientUrls().get(0);
         etcd = GatewayFixture.channel(url.getHost(), url.getPort());
         topic = test.getTestMethod().orElseThrow().getName();
         write(WRITES);
-        relay = new TopicRelay(url, KAFKA.bootstrapServers(), topic);
     }
 
     @AfterEach
@@ -139,13 +139,18 @@ final class KafkaFedGatewayIT {
         }
     }
 
+    /** With values in Debezium's envelope. */
     @Test
     void afterAGapItHasWhatTheSourceHas() throws Exception {
-        try (GatewayFixture fixture = start();
+        try (GatewayFixture fixture = start(ValueFormat.DEBEZIUM);
                 WatchClient watch = new WatchClient(fixture.channel())) {
             fixture.awaitReady();
             watch.send(everything(0));
             await().atMost(PATIENCE).until(() -> !watch.received().isEmpty());
+            long before = fixture.everything().getHeader().getRevision();
+            long last = write(20);
+            fixture.awaitRevision(last);
+            requireSameEvents(fixture, before + 1, last);
             relay.leave();
             write(WRITES);
             relay.comeBack();
@@ -168,6 +173,11 @@ final class KafkaFedGatewayIT {
     }
 
     private GatewayFixture start() throws Exception {
+        return start(ValueFormat.RAW);
+    }
+
+    private GatewayFixture start(ValueFormat format) throws Exception {
+        relay = new TopicRelay(SOURCE.cluster().clientUrls().get(0), KAFKA.bootstrapServers(), topic, format);
         return new GatewayFixture(GatewaySettings.of(
                 "edge", new HostPort("127.0.0.1", 0), SourceSettings.Kafka.of(KAFKA.bootstrapServers(), topic)));
     }

@@ -18,6 +18,7 @@ import io.understudy.feed.kafka.RecordFormat;
 import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.feed.kafka.TopicScope;
+import io.understudy.feed.kafka.ValueFormat;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.kafka.KafkaSettings;
 import io.understudy.vocabulary.Change;
@@ -49,8 +50,6 @@ import org.jspecify.annotations.Nullable;
 /** Writes an etcd cluster's commits to Kafka as a mirror does, one transaction for each, without a mirror's care. */
 final class TopicRelay implements FeedConsumer, AutoCloseable {
 
-    private static final TopicOrigin ORIGIN = new TopicOrigin(1, TopicScope.all(), 1);
-
     private static final Duration POLL = Duration.ofMillis(20);
     private static final Duration LEAVING = Duration.ofSeconds(60);
 
@@ -61,6 +60,7 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
     private final EtcdFeedSource source;
     private final Producer<byte[], byte[]> producer;
     private final String topic;
+    private final TopicOrigin origin;
     private final SortedSet<ByteString> keys = new TreeSet<>(KeyRange.KEY_ORDER);
     private final Thread thread = new Thread(this::run, "topic-relay");
     private volatile boolean closed;
@@ -75,8 +75,9 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
 
     private @Nullable CompletableFuture<ReadIndex> asked;
 
-    TopicRelay(URI etcd, String bootstrapServers, String topic) throws Exception {
+    TopicRelay(URI etcd, String bootstrapServers, String topic, ValueFormat format) throws Exception {
         this.topic = topic;
+        this.origin = new TopicOrigin(1, TopicScope.all(), 1, format);
         this.cluster = EtcdCluster.connect(EtcdSettings.of(etcd), new SimpleMeterRegistry());
         this.source = new EtcdFeedSource("relay", cluster, EtcdFeedOptions.DEFAULTS, new SimpleMeterRegistry());
         KafkaClients kafka = new KafkaClients(new KafkaSettings(bootstrapServers, null, BROKER_AWAY), "relay");
@@ -228,8 +229,9 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
 
     /** To both topics. */
     private void tell(TopicRecord told) {
-        send(RecordFormat.write(topic, 0, told, ORIGIN));
-        send(RecordFormat.write(stateTopic(), 0, told, ORIGIN));
+        ProducerRecord<byte[], byte[]> state = RecordFormat.write(stateTopic(), 0, told, origin);
+        send(state);
+        send(RecordFormat.ofChanges(topic, 0, state, told, origin));
     }
 
     private void send(ProducerRecord<byte[], byte[]> record) {

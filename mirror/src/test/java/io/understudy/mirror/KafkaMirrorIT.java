@@ -24,6 +24,7 @@ import io.understudy.mirror.fixture.TopicHistory;
 import io.understudy.mirror.fixture.Workload;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.pipeline.MirrorState;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.vocabulary.Commit;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,7 +34,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -266,6 +269,50 @@ final class KafkaMirrorIT {
         }
         assertEqual(0);
         assertThat(records()).hasSize(40_001);
+    }
+
+    /** Two mirrors with an include of their own. */
+    @Test
+    void aTopicOfEachPrefixHasItsPartOfACommit() {
+        MirrorSettings.Mirror[] ofPrefixes =
+                Stream.of("a", "b").map(this::ofPrefix).toArray(MirrorSettings.Mirror[]::new);
+        try (MirrorProcess mirrors = Mirrors.start(ofPrefixes)) {
+            await().atMost(PATIENCE)
+                    .until(() -> mirrors.reports().stream().allMatch(report -> report.state() == MirrorState.SYNCED));
+            long both = source.kv()
+                    .txn(TxnRequest.newBuilder()
+                            .addSuccess(put("/a/1", "1"))
+                            .addSuccess(put("/b/1", "1"))
+                            .addSuccess(put("/a/2", "1"))
+                            .build())
+                    .getHeader()
+                    .getRevision();
+            long second = source.put("/b/2", "1");
+            long head = source.put("/c", "1");
+            await().atMost(PATIENCE).until(() -> Stream.of("a", "b")
+                    .allMatch(prefix -> ofPrefixTopic(prefix).complete() >= head));
+            assertThat(keys(ofPrefixTopic("a"))).isEqualTo(Map.of(both, List.of("/a/1", "/a/2")));
+            assertThat(keys(ofPrefixTopic("b"))).isEqualTo(Map.of(both, List.of("/b/1"), second, List.of("/b/2")));
+        }
+    }
+
+    private MirrorSettings.Mirror ofPrefix(String prefix) {
+        return new MirrorSettings.Mirror(
+                prefix,
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(SOURCE.cluster())),
+                MirrorScope.prefix("/" + prefix + "/"),
+                new MirrorSettings.Target.Kafka(KafkaSinkOptions.of(KAFKA.bootstrapServers(), topic + "." + prefix)));
+    }
+
+    private TopicHistory ofPrefixTopic(String prefix) {
+        return TopicHistory.read(KAFKA.bootstrapServers(), topic + "." + prefix, 1);
+    }
+
+    private static Map<Long, List<String>> keys(TopicHistory history) {
+        return history.commits().stream()
+                .collect(Collectors.toMap(commit -> commit.revision().value(), commit -> commit.changes().stream()
+                        .map(change -> change.key().toStringUtf8())
+                        .toList()));
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.grpc.StatusRuntimeException;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.junit.KafkaExtension;
+import io.understudy.local.kafka.KafkaUsers;
 import io.understudy.mirror.fixture.MirrorJvm;
 import io.understudy.mirror.fixture.RecordedHistory;
 import io.understudy.mirror.fixture.Schedule;
@@ -22,6 +23,8 @@ import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,6 +47,13 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.acl.AclPermissionType;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -72,11 +82,23 @@ final class KafkaScheduleIT {
     /** Longer than the mirror's transaction timeout. */
     private static final int PAUSE_SECONDS = 7;
 
+    private static final String MIRROR = "mirror";
+    private static final KafkaUsers USERS = new KafkaUsers("admin", Map.of("admin", "a", MIRROR, "m"));
+    private static final AclBinding WRITE = rule(ResourceType.TOPIC, AclOperation.WRITE);
+    private static final List<AclBinding> RULES = List.of(
+            WRITE,
+            rule(ResourceType.TOPIC, AclOperation.CREATE),
+            rule(ResourceType.TOPIC, AclOperation.READ),
+            rule(ResourceType.TOPIC, AclOperation.DESCRIBE_CONFIGS),
+            rule(ResourceType.TOPIC, AclOperation.ALTER_CONFIGS),
+            rule(ResourceType.TOPIC, AclOperation.DELETE),
+            rule(ResourceType.TRANSACTIONAL_ID, AclOperation.WRITE));
+
     @RegisterExtension
     static final EtcdExtension SOURCE = EtcdExtension.voters(3).named("source");
 
     @RegisterExtension
-    static final KafkaExtension KAFKA = KafkaExtension.broker().own();
+    static final KafkaExtension KAFKA = KafkaExtension.broker().with(broker -> broker.users(USERS));
 
     private enum Fault {
         MIRROR_KILLED,
@@ -86,7 +108,9 @@ final class KafkaScheduleIT {
         VOTER_KILLED,
         TOPIC_DELETED,
         TOPIC_TRUNCATED,
-        STRAY_RECORD
+        STRAY_RECORD,
+        ACL_REVOKED,
+        WRONG_PASSWORD
     }
 
     private final long seed = Long.getLong("understudy.seed", System.nanoTime());
@@ -101,6 +125,7 @@ final class KafkaScheduleIT {
 
     private Admin admin;
     private MirrorJvm mirror;
+    private Path access;
 
     @Test
     void everyCommitIsThereOnceWhateverFails(@TempDir Path folder) throws Exception {
@@ -113,11 +138,14 @@ final class KafkaScheduleIT {
         // Once per five kills of the broker what it missed is compacted away.
         int brokersUntilCompaction = 1 + random.nextInt(5);
         forgetTruncated();
-        try (MirrorJvm created =
-                        MirrorJvm.resilient(folder, SOURCE.cluster(), KAFKA.bootstrapServers(), TOPIC, partitions);
-                Admin opened = Admin.create(Map.of("bootstrap.servers", KAFKA.bootstrapServers()))) {
+        access = folder.resolve("access.properties");
+        writeAccess(USERS);
+        try (MirrorJvm created = MirrorJvm.resilient(
+                        folder, SOURCE.cluster(), KAFKA.bootstrapServers(), TOPIC, partitions, access);
+                Admin opened = Admin.create(administrator())) {
             admin = opened;
             mirror = created;
+            admin.createAcls(RULES).all().get();
             writes(50);
             mirror.start();
             awaitCaughtUp();
@@ -147,6 +175,8 @@ final class KafkaScheduleIT {
                     case TOPIC_DELETED -> deleteTopic();
                     case TOPIC_TRUNCATED -> truncateTopic();
                     case STRAY_RECORD -> writeStrayRecord();
+                    case ACL_REVOKED -> revokeAcl();
+                    case WRONG_PASSWORD -> restartWithWrongPassword();
                 }
                 mirror.requireAlive();
                 if (i % 5 == 4) {
@@ -157,6 +187,49 @@ final class KafkaScheduleIT {
             assertThatTopicHasTheSourcesHistory();
             mirror.requireAlive();
         }
+    }
+
+    /** The mirror waits without the rule. */
+    private void revokeAcl() throws Exception {
+        awaitCaughtUp();
+        long before = mirror.logged("required operation: WRITE");
+        var unused = admin.deleteAcls(List.of(WRITE.toFilter())).all().get();
+        writes(random.nextInt(1, 20));
+        await().atMost(PATIENCE).until(() -> mirror.logged("required operation: WRITE") > before);
+        admin.createAcls(List.of(WRITE)).all().get();
+    }
+
+    /** The mirror waits, and reads the file again. */
+    private void restartWithWrongPassword() throws Exception {
+        awaitCaughtUp();
+        long before = mirror.logged("SaslAuthenticationException");
+        mirror.kill();
+        writeAccess(new KafkaUsers(MIRROR, Map.of(MIRROR, "wrong")));
+        mirror.start();
+        writes(random.nextInt(1, 20));
+        await().atMost(PATIENCE).until(() -> mirror.logged("SaslAuthenticationException") > before);
+        writeAccess(USERS);
+    }
+
+    private void writeAccess(KafkaUsers users) throws IOException {
+        Files.write(
+                access,
+                users.client(MIRROR).entrySet().stream()
+                        .map(each -> each.getKey() + "=" + each.getValue())
+                        .toList());
+    }
+
+    private static Map<String, Object> administrator() {
+        Map<String, Object> client = new HashMap<>(USERS.client(USERS.administrator()));
+        client.put("bootstrap.servers", KAFKA.bootstrapServers());
+        return client;
+    }
+
+    private static AclBinding rule(ResourceType type, AclOperation operation) {
+        String prefix = type == ResourceType.TOPIC ? TOPIC : "understudy." + TOPIC;
+        return new AclBinding(
+                new ResourcePattern(type, prefix, PatternType.PREFIXED),
+                new AccessControlEntry("User:" + MIRROR, "*", operation, AclPermissionType.ALLOW));
     }
 
     /** The change topic, the state topic or the checkpoint's. */
@@ -211,8 +284,7 @@ final class KafkaScheduleIT {
             long last = before.isEmpty() ? -1 : before.get(before.size() - 1).offset();
             all.add(Stream.concat(
                             before.stream(),
-                            Topic.records(KAFKA.bootstrapServers(), TOPIC, i).stream()
-                                    .filter(record -> record.offset() > last))
+                            Topic.records(administrator(), TOPIC, i).stream().filter(record -> record.offset() > last))
                     .toList());
         }
         return all;
@@ -220,14 +292,12 @@ final class KafkaScheduleIT {
 
     /** Without headers: under a key of its own in the changes, under a mirrored key in the state. */
     private void writeStrayRecord() throws Exception {
-        try (KafkaProducer<byte[], byte[]> other = new KafkaProducer<>(
-                Map.of("bootstrap.servers", KAFKA.bootstrapServers()),
-                new ByteArraySerializer(),
-                new ByteArraySerializer())) {
+        try (KafkaProducer<byte[], byte[]> other =
+                new KafkaProducer<>(administrator(), new ByteArraySerializer(), new ByteArraySerializer())) {
             byte[] value = random.nextBoolean() ? null : new byte[] {1};
             other.send(new ProducerRecord<>(TOPIC, random.nextInt(partitions), new byte[] {1}, value))
                     .get();
-            List<ConsumerRecord<byte[], byte[]>> state = Topic.data(Topic.records(KAFKA.bootstrapServers(), STATE));
+            List<ConsumerRecord<byte[], byte[]>> state = Topic.data(Topic.records(administrator(), STATE, 0));
             if (!state.isEmpty()) {
                 byte[] key = state.get(random.nextInt(state.size())).key();
                 other.send(new ProducerRecord<>(STATE, key, value)).get();
@@ -302,7 +372,7 @@ final class KafkaScheduleIT {
             // A key that a stray record replaced is restored as the mirror writes on; any other stray record stays.
             SortedMap<ByteString, ByteString> contents = client.contents();
             await().atMost(PATIENCE).untilAsserted(() -> {
-                List<ConsumerRecord<byte[], byte[]>> state = Topic.records(KAFKA.bootstrapServers(), STATE);
+                List<ConsumerRecord<byte[], byte[]>> state = Topic.records(administrator(), STATE, 0);
                 Set<ByteString> stray = new HashSet<>();
                 // As readers do: a key with a stray last record counts as absent.
                 SortedMap<ByteString, ByteString> last = Topic.state(state);

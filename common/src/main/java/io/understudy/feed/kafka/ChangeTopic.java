@@ -1,6 +1,8 @@
 package io.understudy.feed.kafka;
 
+import io.understudy.consumer.format.HoleException;
 import io.understudy.consumer.format.MalformedRecordException;
+import io.understudy.consumer.format.SectionAssembly;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.AnotherCluster;
 import io.understudy.feed.FeedEndedException.Gap;
@@ -71,7 +73,7 @@ final class ChangeTopic {
             return true;
         }
         try {
-            List<LaneStart> found = looking.find(timeout);
+            List<SectionAssembly.Start> found = looking.find(timeout);
             if (found == null) {
                 return false;
             }
@@ -87,7 +89,7 @@ final class ChangeTopic {
         }
     }
 
-    private void begin(List<TopicPartition> all, List<LaneStart> starts) {
+    private void begin(List<TopicPartition> all, List<SectionAssembly.Start> starts) {
         partitions = all;
         BatchAssembly begun = new BatchAssembly(starts, range, options.maxCommitBytes());
         assembly = begun;

@@ -1,6 +1,8 @@
 package io.understudy.feed.kafka;
 
+import io.understudy.consumer.format.HoleException;
 import io.understudy.consumer.format.MalformedRecordException;
+import io.understudy.consumer.format.SectionAssembly;
 import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
@@ -28,7 +30,7 @@ final class ChangeTopicStart {
 
     private @Nullable TopicWatch watch;
     private List<TopicPartition> partitions = List.of();
-    private final List<LaneStart> found = new ArrayList<>();
+    private final List<SectionAssembly.Start> found = new ArrayList<>();
     private Revision target;
     private @Nullable OffsetSearch search;
 
@@ -59,7 +61,7 @@ final class ChangeTopicStart {
     }
 
     /** Goes on looking. Returns null if more time is needed. */
-    @Nullable List<LaneStart> find(Duration timeout)
+    @Nullable List<SectionAssembly.Start> find(Duration timeout)
             throws HoleException, MalformedRecordException, Unexplained, InterruptedException {
         if (partitions.isEmpty() && !describe(timeout)) {
             return null;
@@ -91,7 +93,9 @@ final class ChangeTopicStart {
         } else if (isByAnchor()) {
             withoutAnchor();
         } else {
-            found.add(LaneStart.atBeginning(((OffsetSearch.Found.Nothing) result).beginning(), position.revision()));
+            found.add(SectionAssembly.Start.unknown(
+                    ((OffsetSearch.Found.Nothing) result).beginning(),
+                    position.revision().value()));
         }
         return found.size() == partitions.size() ? List.copyOf(found) : null;
     }

@@ -1,6 +1,8 @@
 package io.understudy.feed.kafka;
 
+import io.understudy.consumer.format.HoleException;
 import io.understudy.consumer.format.MalformedRecordException;
+import io.understudy.consumer.format.SectionAssembly;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.List;
@@ -32,7 +34,7 @@ final class OffsetSearch {
 
     private boolean reading;
     /** After the last mark read on the way. */
-    private @Nullable LaneStart last;
+    private SectionAssembly.@Nullable Start last;
 
     OffsetSearch(Connection connection, TopicPartition partition, TopicBounds bounds, Revision target) {
         this.connection = connection;
@@ -59,7 +61,7 @@ final class OffsetSearch {
     /** What was found. */
     sealed interface Found {
         /** A mark to begin after. */
-        record Mark(LaneStart start) implements Found {}
+        record Mark(SectionAssembly.Start start) implements Found {}
 
         /** The partition begins after the revision, or has nothing. */
         record Nothing(long beginning) implements Found {}
@@ -136,7 +138,8 @@ final class OffsetSearch {
                 // What is before it doesn't lead to what is after it.
                 last = null;
             } else if (content instanceof TopicRecord.Complete || content instanceof TopicRecord.SnapshotEnd) {
-                last = new LaneStart(record.offset() + 1, content.revision(), record.timestamp());
+                last = new SectionAssembly.Start(
+                        record.offset() + 1, content.revision().value(), record.timestamp());
             }
         }
         return last != null && connection.position(partition) >= bounds.end() ? new Found.Mark(last) : null;

@@ -5,7 +5,7 @@
  * <p>In reading order: {@code KafkaFeed} is the life of a feed, on a {@code Connection}, with {@code Outages} and a {@code
  * TopicWatch} that tell what passes from what doesn't, and an {@code OriginCheck} of whose topics they are. {@code StateTopic} is read into a {@code StateTable}, which is given
  * in {@code SnapshotPages}. {@code ChangeTopic} gives what follows: {@code ChangeTopicStart} finds where to begin, with one
- * {@code OffsetSearch} for each partition; {@code BatchAssembly} makes whole commits of what is in the {@code Lane}s of the
+ * {@code OffsetSearch} for each partition; {@code BatchAssembly} assembles whole commits from the
  * partitions; {@code Recognition} makes sure of the history. {@code TopicHead} answers how far the topic is.
  */
 @NullMarked

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.google.protobuf.ByteString;
+import io.understudy.consumer.format.HoleException;
+import io.understudy.consumer.format.SectionAssembly;
 import io.understudy.feed.FeedEndedException.CommitTooLarge;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
@@ -95,9 +97,9 @@ class BatchAssemblyTest {
             partitions.forEach(partition -> partition.add(new Written(mark, clock)));
         }
 
-        List<LaneStart> starts() {
+        List<SectionAssembly.Start> starts() {
             return partitions.stream()
-                    .map(partition -> new LaneStart(startIndex, start, startMillis))
+                    .map(partition -> new SectionAssembly.Start(startIndex, start.value(), startMillis))
                     .toList();
         }
 
@@ -276,6 +278,6 @@ class BatchAssemblyTest {
     }
 
     private static BatchAssembly at(long revision) {
-        return new BatchAssembly(List.of(new LaneStart(0, new Revision(revision), 1_000)), KeyRange.all(), 1_000);
+        return new BatchAssembly(List.of(new SectionAssembly.Start(0, revision, 1_000)), KeyRange.all(), 1_000);
     }
 }

@@ -1,5 +1,6 @@
 package io.understudy.feed.kafka;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedRunner;
@@ -88,11 +89,12 @@ final class FeedFixture implements BeforeEachCallback, AfterEachCallback {
     }
 
     KafkaFeedSource source() {
+        return source(new SimpleMeterRegistry());
+    }
+
+    KafkaFeedSource source(MeterRegistry meters) {
         return new KafkaFeedSource(
-                "test",
-                KafkaSettings.of(kafka().bootstrapServers()),
-                KafkaFeedOptions.of(topic),
-                new SimpleMeterRegistry());
+                "test", KafkaSettings.of(kafka().bootstrapServers()), KafkaFeedOptions.of(topic), meters);
     }
 
     <T extends AutoCloseable> T closeLater(T each) {

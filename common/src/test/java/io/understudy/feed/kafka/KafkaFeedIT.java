@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedConsumer;
@@ -14,6 +16,7 @@ import io.understudy.feed.FeedRunner;
 import io.understudy.feed.ModelConsumer;
 import io.understudy.kafka.KafkaSettings;
 import io.understudy.local.junit.KafkaExtension;
+import io.understudy.metrics.ProcessMetrics;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.KeyRange;
@@ -65,6 +68,36 @@ final class KafkaFeedIT {
         assertThat(reader.state()).isEqualTo(fixture.history().state());
         assertThat(reader.ask(ModelConsumer::snapshots)).isEqualTo(1);
         assertThat(reader.<Long>ask(ModelConsumer::commits)).isEqualTo(100);
+    }
+
+    @Test
+    void metricsOfTheConsumerAreThereWhileTheFeedIsOpen() {
+        MirrorStub mirror = fixture.mirror(1);
+        mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
+        try (ProcessMetrics process = new ProcessMetrics("gateway", "test")) {
+            MeterRegistry meters = process.registry();
+            try (FeedRunner reader = new FeedRunner(
+                    fixture.source(meters).open(KeyRange.all(), FeedKind.HISTORY, null),
+                    new ModelConsumer(KeyRange.all()))) {
+                reader.awaitRevision(fixture.history().revision(), PATIENCE);
+                assertThat(ofKafka(meters))
+                        .isNotEmpty()
+                        .allSatisfy(id -> assertThat(id.getTags())
+                                .extracting(tag -> tag.getKey())
+                                .isSubsetOf("process", "feed", "client.id", "kafka.version", "topic", "partition"))
+                        .allSatisfy(id -> assertThat(id.getTag("feed")).isEqualTo("test"))
+                        .extracting(Meter.Id::getName)
+                        .contains("kafka.consumer.fetch.manager.records.consumed.total");
+            }
+            assertThat(ofKafka(meters)).isEmpty();
+        }
+    }
+
+    private static List<Meter.Id> ofKafka(MeterRegistry meters) {
+        return meters.getMeters().stream()
+                .map(Meter::getId)
+                .filter(id -> id.getName().startsWith("kafka."))
+                .toList();
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.understudy.consumer;
 import io.understudy.consumer.format.MalformedRecordException;
 import io.understudy.consumer.format.MirrorRecord;
 import io.understudy.consumer.format.MirrorRecord.Kind;
+import io.understudy.consumer.format.SectionAssembly;
 import io.understudy.consumer.format.StrayRecords;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +30,7 @@ final class ChangeReader<K, V> {
     private final StrayRecords strays;
     private final List<TopicPartition> partitions = new ArrayList<>();
     private final Uuid id;
-    private final List<Lane> lanes = new ArrayList<>();
+    private final List<SectionAssembly.Start> starts = new ArrayList<>();
     private @Nullable CommitAssembly<K, V> assembly;
     private long heardNanos = System.nanoTime();
 
@@ -42,7 +43,7 @@ final class ChangeReader<K, V> {
         final long from;
         final long end;
 
-        @Nullable Lane last;
+        SectionAssembly.@Nullable Start last;
 
         Search(long beginning, long from, long end) {
             this.beginning = beginning;
@@ -68,13 +69,13 @@ final class ChangeReader<K, V> {
                 || partitions.size() != position.offsets().size()) {
             throw new RestartException("topic " + options.topic() + " was recreated");
         }
-        List<Lane> found = new ArrayList<>();
+        List<SectionAssembly.Start> found = new ArrayList<>();
         for (int i = 0; i < partitions.size(); i++) {
             long offset = position.offsets().get(i);
             if (topics.beginning(partitions.get(i)) > offset || topics.end(partitions.get(i)) < offset) {
                 throw new RestartException("topic " + options.topic() + " no longer has offset " + offset);
             }
-            found.add(new Lane(position.mark(), offset, Long.MIN_VALUE));
+            found.add(SectionAssembly.Start.unknown(offset, position.mark()));
         }
         begin(found, position);
     }
@@ -85,37 +86,37 @@ final class ChangeReader<K, V> {
      * @return its position, null if more time is needed
      */
     @Nullable Position find(long cluster, long generation, long revision) {
-        while (lanes.size() < partitions.size()) {
-            Lane lane = findLane(partitions.get(lanes.size()), generation, revision);
-            if (lane == null) {
+        while (starts.size() < partitions.size()) {
+            SectionAssembly.Start start = findStart(partitions.get(starts.size()), generation, revision);
+            if (start == null) {
                 return null;
             }
-            lanes.add(lane);
+            starts.add(start);
             search = null;
             look = FIRST_LOOK;
         }
-        long mark = lanes.stream().mapToLong(Lane::mark).max().orElse(revision);
+        long mark = starts.stream().mapToLong(SectionAssembly.Start::mark).max().orElse(revision);
         Position position = new Position(
                 cluster,
                 generation,
                 id,
                 revision,
                 mark,
-                lanes.stream().map(Lane::next).toList());
-        begin(lanes, position);
+                starts.stream().map(SectionAssembly.Start::offset).toList());
+        begin(starts, position);
         return position;
     }
 
-    private void begin(List<Lane> found, Position position) {
+    private void begin(List<SectionAssembly.Start> found, Position position) {
         assembly = new CommitAssembly<>(found, position, options);
         topics.assign(partitions);
         for (int i = 0; i < partitions.size(); i++) {
-            topics.seek(partitions.get(i), found.get(i).next());
+            topics.seek(partitions.get(i), found.get(i).offset());
         }
     }
 
     /** Finds the last mark at or before the revision; what follows a mark is known to be complete. */
-    private @Nullable Lane findLane(TopicPartition partition, long generation, long revision) {
+    private SectionAssembly.@Nullable Start findStart(TopicPartition partition, long generation, long revision) {
         Search current = search;
         if (current == null) {
             long beginning = topics.beginning(partition);
@@ -139,7 +140,8 @@ final class ChangeReader<K, V> {
                 if (record.kind() == Kind.SNAPSHOT_BEGIN) {
                     current.last = null;
                 } else if (record.kind() == Kind.COMPLETE || record.kind() == Kind.SNAPSHOT_END) {
-                    current.last = new Lane(record.revision(), source.offset() + 1, source.timestamp());
+                    current.last =
+                            new SectionAssembly.Start(source.offset() + 1, record.revision(), source.timestamp());
                 }
             }
             if (!isPast && topics.position(partition) < current.end) {
@@ -151,7 +153,7 @@ final class ChangeReader<K, V> {
         }
         if (current.from == current.beginning) {
             // Earlier records have expired: the next mark shows whether anything is missing.
-            return new Lane(revision, current.beginning, Long.MIN_VALUE);
+            return SectionAssembly.Start.unknown(current.beginning, revision);
         }
         look *= FURTHER;
         search = null;

@@ -1,31 +1,38 @@
 package io.understudy.consumer;
 
+import io.understudy.consumer.format.HoleException;
 import io.understudy.consumer.format.MirrorRecord;
-import java.time.Instant;
+import io.understudy.consumer.format.MirrorRecord.Kind;
+import io.understudy.consumer.format.SectionAssembly;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Assembles whole commits from the partitions of the change topic: a section is held until every partition has its mark.
+ * Converts the sections of the change topic to events with positions.
  *
  * <p>Invariant KC1: commits are whole, in order and once; missing records restart from the state.
  */
 final class CommitAssembly<K, V> {
 
+    /** Memory of a record besides key and value. */
+    private static final long OBJECT_BYTES = 256;
+
     private static final Comparator<MirrorRecord> ORDER =
             Comparator.comparingLong(MirrorRecord::revision).thenComparingInt(MirrorRecord::index);
 
-    private final List<Lane> lanes;
+    private final SectionAssembly<MirrorRecord> sections;
+    private final int partitions;
     private final ConsumerOptions<K, V> options;
     private Position position;
 
-    /** @param position up to which commits were returned; its mark is the highest of the lanes' */
-    CommitAssembly(List<Lane> lanes, Position position, ConsumerOptions<K, V> options) {
-        this.lanes = List.copyOf(lanes);
+    /** @param position up to which commits were returned; its mark is the highest of the starts */
+    CommitAssembly(List<SectionAssembly.Start> starts, Position position, ConsumerOptions<K, V> options) {
+        this.sections = new SectionAssembly<>(starts, ORDER);
+        this.partitions = starts.size();
         this.position = position;
         this.options = options;
     }
@@ -36,11 +43,12 @@ final class CommitAssembly<K, V> {
 
     /** Whether that partition can wait for the others. */
     boolean isAhead(int partition) {
-        return lanes.get(partition).head() != null;
+        return sections.isAhead(partition);
     }
 
     /** Accepts the next record of a partition, and appends what it completes. */
     void accept(MirrorRecord record, List<Event<K, V>> events) throws RestartException {
+        ConsumerRecord<byte[], byte[]> source = record.source();
         if (record.generation() < position.generation()) {
             return;
         }
@@ -48,77 +56,82 @@ final class CommitAssembly<K, V> {
             throw new RestartException("generation " + record.generation() + " follows " + position.generation());
         }
         if (record.cluster() != position.cluster()) {
-            throw new MirrorConsumerException("cluster ID mismatch at offset "
-                    + record.source().offset() + " of " + record.source().topic() + ": found "
-                    + Long.toHexString(record.cluster()) + ", expected " + Long.toHexString(position.cluster()));
+            throw new MirrorConsumerException("cluster ID mismatch at offset " + source.offset() + " of "
+                    + source.topic() + ": found " + Long.toHexString(record.cluster()) + ", expected "
+                    + Long.toHexString(position.cluster()));
         }
-        int partition = record.source().partition();
-        boolean isIdle = lanes.get(partition).accept(record);
-        long held = lanes.stream().mapToLong(Lane::bytes).sum();
-        if (held > options.maxCommitBytes()) {
-            throw new MirrorConsumerException("unfinished commits at revision " + record.revision() + " have " + held
-                    + " bytes; allowed: " + options.maxCommitBytes() + " (maxCommitBytes)");
-        }
-        boolean isEmpty = true;
-        while (take(events)) {
-            isEmpty = false;
-        }
-        if (isEmpty && isIdle && partition == lanes.size() - 1 && position.revision() == record.revision()) {
-            position = position(record.revision());
-            events.add(new Event.Progress<>(position, record.asOf()));
+        try {
+            assemble(record, source, events);
+        } catch (HoleException e) {
+            throw new RestartException("at offset " + source.offset() + " of " + source.topic() + "-"
+                    + source.partition() + ": " + e.getMessage());
         }
     }
 
-    private boolean take(List<Event<K, V>> events) throws RestartException {
-        for (Lane lane : lanes) {
-            Lane.Section head = lane.head();
-            while (head != null && head.revision() <= position.mark()) {
-                lane.take();
-                head = lane.head();
+    private void assemble(MirrorRecord record, ConsumerRecord<byte[], byte[]> source, List<Event<K, V>> events)
+            throws HoleException {
+        int partition = source.partition();
+        switch (record.kind()) {
+            case COMMIT -> {
+                sections.change(partition, record.revision(), record.index(), record.size(), record, bytes(source));
+                if (sections.bytes() > options.maxCommitBytes()) {
+                    throw new MirrorConsumerException("unfinished commits at revision " + record.revision() + " have "
+                            + sections.bytes() + " bytes; allowed: " + options.maxCommitBytes()
+                            + " (maxCommitBytes)");
+                }
             }
-            if (head == null) {
-                return false;
+            case SNAPSHOT_BEGIN, SNAPSHOT_END, SNAPSHOT ->
+                sections.snapshot(
+                        partition, record.kind() == Kind.SNAPSHOT_BEGIN, record.revision(), source.timestamp());
+            case COMPLETE -> {
+                boolean isIdle = sections.mark(
+                        partition,
+                        new SectionAssembly.Mark(
+                                record.revision(),
+                                record.previous(),
+                                record.records(),
+                                record.asOf(),
+                                source.timestamp(),
+                                source.offset() + 1));
+                int count = events.size();
+                for (var section = sections.next(); section != null; section = sections.next()) {
+                    append(section, events);
+                }
+                boolean isEmpty = isIdle && events.size() == count && position.revision() == record.revision();
+                if (isEmpty && partition == partitions - 1) {
+                    position = position(record.revision());
+                    events.add(new Event.Progress<>(position, record.asOf()));
+                }
             }
         }
-        Lane.Section first = Objects.requireNonNull(lanes.get(0).head());
-        List<MirrorRecord> records = new ArrayList<>();
-        Instant asOf = null;
-        for (Lane lane : lanes) {
-            Lane.Section head = Objects.requireNonNull(lane.head());
-            if (head.previous() != position.mark() || head.revision() != first.revision()) {
-                throw new RestartException("marks of the partitions differ after revision " + position.mark());
-            }
-            records.addAll(head.changes());
-            asOf = head.asOf() == null ? asOf : head.asOf();
-        }
-        records.sort(ORDER);
-        long returned = position.revision();
+    }
+
+    private static long bytes(ConsumerRecord<byte[], byte[]> source) {
+        byte[] value = source.value();
+        return OBJECT_BYTES + source.key().length + (value == null ? 0 : value.length);
+    }
+
+    private void append(SectionAssembly.Section<MirrorRecord> section, List<Event<K, V>> events) {
         Position before = position;
-        lanes.forEach(Lane::take);
-        position = position(first.revision());
+        position = position(section.revision());
         int count = events.size();
+        List<MirrorRecord> records = section.changes().stream()
+                .filter(record -> record.revision() > before.revision())
+                .toList();
         int from = 0;
         while (from < records.size()) {
             long revision = records.get(from).revision();
-            int to = from;
-            while (to < records.size() && records.get(to).revision() == revision) {
-                to++;
+            List<Change<K, V>> changes = new ArrayList<>();
+            while (from < records.size() && records.get(from).revision() == revision) {
+                changes.add(change(records.get(from), options));
+                from++;
             }
-            List<MirrorRecord> commit = records.subList(from, to);
-            if (commit.size() != commit.get(0).size() || revision > first.revision()) {
-                throw new RestartException("commit at revision " + revision + " is incomplete: " + commit.size()
-                        + " of " + commit.get(0).size() + " changes");
-            }
-            from = to;
-            if (revision > returned) {
-                boolean isLast = to == records.size();
-                events.add(commit(revision, commit, isLast ? position : before.at(revision)));
-            }
+            boolean isLast = from == records.size();
+            events.add(new Event.Commit<>(revision, List.copyOf(changes), isLast ? position : before.at(revision)));
         }
-        if (events.size() == count || asOf != null) {
-            events.add(new Event.Progress<>(position, asOf));
+        if (events.size() == count || section.asOf() != null) {
+            events.add(new Event.Progress<>(position, section.asOf()));
         }
-        return true;
     }
 
     private Position position(long mark) {
@@ -128,15 +141,7 @@ final class CommitAssembly<K, V> {
                 position.topicId(),
                 Math.max(mark, position.revision()),
                 mark,
-                lanes.stream().map(Lane::next).toList());
-    }
-
-    private Event<K, V> commit(long revision, List<MirrorRecord> records, Position at) {
-        List<Change<K, V>> changes = new ArrayList<>();
-        for (MirrorRecord record : records) {
-            changes.add(change(record, options));
-        }
-        return new Event.Commit<>(revision, List.copyOf(changes), at);
+                sections.offsets());
     }
 
     static <K, V> Change<K, V> change(MirrorRecord record, ConsumerOptions<K, V> options) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.understudy.consumer.format.MirrorRecord;
 import io.understudy.consumer.format.MirrorRecord.Kind;
+import io.understudy.consumer.format.SectionAssembly;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,11 +34,11 @@ final class CommitAssemblyTest {
 
     private static CommitAssembly<String, String> at(Position position) {
         var text = new StringDeserializer();
-        List<Lane> lanes = position.offsets().stream()
-                .map(offset -> new Lane(position.mark(), offset, Long.MIN_VALUE))
+        List<SectionAssembly.Start> starts = position.offsets().stream()
+                .map(offset -> SectionAssembly.Start.unknown(offset, position.mark()))
                 .toList();
         return new CommitAssembly<>(
-                lanes, position, ConsumerOptions.of(Map.of(), "t", text, text).withLimits(10_000, 10));
+                starts, position, ConsumerOptions.of(Map.of(), "t", text, text).withLimits(10_000, 10));
     }
 
     private static Position position(long revision, long mark, int first, int second) {
@@ -139,7 +140,7 @@ final class CommitAssemblyTest {
         mark(0, 5, 4, 1);
         assertThatThrownBy(() -> mark(1, 5, 4, 0))
                 .isInstanceOf(RestartException.class)
-                .hasMessageContaining("1 of 2 changes");
+                .hasMessageContaining("missing changes: 1");
     }
 
     @Test

@@ -87,12 +87,16 @@ final class KafkaSinkIT {
         give(killed, commit(11, "a"));
         killed.settle();
         killed.commit(commit(12, "a", "b"), at(commit(12, "a", "b")));
+        assertThat(fixture.aborts()).isZero();
         killed.close();
+        assertThat(fixture.aborts()).isEqualTo(1);
         assertThat(fixture.history().complete()).isEqualTo(11);
         KafkaSink next = fixture.sink();
         assertThat(next.open()).isEqualTo(at(commit(11, "a")));
         give(next, commit(12, "a", "b"));
         next.settle();
+        next.close();
+        assertThat(fixture.aborts()).isEqualTo(1);
         assertThat(fixture.history().commits()).isEqualTo(List.of(commit(11, "a"), commit(12, "a", "b")));
     }
 

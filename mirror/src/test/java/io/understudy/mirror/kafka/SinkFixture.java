@@ -40,7 +40,7 @@ final class SinkFixture implements BeforeEachCallback, AfterEachCallback {
 
     private final KafkaExtension kafka;
     private final List<KafkaSink> opened = new ArrayList<>();
-    private final AtomicInteger strays = new AtomicInteger();
+    private final Counting counting = new Counting(new AtomicInteger(), new AtomicInteger());
     private KafkaSinkOptions options;
     private MirrorScope scope = MirrorScope.all();
     private TransactionTimeout timeout;
@@ -95,7 +95,12 @@ final class SinkFixture implements BeforeEachCallback, AfterEachCallback {
 
     /** How many stray records the sinks reported. */
     int strays() {
-        return strays.get();
+        return counting.strays.get();
+    }
+
+    /** How many aborted transactions the sinks reported. */
+    int aborts() {
+        return counting.aborts.get();
     }
 
     KafkaSink sink() {
@@ -111,7 +116,7 @@ final class SinkFixture implements BeforeEachCallback, AfterEachCallback {
     }
 
     private KafkaSink sink(String mirror, String owner, MeterRegistry meters) {
-        KafkaSink sink = new KafkaSink(mirror, scope, owner, options, timeout, new Counting(strays), meters);
+        KafkaSink sink = new KafkaSink(mirror, scope, owner, options, timeout, counting, meters);
         opened.add(sink);
         return sink;
     }
@@ -194,10 +199,15 @@ final class SinkFixture implements BeforeEachCallback, AfterEachCallback {
         return new KeyRange(key(from), to == null ? null : key(to));
     }
 
-    private record Counting(AtomicInteger strays) implements SinkListener {
+    private record Counting(AtomicInteger strays, AtomicInteger aborts) implements SinkListener {
         @Override
         public void stray() {
             strays.incrementAndGet();
+        }
+
+        @Override
+        public void aborted() {
+            aborts.incrementAndGet();
         }
 
         @Override

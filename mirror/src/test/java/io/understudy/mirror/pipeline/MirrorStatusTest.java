@@ -20,8 +20,25 @@ final class MirrorStatusTest {
 
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
-    private final MirrorStatus status =
-            new MirrorStatus("dr", "source", "target", Duration.ofSeconds(9), new SimpleMeterRegistry());
+    private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    private final MirrorStatus status = new MirrorStatus("dr", "source", "target", Duration.ofSeconds(9), meters);
+
+    @Test
+    void countsAbortedTransactionsAndStrayRecords() {
+        status.aborted();
+        status.aborted();
+        status.stray();
+        assertThat(meters.get("understudy.mirror.aborts")
+                        .tag("mirror", "dr")
+                        .counter()
+                        .count())
+                .isEqualTo(2);
+        assertThat(meters.get("understudy.mirror.strays")
+                        .tag("mirror", "dr")
+                        .counter()
+                        .count())
+                .isEqualTo(1);
+    }
 
     @Test
     void isNoLongerRetryingOnceAnythingIsWritten_thoughWhoFailedNeverTells() {

@@ -1,0 +1,179 @@
+package io.understudy.consumer.format;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Assembles sections of whole commits from the partitions of the change topic. A section is held until every partition has
+ * its mark.
+ *
+ * <p>Pure state, not thread-safe.
+ *
+ * @param <T> a change
+ */
+public final class SectionAssembly<T> {
+
+    /**
+     * Where a partition is read from.
+     *
+     * @param offset of the first record to read
+     * @param mark revision of the mark before it, which the next mark must name
+     * @param markMillis timestamp of that mark; {@link Long#MIN_VALUE} if unknown
+     */
+    public record Start(long offset, long mark, long markMillis) {
+
+        /** After records up to {@code mark} expired: the next mark shows whether any other is missing. */
+        public static Start unknown(long offset, long mark) {
+            return new Start(offset, mark, Long.MIN_VALUE);
+        }
+    }
+
+    /**
+     * A mark of {@link MirrorRecord.Kind#COMPLETE}.
+     *
+     * @param writtenMillis its timestamp
+     * @param next offset after it
+     */
+    public record Mark(
+            long revision,
+            long previous,
+            long records,
+            @Nullable Instant asOf,
+            long writtenMillis,
+            long next) {}
+
+    /**
+     * All that is between two marks.
+     *
+     * @param revision of the second mark
+     * @param changes in the order of their commits
+     * @param asOf time at which the source had nothing newer, null if unknown
+     */
+    public record Section<T>(
+            long revision, List<T> changes, @Nullable Instant asOf) {}
+
+    private final Comparator<T> order;
+    private final List<Lane<T>> lanes;
+    private long complete;
+
+    /** @param starts of each partition; where they differ, sections follow from the highest mark */
+    public SectionAssembly(List<Start> starts, Comparator<T> order) {
+        this.order = order;
+        this.lanes = starts.stream().map(start -> new Lane<T>(start)).toList();
+        this.complete = starts.stream().mapToLong(Start::mark).max().orElse(0);
+    }
+
+    /** Revision of the last section. */
+    public long complete() {
+        return complete;
+    }
+
+    /** Whether that partition can wait for the others. */
+    public boolean isAhead(int partition) {
+        return lanes.get(partition).head() != null;
+    }
+
+    /** Offset of each partition after its mark of the last section. */
+    public List<Long> offsets() {
+        return lanes.stream().map(Lane::next).toList();
+    }
+
+    /** Memory of the next section. */
+    public long bytes() {
+        long bytes = 0;
+        for (Lane<T> lane : lanes) {
+            bytes += lane.headBytes();
+        }
+        return bytes;
+    }
+
+    /** Number of repeated changes so far. */
+    public long repeats() {
+        return lanes.stream().mapToLong(Lane::repeats).sum();
+    }
+
+    /**
+     * Accepts the next change of a partition.
+     *
+     * @param value null for a change that counts, but is not returned
+     */
+    public void change(int partition, long revision, int index, int size, @Nullable T value, long bytes)
+            throws HoleException {
+        lanes.get(partition).change(revision, index, size, value, bytes);
+    }
+
+    /** Accepts a record of a snapshot, which must be a repeated one. */
+    public void snapshot(int partition, boolean begins, long revision, long writtenMillis) throws HoleException {
+        lanes.get(partition).snapshot(begins, revision, writtenMillis);
+    }
+
+    /**
+     * Accepts the next mark of a partition.
+     *
+     * @return whether the partition has no change since the last section
+     */
+    public boolean mark(int partition, Mark mark) throws HoleException {
+        return lanes.get(partition).mark(mark);
+    }
+
+    /** Returns the next section, or null until it is complete. */
+    public @Nullable Section<T> next() throws HoleException {
+        for (Lane<T> lane : lanes) {
+            Lane.Part<T> head = lane.head();
+            while (head != null && head.revision <= complete) {
+                lane.take();
+                head = lane.head();
+            }
+            if (head == null) {
+                return null;
+            }
+        }
+        long revision = Objects.requireNonNull(lanes.get(0).head()).revision;
+        Instant asOf = null;
+        NavigableMap<Long, Integer> missing = new TreeMap<>();
+        List<T> changes = new ArrayList<>();
+        for (Lane<T> lane : lanes) {
+            Lane.Part<T> part = Objects.requireNonNull(lane.head());
+            if (part.previous != complete || part.revision != revision) {
+                throw new HoleException("mark at revision " + part.revision + " follows a mark at " + part.previous
+                        + "; expected a mark at revision " + revision + " that follows " + complete);
+            }
+            asOf = later(asOf, part.asOf);
+            for (Lane.Tally tally : part.commits) {
+                missing.merge(tally.revision, tally.size - tally.read, (one, more) -> one + more - tally.size);
+            }
+            changes.addAll(part.values);
+        }
+        requireWhole(missing, revision);
+        lanes.forEach(Lane::take);
+        complete = revision;
+        if (lanes.size() > 1) {
+            changes.sort(order);
+        }
+        return new Section<>(revision, changes, asOf);
+    }
+
+    private static void requireWhole(NavigableMap<Long, Integer> missing, long upTo) throws HoleException {
+        for (var commit : missing.entrySet()) {
+            if (commit.getValue() != 0) {
+                throw new HoleException("commit at revision " + commit.getKey() + " is incomplete; missing changes: "
+                        + commit.getValue());
+            }
+        }
+        if (!missing.isEmpty() && missing.lastKey() > upTo) {
+            throw new HoleException(
+                    "commit at revision " + missing.lastKey() + " precedes the mark at revision " + upTo);
+        }
+    }
+
+    /** The later of two times, if known. */
+    public static @Nullable Instant later(@Nullable Instant one, @Nullable Instant other) {
+        return one == null || (other != null && other.isAfter(one)) ? other : one;
+    }
+}
