@@ -81,13 +81,13 @@ final class CommitBatchTest {
 
     /** An independent model: what etcd's watchers receive, of the source commit by commit, of the target batch by batch. */
     @Property(tries = 500)
-    void whoResumesAfterAnyCommitSeesEachDeletionThatFollows(@ForAll("commits") @Size(max = 40) List<Draft> drafts) {
+    void aWatchResumedAfterAnyCommitSeesEachDeletionThatFollows(@ForAll("commits") @Size(max = 40) List<Draft> drafts) {
         List<TargetCommit> commits = commits(drafts);
-        List<Map<ByteString, Character>> source = events(
-                commits.stream().map(TargetCommit::operations).toList());
+        List<Map<ByteString, Character>> source =
+                events(commits.stream().map(TargetCommit::operations).toList());
         List<CommitBatch> batches = batches(commits, TargetHistory.COALESCED, 3_000);
-        List<Map<ByteString, Character>> target = events(
-                batches.stream().map(CommitBatch::operations).toList());
+        List<Map<ByteString, Character>> target =
+                events(batches.stream().map(CommitBatch::operations).toList());
         int next = 0;
         for (int seen = 0; seen < commits.size(); seen++) {
             while (batches.get(next).position().revision().value() <= seen) {
@@ -125,7 +125,9 @@ final class CommitBatchTest {
     private static Map<ByteString, String> courses(List<Map<ByteString, Character>> transactions) {
         Map<ByteString, String> courses = new LinkedHashMap<>();
         transactions.forEach(events -> events.forEach((key, event) -> courses.merge(
-                key, event.toString(), (before, one) -> before.endsWith("P") && one.equals("P") ? before : before + one)));
+                key,
+                event.toString(),
+                (before, one) -> before.endsWith("P") && one.equals("P") ? before : before + one)));
         return courses;
     }
 
