@@ -12,6 +12,9 @@ import java.util.Map;
  */
 public final class EtcdErrors {
 
+    /** Far above {@code --max-request-bytes}, the server's gRPC library rejects a request before etcd reads it. */
+    private static final String TOO_LARGE_FOR_GRPC = "grpc: received message larger than max";
+
     private static final Map<String, EtcdError> BY_MESSAGE = byMessage();
 
     private EtcdErrors() {}
@@ -61,6 +64,9 @@ public final class EtcdErrors {
         EtcdError exact = BY_MESSAGE.get(message);
         if (exact != null) {
             return exact;
+        }
+        if (message.startsWith(TOO_LARGE_FOR_GRPC)) {
+            return EtcdError.REQUEST_TOO_LARGE;
         }
         // A watch is refused in the long form: "rpc error: code = PermissionDenied desc = etcdserver: permission
         // denied".

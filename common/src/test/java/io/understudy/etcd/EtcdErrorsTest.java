@@ -92,6 +92,15 @@ final class EtcdErrorsTest {
     }
 
     @Test
+    void aRequestAboveTheLimitOfGrpcIsNotRepeated() {
+        Status status = Status.RESOURCE_EXHAUSTED.withDescription(
+                "grpc: received message larger than max (5000161 vs. 2097152)");
+
+        assertThat(EtcdErrors.classify(Duty.WRITE, status).error()).isEqualTo(EtcdError.REQUEST_TOO_LARGE);
+        assertThat(EtcdErrors.classify(Duty.WRITE, status).remedy()).isEqualTo(Remedy.CALLERS_FAULT);
+    }
+
+    @Test
     void aWatchIsRefusedInTheLongForm() {
         assertThat(EtcdErrors.error("rpc error: code = PermissionDenied desc = etcdserver: permission denied"))
                 .isEqualTo(EtcdError.PERMISSION_DENIED);

@@ -11,6 +11,7 @@ import io.understudy.mirror.auth.AuthMode;
 import io.understudy.mirror.etcd.EtcdSink;
 import io.understudy.mirror.etcd.Feeders;
 import io.understudy.mirror.etcd.KeyObservation;
+import io.understudy.mirror.etcd.TargetHistory;
 import io.understudy.mirror.lease.LeaseMetrics;
 import io.understudy.mirror.lease.LeasedSink;
 import io.understudy.mirror.lease.TargetLeases;
@@ -89,7 +90,8 @@ final class EtcdMirror {
         return new MirrorPlan(
                 mirror.name(),
                 source.range(),
-                FeedKind.STATE,
+                // Far behind, only that replays each commit.
+                etcd.options().history() == TargetHistory.EVERY_COMMIT ? FeedKind.HISTORY : FeedKind.STATE,
                 source.shown(),
                 source.feeds(),
                 source.head(),

@@ -20,6 +20,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Real etcd to real etcd: whatever is committed at the source, the target then holds exactly that.
@@ -113,17 +115,28 @@ final class EtcdMirrorIT {
         }
     }
 
-    @Test
-    void stopsAtAValueThatFitsNoRequest_namingKeyAndRemedy() throws Exception {
+    /** Beyond the limit of etcd, and beyond that of its gRPC server. */
+    @ParameterizedTest
+    @ValueSource(ints = {1_572_800, 5_000_000})
+    void stopsBeforeACommitWithAValueThatFitsNoRequest_namingKeySizeLimitAndRemedy(int bytes) throws Exception {
         try (MirrorProcess mirror = start()) {
+            source.put("/before", "1");
             awaitEqual(mirror);
-            source.put("/huge", ByteString.copyFrom(new byte[1_572_800]));
+            var unused = source.kv()
+                    .txn(puts(1, 1).toBuilder()
+                            .addSuccess(RequestOp.newBuilder()
+                                    .setRequestPut(PutRequest.newBuilder()
+                                            .setKey(bytes("/huge"))
+                                            .setValue(ByteString.copyFrom(new byte[bytes]))))
+                            .build());
             assertThat(awaitFailure(mirror))
                     .hasMessageContaining("mirror dr failed")
                     .hasMessageContaining("/huge")
-                    .hasMessageContaining("request is too large")
+                    .hasMessageContaining(" bytes (maxRequestBytes 1572864)")
                     .hasMessageContaining("--max-request-bytes");
         }
+        assertThat(target.contents()).containsOnlyKeys(ByteString.copyFromUtf8("/before"));
+        assertThat(target.get(CHECKPOINT).getKvs(0).getValue().toStringUtf8()).endsWith("\"state\":\"synced\"}");
     }
 
     @Test

@@ -7,10 +7,12 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
+import io.etcd.jetcd.api.Event;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.SourceReset;
+import io.understudy.mirror.etcd.TargetHistory;
 import io.understudy.mirror.fixture.Leases;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
@@ -120,15 +122,34 @@ final class SourceResetIT {
         target.put("/k/03", "by somebody else");
         source.delete("/k/09");
         IntStream.range(0, 30).forEach(i -> source.put("/k/49", "far " + i));
-        try (MirrorProcess mirror = Mirrors.start(new MirrorSettings.Mirror(
+        try (MirrorProcess mirror = farBehindAfterTen(EtcdSinkOptions.DEFAULTS)) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    @Test
+    void aSourceThatIsFarAhead_isReplayedWithEveryCommit() throws Exception {
+        long before = target.revision();
+        source.delete("/k/49");
+        IntStream.range(0, 30).forEach(i -> source.put("/k/49", "far " + i));
+        try (MirrorProcess mirror = farBehindAfterTen(EtcdSinkOptions.DEFAULTS.with(TargetHistory.EVERY_COMMIT))) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(target.watch(before + 1, target.revision()))
+                .filteredOn(event -> event.getKv().getKey().equals(ByteString.copyFromUtf8("/k/49")))
+                .extracting(Event::getType)
+                .hasSize(31)
+                .startsWith(Event.EventType.DELETE, Event.EventType.PUT);
+    }
+
+    private static MirrorProcess farBehindAfterTen(EtcdSinkOptions options) {
+        return Mirrors.start(new MirrorSettings.Mirror(
                 "dr",
                 new MirrorSettings.Source.Etcd(
                         Mirrors.settings(CLUSTERS.source()), EtcdFeedOptions.DEFAULTS.withCatchUpRevisions(10), true),
                 MirrorScope.all(),
-                MirrorSettings.Target.Etcd.of(Mirrors.settings(CLUSTERS.target()), EtcdSinkOptions.DEFAULTS)))) {
-            awaitCaughtUp(mirror, source);
-        }
-        assertThat(target.contents()).isEqualTo(source.contents());
+                MirrorSettings.Target.Etcd.of(Mirrors.settings(CLUSTERS.target()), options)));
     }
 
     @Test

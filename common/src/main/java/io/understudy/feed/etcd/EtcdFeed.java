@@ -41,8 +41,8 @@ import org.slf4j.event.Level;
  * <p>A feed without a position begins with a snapshot; one that needn't tell all history and finds itself far behind on
  * opening goes back to it.
  *
- * <p>A feed of {@link FeedKind#STATE} pins its snapshot by the last commit before it, unless it is small. Another feed can
- * then continue it: that commit must be found again when the tail opens, or the source's history is another one.
+ * <p>A feed of another kind than {@link FeedKind#RECENT} pins its snapshot by the last commit before it, unless it is small.
+ * Another feed can then continue it: that commit must be found again when the tail opens, or the source's history is another one.
  *
  * <p>Invariant F13: a continued snapshot gives the rest at the same revision of the same history, or another one starts.
  *
@@ -363,7 +363,7 @@ final class EtcdFeed implements Feed {
                 .addKeyValue("revision", at)
                 .addKeyValue("history", history)
                 .log("snapshot started");
-        if (kind == FeedKind.STATE) {
+        if (kind != FeedKind.RECENT) {
             anchorUntilNanos = System.nanoTime() + options.requestTimeout().toNanos();
             return false;
         }

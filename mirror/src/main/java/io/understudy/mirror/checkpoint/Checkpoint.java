@@ -110,14 +110,6 @@ public record Checkpoint(
     }
 
     /**
-     * The same before a synchronisation with {@code cluster}, of which the target was found to be a copy at a revision,
-     * whatever was mirrored before.
-     */
-    public Checkpoint comparedWith(ClusterId cluster, Revision revisionThere) {
-        return new Checkpoint(cluster, scope, revisionThere, null, epoch, writer, path, at, CheckpointState.SYNCING);
-    }
-
-    /**
      * Complete up to {@code position}.
      *
      * @throws IllegalArgumentException that would be a step back, or into another cluster

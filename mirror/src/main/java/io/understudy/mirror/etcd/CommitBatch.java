@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
  * Consecutive commits of the source that become one of the target: the last write of each key. So whoever reads the target
  * sees only states that the source had.
  *
- * <p>Commits of different paths are never joined, since a transaction has one mark. Nor are two that put keys with leases,
- * nor one that puts such a key with one that deleted it: locks queue by the revision that created their key. Nor is one that
- * deletes a key with one that put it: watchers of the target see each deletion.
+ * <p>Commits of different paths are never joined, since a transaction has one mark. Nor are two that put keys with leases:
+ * locks queue by the revision that created their key. Nor are a put and a deletion of one key, in either order: etcd
+ * reports one event per key and transaction, so a watcher would miss the deletion.
  *
- * <p>Invariant M3: joined commits fit into a request and share one path, and readers of the target see only source
- * states, in order.
+ * <p>Invariant M3: joined commits fit into a request and share one path. Readers of the target see only source states, in
+ * order, and its watchers see each deletion.
  */
 final class CommitBatch {
 
@@ -66,7 +66,7 @@ final class CommitBatch {
         return history == TargetHistory.COALESCED
                 && path.equals(next.path())
                 && keepsQueues(next)
-                && showsDeletions(next)
+                && keepsDeletions(next)
                 && fits(next, room);
     }
 
@@ -145,32 +145,16 @@ final class CommitBatch {
     }
 
     private boolean keepsQueues(TargetCommit next) {
-        if (!next.isLeased()) {
-            return true;
-        }
-        return !leased && next.operations().stream().noneMatch(this::revives);
+        return !leased || !next.isLeased();
     }
 
-    /**
-     * A key that came and went in one transaction would leave no trace: who knows it from the source, and goes on watching
-     * here, would not learn that it is gone.
-     */
-    private boolean showsDeletions(TargetCommit next) {
+    private boolean keepsDeletions(TargetCommit next) {
         for (RequestOp operation : next.operations()) {
-            if (operation.hasRequestDeleteRange()) {
-                RequestOp before = operations.get(Operations.key(operation));
-                if (before != null && before.hasRequestPut()) {
-                    return false;
-                }
+            RequestOp before = operations.get(Operations.key(operation));
+            if (before != null && before.hasRequestPut() != operation.hasRequestPut()) {
+                return false;
             }
         }
         return true;
-    }
-
-    private boolean revives(RequestOp operation) {
-        RequestOp before = operations.get(Operations.key(operation));
-        return before != null
-                && before.hasRequestDeleteRange()
-                && operation.getRequestPut().getLease() != 0;
     }
 }

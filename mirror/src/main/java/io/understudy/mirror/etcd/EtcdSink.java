@@ -129,7 +129,7 @@ public final class EtcdSink implements Sink {
             }
             Checkpoint taken = requireThere(writer.read()).takenOverBy(writerName);
             try {
-                store.writeOwn(List.of(), taken);
+                store.writeOwn(synchronisation.missingRecord(taken), taken);
             } catch (SinkException.Fenced e) {
                 // A writer of an earlier release, which does not compare the epoch: look again.
                 lost = e;

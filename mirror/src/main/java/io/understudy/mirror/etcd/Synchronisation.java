@@ -4,7 +4,9 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.checkpoint.CorruptCheckpointException;
 import io.understudy.mirror.checkpoint.LaneProgress;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
@@ -33,7 +35,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It begins with a transaction that puts the checkpoint and the keys of all lanes, those that an earlier run left
  * behind included: from then on nothing is written that was meant to be before. It ends with one that deletes the lanes'
- * keys and puts the checkpoint {@code synced}.
+ * keys, puts the checkpoint {@code synced} and records it as {@link ReservedKeys#resumable}: the target's history lacks
+ * deletions that the snapshot covers.
  */
 final class Synchronisation implements AutoCloseable {
 
@@ -245,7 +248,31 @@ final class Synchronisation implements AutoCloseable {
             ended.add(Operations.delete(ReservedKeys.keptForeign(mirror)));
         }
         Checkpoint syncing = writer.current();
-        writer.writeOwn(ended, syncing.marked(syncing.path(), Instant.now()).syncedAt(position));
+        Checkpoint synced = syncing.marked(syncing.path(), Instant.now()).syncedAt(position);
+        ended.add(resumable(synced));
+        writer.writeOwn(ended, synced);
+    }
+
+    /**
+     * Records {@code taken} as the first checkpoint from which watchers resume, if there is no such record of its source:
+     * after a switchover, or a mirror of an earlier release, which joined deletions with puts.
+     */
+    List<RequestOp> missingRecord(Checkpoint taken) {
+        TargetKeys found = new TargetKeys(calls, KeyRange.single(ReservedKeys.resumable(mirror)));
+        boolean isRecorded = found.hasNext() && isRecord(found.next().getValue(), taken.source());
+        return isRecorded || taken.state() == CheckpointState.SYNCING ? List.of() : List.of(resumable(taken));
+    }
+
+    private static boolean isRecord(ByteString stored, ClusterId source) {
+        try {
+            return CheckpointCodec.decode("", stored).source().equals(source);
+        } catch (CorruptCheckpointException e) {
+            return false;
+        }
+    }
+
+    private RequestOp resumable(Checkpoint from) {
+        return Operations.put(ReservedKeys.resumable(mirror), CheckpointCodec.encode(from));
     }
 
     /** Ends what is under way. */

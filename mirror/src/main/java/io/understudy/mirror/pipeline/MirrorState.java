@@ -7,6 +7,7 @@ import java.util.Locale;
  *
  * <pre>
  *   starting -> syncing -> synced      by what the feed gives
+ *   synced &lt;-> torn   while a commit is written in parts
  *   syncing, synced -> starting   while a snapshot is awaited
  *   starting, syncing, synced &lt;-> retrying   while a cluster doesn't answer
  *   any of these &lt;-> standby   while another process of the mirror is active
@@ -23,6 +24,8 @@ public enum MirrorState {
     SYNCING,
     /** The target is the source's state at the checkpoint; commits are relayed. */
     SYNCED,
+    /** As {@link #SYNCED}, but a commit larger than one request is written in parts. */
+    TORN,
     /**
      * A cluster doesn't answer: the target a call that nothing goes on without, or the source that is followed anything at
      * all. Attempts go on, and the reason names it.

@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.understudy.mirror.active.Standing;
 import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.metrics.MirrorMeter;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkListener;
@@ -178,7 +179,7 @@ final class MirrorStatus implements SinkListener {
                 switch (next) {
                     case FAILED -> Level.ERROR;
                     case RETRYING -> Level.WARN;
-                    case STANDBY, STARTING, SYNCING, SYNCED, STOPPED -> Level.INFO;
+                    case STANDBY, STARTING, SYNCING, SYNCED, TORN, STOPPED -> Level.INFO;
                 };
         LOG.atLevel(level)
                 .addKeyValue("mirror", mirror)
@@ -334,8 +335,12 @@ final class MirrorStatus implements SinkListener {
         return "waiting for source " + source;
     }
 
+    /** As shown: while a commit is written in parts the target's state is none of the source's. */
     synchronized MirrorState state() {
-        return state;
+        Checkpoint stored = checkpoint();
+        return state == MirrorState.SYNCED && stored != null && stored.state() == CheckpointState.TORN
+                ? MirrorState.TORN
+                : state;
     }
 
     /** To be told how far a snapshot is copied. */
@@ -416,12 +421,15 @@ final class MirrorStatus implements SinkListener {
 
     synchronized MirrorReport report() {
         Revision complete = complete();
+        MirrorState shown = state();
         return new MirrorReport(
                 mirror,
                 source,
                 target,
-                state,
-                reason,
+                shown,
+                shown == MirrorState.TORN
+                        ? "the commit after revision " + complete + " is written in parts, since it exceeds one request"
+                        : reason,
                 since,
                 checkpoint(),
                 complete.value(),

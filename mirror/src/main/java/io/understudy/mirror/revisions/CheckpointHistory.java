@@ -64,6 +64,17 @@ public final class CheckpointHistory {
     }
 
     /**
+     * The first moment from which the target's history has each deletion, as known at {@code now}: the end of the last
+     * resync. That is {@code now} where nothing is recorded.
+     */
+    Moment resumable(Moment now) throws TargetUnreadableException, InterruptedException {
+        RangeResponse answer =
+                read(ReservedKeys.resumable(mirror), now.revision()).orElseGet(RangeResponse::getDefaultInstance);
+        Moment recorded = moment(now.revision(), answer);
+        return recorded.isOf(now) ? recorded : now;
+    }
+
+    /**
      * Since when the target is where the mirror's keys are written by their owners, after a switchover or failover; empty if it
      * is not.
      */

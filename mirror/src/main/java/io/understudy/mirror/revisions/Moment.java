@@ -30,6 +30,13 @@ public record Moment(
                 && checkpoint.revision().isAfter(seen);
     }
 
+    /** Whether both are of one source. */
+    boolean isOf(Moment other) {
+        return checkpoint != null
+                && other.checkpoint != null
+                && checkpoint.source().equals(other.checkpoint.source());
+    }
+
     /** Whether it holds a state that the source had; so it does when there is no checkpoint yet: that of an empty source. */
     boolean isWhole() {
         return checkpoint == null || checkpoint.state() == CheckpointState.SYNCED;

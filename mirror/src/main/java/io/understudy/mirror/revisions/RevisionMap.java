@@ -5,22 +5,23 @@ import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.revisions.Translation.ListAgain;
 import io.understudy.mirror.revisions.Translation.NotYet;
 import io.understudy.mirror.revisions.Translation.ResumeAt;
-import io.understudy.vocabulary.ClusterId;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.Revision;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Translates revisions of the source into the target's. Nothing is stored for it: the revisions of a checkpoint only
- * move forward while its source stays the same, so the history of the checkpoint key is searched by halves from the key's
- * creation on, some thirty reads. The map lives as long as
- * the target's history, which is as long as a watcher could use it.
+ * Translates revisions of the source into the target's. The revisions of a checkpoint only move forward after the last
+ * resync, so the history of the checkpoint key is searched by halves from there on, some thirty reads. The map lives as long
+ * as the target's history, which is as long as a watcher could use it. Beside it only the end of the last resync is stored,
+ * see {@link ReservedKeys#resumable}.
  *
- * <p>Invariant M34: a watcher that resumes at the translated revision misses nothing.
+ * <p>Invariant M34: a watcher that resumes at the translated revision misses nothing, and sees each deletion that a watcher
+ * of the source would see.
  */
 public final class RevisionMap {
 
-    /** Nothing here tells whether the source had any: the hand-over's report does. */
+    /** The hand-over's report names them. */
     private static final String LATER = "; later changes, if any, are lost";
 
     private final CheckpointHistory history;
@@ -40,27 +41,25 @@ public final class RevisionMap {
         if (reached == null) {
             return new NotYet(Revision.ZERO, "the target has no checkpoint of this mirror");
         }
-        ClusterId source = reached.source();
-        if (now.holdsMoreThan(seen, source)) {
-            // Checkpoints that were deleted before this one was created are of an earlier mirror.
-            Revision absent = before(now.created());
-            return resume(
-                    seen,
-                    source,
-                    absent,
-                    first(
-                            absent,
-                            now.revision(),
-                            at -> at.isPresent() && at.get().holdsMoreThan(seen, source)));
+        if (reached.state() != CheckpointState.SYNCING && now.holdsMoreThan(seen, reached.source())) {
+            Moment resumable = history.resumable(now);
+            return seen.isBefore(revision(resumable))
+                    ? listAgain(
+                            resumable.written(),
+                            resumable,
+                            "the target may lack deletions up to source revision " + revision(resumable)
+                                    + ", where its last resync ended")
+                    : resume(seen, now, resumable);
         }
         if (reached.state() == CheckpointState.SYNCED && reached.revision().equals(seen)) {
             return history.isHomeAt(now.revision())
-                    ? resumeAfter(now)
+                    ? resumeAfter(now, null)
                     : new ResumeAt(now.revision().next());
         }
         if (history.homeSince().isPresent()) {
             return new ListAgain(
                     now.revision(),
+                    null,
                     reached.state() == CheckpointState.SYNCED
                             ? "the target became primary, with the source's changes up to revision "
                                     + reached.revision() + LATER
@@ -104,77 +103,69 @@ public final class RevisionMap {
         boolean holds(Optional<Moment> at);
     }
 
-    /**
-     * @param absent the target's last revision without this checkpoint
-     * @param more the target's first revision with more than was seen
-     */
-    private Translation resume(Revision seen, ClusterId source, Revision absent, Revision more)
+    /** @param resumable from when on the checkpoint of {@code now} only moved forward; at most what was seen */
+    private Translation resume(Revision seen, Moment now, Moment resumable)
             throws TargetUnreadableException, InterruptedException {
-        Moment before = more.value() == 1 ? null : history.at(before(more)).orElse(null);
+        Revision more = first(
+                resumable.written(),
+                now.revision(),
+                at -> at.isPresent() && revision(at.get()).isAfter(seen));
+        Moment from = history.at(more).orElse(now);
+        Moment before = history.at(before(more)).orElse(null);
         if (before == null) {
-            return new ListAgain(more, "target history is compacted up to revision " + more);
+            return listAgain(more, from, "target history is compacted up to revision " + more);
         }
         Revision base = revision(before);
-        if (before.isWhole() && before.checkpoint() == null) {
-            return new ListAgain(more, "the mirror started after revision " + seen);
-        }
-        if (before.checkpoint() != null && !before.checkpoint().source().equals(source)) {
-            return new ListAgain(
-                    more,
-                    "source cluster ID changed from " + before.checkpoint().source() + " to " + source + " at revision "
-                            + before.revision() + " of the target");
-        }
-        if (history.isHomeAt(more)) {
-            // No mirror writes meanwhile: a failback has brought both together.
+        if (history.isHomeAt(before.revision())) {
+            // No mirror wrote meanwhile.
             return before.isWhole() && base.equals(seen)
-                    ? resumeAfter(before)
-                    : new ListAgain(
+                    ? resumeAfter(before, from)
+                    : listAgain(
                             more,
+                            from,
                             "the target was primary in the meantime, with the source's changes up to revision " + base
                                     + LATER);
         }
         if (before.isWhole()) {
             return new ResumeAt(more);
         }
-        if (isSyncing(before) && base.isBefore(seen)) {
-            // Keys that came after the base and went before the snapshot were never in the target: nothing tells that
-            // they are gone.
-            return new ListAgain(
-                    more,
-                    base.equals(Revision.ZERO)
-                            ? "the mirror started at revision "
-                                    + history.at(more)
-                                            .map(RevisionMap::revision)
-                                            .orElse(base) + ", after revision " + seen
-                            : "the mirror was resynced from revision " + base + ", after revision " + seen);
-        }
         // Some of the changes came in parts, before the checkpoint moved on.
         Revision held = first(
-                before(absent),
+                before(resumable.written()),
                 before.revision(),
                 at -> at.isPresent() && !revision(at.get()).isBefore(base));
         Optional<Moment> first = history.at(held);
         if (first.isEmpty() || !first.get().isWhole()) {
-            return new ListAgain(more, "target history is compacted up to revision " + held);
+            return listAgain(more, from, "target history is compacted up to revision " + held);
         }
         return new ResumeAt(
                 first(held, before.revision(), at -> at.isPresent() && !at.get().isWhole()));
     }
 
-    /** All that the target's owners have written after the mirror's last word. */
-    private Translation resumeAfter(Moment moment) throws TargetUnreadableException, InterruptedException {
-        return history.at(moment.written()).isPresent()
-                ? new ResumeAt(moment.written().next())
-                : new ListAgain(moment.revision(), "target history is compacted up to revision " + moment.written());
+    /**
+     * All that the target's owners have written after the mirror's last commit.
+     *
+     * @param resumable from when on a mirror writes again; null if none does
+     */
+    private Translation resumeAfter(Moment moment, @Nullable Moment resumable)
+            throws TargetUnreadableException, InterruptedException {
+        if (history.at(moment.written()).isPresent()) {
+            return new ResumeAt(moment.written().next());
+        }
+        String why = "target history is compacted up to revision " + moment.written();
+        return resumable == null
+                ? new ListAgain(moment.revision(), null, why)
+                : listAgain(resumable.revision(), resumable, why);
+    }
+
+    /** @param resumable at the first revision that resumes */
+    private static ListAgain listAgain(Revision oldest, Moment resumable, String why) {
+        Revision from = revision(resumable);
+        return new ListAgain(oldest, from, why + ". Revisions from " + from + " resume");
     }
 
     private static Revision before(Revision revision) {
         return new Revision(Math.max(0, revision.value() - 1));
-    }
-
-    private static boolean isSyncing(Moment moment) {
-        Checkpoint checkpoint = moment.checkpoint();
-        return checkpoint != null && checkpoint.state() == CheckpointState.SYNCING;
     }
 
     private static Revision revision(Moment moment) {

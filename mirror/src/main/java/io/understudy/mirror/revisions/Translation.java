@@ -1,6 +1,7 @@
 package io.understudy.mirror.revisions;
 
 import io.understudy.vocabulary.Revision;
+import org.jspecify.annotations.Nullable;
 
 /** Where a watcher that has seen everything up to a revision of the source goes on in the target. */
 public sealed interface Translation {
@@ -13,11 +14,12 @@ public sealed interface Translation {
     record ResumeAt(Revision start) implements Translation {}
 
     /**
-     * It lists the keys anew and watches from there: what the target still has of its history doesn't tell every change.
+     * It lists the keys and watches from there: the target's history lacks changes that follow what was seen.
      *
      * @param oldest a list read at this revision of the target or a later one is newer than what was seen
+     * @param resumable the first revision of the source that resumes instead; null if no later one does
      */
-    record ListAgain(Revision oldest, String why) implements Translation {}
+    record ListAgain(Revision oldest, @Nullable Revision resumable, String why) implements Translation {}
 
     /**
      * It has seen more than the target has: ask again when the target has reached that. If the source is gone for good, it

@@ -75,6 +75,11 @@ public final class ReservedKeys {
         return of(mirror, "kept");
     }
 
+    /** Where an etcd cluster stores a mirror's first checkpoint since when its history has each deletion. */
+    public static ByteString resumable(String mirror) {
+        return of(mirror, "resumable");
+    }
+
     /** All that an etcd cluster stores of a mirror into it under names that begin like that. */
     public static KeyRange all(String mirror, String what) {
         return KeyRange.prefix(of(mirror, what));

@@ -14,8 +14,8 @@ public final class TranslationPage {
 
     /**
      * {@code {"mirror":…,"revision":…,"answer":…,…}}, the answer being {@code resume} with {@code startRevision}, {@code
-     * list-again} with {@code oldestRevision}, or {@code not-yet} with {@code completeRevision}; the latter two with a {@code
-     * reason}.
+     * list-again} with {@code oldestRevision} and {@code resumableRevision}, null for none, or {@code not-yet} with {@code
+     * completeRevision}; the latter two with a {@code reason}.
      *
      * @param seen the revision of the source that was asked about
      */
@@ -27,6 +27,11 @@ public final class TranslationPage {
         } else if (translation instanceof Translation.ListAgain again) {
             node.put("answer", "list-again")
                     .put("oldestRevision", again.oldest().value())
+                    .put(
+                            "resumableRevision",
+                            again.resumable() == null
+                                    ? null
+                                    : (Long) again.resumable().value())
                     .put("reason", again.why());
         } else if (translation instanceof Translation.NotYet yet) {
             node.put("answer", "not-yet")

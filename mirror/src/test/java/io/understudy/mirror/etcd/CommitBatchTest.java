@@ -79,6 +79,58 @@ final class CommitBatchTest {
         }
     }
 
+    /** An independent model: what etcd's watchers receive, of the source commit by commit, of the target batch by batch. */
+    @Property(tries = 500)
+    void aWatchResumedAfterAnyCommitSeesEachDeletionThatFollows(@ForAll("commits") @Size(max = 40) List<Draft> drafts) {
+        List<TargetCommit> commits = commits(drafts);
+        List<Map<ByteString, Character>> source =
+                events(commits.stream().map(TargetCommit::operations).toList());
+        List<CommitBatch> batches = batches(commits, TargetHistory.COALESCED, 3_000);
+        List<Map<ByteString, Character>> target =
+                events(batches.stream().map(CommitBatch::operations).toList());
+        int next = 0;
+        for (int seen = 0; seen < commits.size(); seen++) {
+            while (batches.get(next).position().revision().value() <= seen) {
+                next++;
+            }
+            Map<ByteString, String> expected = courses(source.subList(seen, source.size()));
+            Map<ByteString, String> received = courses(target.subList(next, target.size()));
+            for (Map.Entry<ByteString, String> each : expected.entrySet()) {
+                assertThat(received.getOrDefault(each.getKey(), ""))
+                        .as("events of %s after revision %d", each.getKey().toStringUtf8(), seen)
+                        .endsWith(each.getValue());
+            }
+        }
+    }
+
+    /** One event per key and transaction; none where a deletion finds nothing. */
+    private static List<Map<ByteString, Character>> events(List<List<RequestOp>> transactions) {
+        SortedMap<ByteString, ByteString> state = state();
+        List<Map<ByteString, Character>> all = new ArrayList<>();
+        for (List<RequestOp> transaction : transactions) {
+            Map<ByteString, Character> events = new LinkedHashMap<>();
+            for (RequestOp operation : transaction) {
+                boolean had = state.containsKey(Operations.key(operation));
+                apply(operation, state);
+                if (operation.hasRequestPut() || had) {
+                    events.put(Operations.key(operation), operation.hasRequestPut() ? 'P' : 'D');
+                }
+            }
+            all.add(events);
+        }
+        return all;
+    }
+
+    /** The events of each key in order, several puts in a row as one. */
+    private static Map<ByteString, String> courses(List<Map<ByteString, Character>> transactions) {
+        Map<ByteString, String> courses = new LinkedHashMap<>();
+        transactions.forEach(events -> events.forEach((key, event) -> courses.merge(
+                key,
+                event.toString(),
+                (before, one) -> before.endsWith("P") && one.equals("P") ? before : before + one)));
+        return courses;
+    }
+
     @Property(tries = 500)
     void whatIsJoinedHasOnePathAndOneCommitWithLeasesAtMost(@ForAll("commits") @Size(max = 60) List<Draft> drafts) {
         List<TargetCommit> commits = commits(drafts);
@@ -108,16 +160,20 @@ final class CommitBatchTest {
     }
 
     @Test
-    void aKeyThatWasDeletedIsNotPutWithALeaseInTheSameTransaction() {
+    void aDeletionAndAPutOfOneKeyAreNotJoined() {
         CommitBatch batch = new CommitBatch(TargetHistory.COALESCED);
         batch.add(commit(1, Operations.delete(bytes("lock/a"))), 1_000);
         assertThat(batch.takes(commit(2, Operations.put(bytes("lock/a"), bytes("1"), 7)), 1_000))
                 .as("it would keep its place in the queue")
                 .isFalse();
+        assertThat(batch.takes(commit(2, Operations.put(bytes("lock/a"), bytes("1"))), 1_000))
+                .as("watchers would miss the deletion")
+                .isFalse();
         assertThat(batch.takes(commit(2, Operations.put(bytes("lock/b"), bytes("1"), 7)), 1_000))
                 .isTrue();
-        assertThat(batch.takes(commit(2, Operations.put(bytes("lock/a"), bytes("1"))), 1_000))
-                .isTrue();
+        batch.add(commit(2, Operations.put(bytes("lock/b"), bytes("1"), 7)), 1_000);
+        assertThat(batch.takes(commit(3, Operations.delete(bytes("lock/b"))), 1_000))
+                .isFalse();
     }
 
     @Test

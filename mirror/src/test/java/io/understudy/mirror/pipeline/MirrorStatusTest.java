@@ -7,11 +7,18 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.FeedStart;
+import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
@@ -63,6 +70,36 @@ final class MirrorStatusTest {
         assertThat(status.state()).isEqualTo(MirrorState.RETRYING);
         status.available();
         assertThat(status.state()).isEqualTo(MirrorState.SYNCED);
+    }
+
+    @Test
+    void isTornWhileACommitIsWrittenInParts() {
+        Checkpoint before = Checkpoint.first(new ClusterId(1), MirrorScope.all(), "test", START)
+                .syncedAt(new Position(new ClusterId(1), new Revision(7), null));
+        AtomicReference<Checkpoint> stored = new AtomicReference<>(before);
+        status.opened(new PipelineTest.StubSink() {
+            @Override
+            public FeedStart open() {
+                return new Position(new ClusterId(1), new Revision(7), null);
+            }
+
+            @Override
+            public Checkpoint checkpoint() {
+                return stored.get();
+            }
+
+            @Override
+            public Revision complete() {
+                return stored.get().revision();
+            }
+        });
+        status.synced(new Revision(7));
+        assertThat(status.state()).isEqualTo(MirrorState.SYNCED);
+        stored.set(before.in(CheckpointState.TORN));
+        assertThat(status.report().state()).isEqualTo(MirrorState.TORN);
+        assertThat(status.report().reason()).startsWith("the commit after revision 7 is written in parts");
+        stored.set(before);
+        assertThat(status.report().reason()).isEqualTo("following the source from revision 7");
     }
 
     @Test

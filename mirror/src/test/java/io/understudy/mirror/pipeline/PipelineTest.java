@@ -401,7 +401,7 @@ final class PipelineTest {
         public void close() {}
     }
 
-    private abstract static class StubSink implements Sink {
+    abstract static class StubSink implements Sink {
 
         @Override
         public void sourceReset(FeedEndedException why) {}

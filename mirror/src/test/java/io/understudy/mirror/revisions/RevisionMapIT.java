@@ -7,6 +7,9 @@ import static org.awaitility.Awaitility.await;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
 import io.etcd.jetcd.api.Event;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
@@ -27,6 +30,7 @@ import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -36,8 +40,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * For every revision of the source: who knows the source as it was then, and applies what a watch of the target gives from
- * the translated revision on, knows the target.
+ * For every revision of the source: a watcher of the target from the translated revision on, which begins with the
+ * source's state at that revision, ends with the target's state. For each key it receives the puts and deletions that a
+ * watcher of the source receives, several puts in a row as one.
  *
  * <p>Tests invariant M34.
  */
@@ -68,6 +73,7 @@ final class RevisionMapIT {
     @Test
     void resumingGivesEveryChangeAfterWhatWasSeen_throughBatchesTornCommitsProgressAndRestarts() throws Exception {
         steps(10);
+        long snapshot = revision();
         // Small enough to tear a commit of several values.
         EtcdSinkOptions options = EtcdSinkOptions.DEFAULTS
                 .withLimits(EtcdSinkOptions.LEAST_REQUEST_BYTES, 128)
@@ -80,9 +86,13 @@ final class RevisionMapIT {
             awaitCaughtUp(mirror, source);
             CLUSTERS.target().leader().pause();
             steps(20);
-            source.put("/w/brief", "comes and goes while nothing can be written");
-            remember();
-            source.delete("/w/brief");
+            for (int i = 0; i < 3; i++) {
+                source.put("/w/brief", "comes and goes while nothing can be written");
+                remember();
+                source.delete("/w/brief");
+                remember();
+            }
+            source.put("/w/brief", "stays");
             remember();
             steps(20);
             CLUSTERS.target().members().get(0).resume();
@@ -104,18 +114,65 @@ final class RevisionMapIT {
             assertThat(map.translate(new Revision(seen))).as("seen " + seen).isInstanceOf(ResumeAt.class);
         }
         verifyAll();
-        assertThat(map.translate(new Revision(states.firstKey())))
-                .as("of what was gone before the mirror began, the target tells nothing")
-                .isInstanceOfSatisfying(ListAgain.class, again -> assertThat(again.why())
-                        .startsWith("the mirror started at revision ")
-                        .isNotEqualTo("the mirror started at revision 0, after revision " + states.firstKey())
-                        .endsWith(", after revision " + states.firstKey()));
+        assertListedAgain(new Revision(states.firstKey()), new Revision(snapshot));
         assertThat(map.translate(new Revision(revision() + 10))).isInstanceOf(NotYet.class);
         moveHome();
         assertThat(map.translate(new Revision(revision() + 10)))
                 .as("what the target never had is not waited for once it has taken over")
                 .isInstanceOfSatisfying(
                         ListAgain.class, again -> assertThat(again.why()).endsWith("later changes, if any, are lost"));
+    }
+
+    @Test
+    void whatIsWrittenWhileTheTargetIsPrimaryIsListedAgain() throws Exception {
+        try (MirrorProcess mirror = mirror(EtcdSinkOptions.DEFAULTS)) {
+            steps(20);
+            awaitCaughtUp(mirror, source);
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> map.translate(new Revision(revision())) instanceof ResumeAt);
+        }
+        long moved = revision();
+        Revision before = clustersNow();
+        Checkpoint checkpoint = history().now().checkpoint();
+        ByteString record = target.get(ReservedKeys.home("dr")).getKvs(0).getValue();
+        moveHome();
+        target.put("/w/by-a-client", "of the target");
+        // As a switchover leaves it: the checkpoint of the other direction, beside the record that moved.
+        Position back = new Position(checkpoint.source(), new Revision(moved + 5), null);
+        var unused = target.kv()
+                .txn(TxnRequest.newBuilder()
+                        .addSuccess(put(ReservedKeys.home("dr"), record))
+                        .addSuccess(
+                                put(ReservedKeys.checkpoint("dr"), CheckpointCodec.encode(checkpoint.syncedAt(back))))
+                        .build());
+        assertThat(map.translate(new Revision(moved)))
+                .isInstanceOfSatisfying(ResumeAt.class, at -> assertThat(at.start())
+                        .isLessThanOrEqualTo(before.next().next()));
+        assertThat(map.translate(new Revision(moved + 2)))
+                .isInstanceOfSatisfying(
+                        ListAgain.class, again -> assertThat(again.resumable()).isEqualTo(back.revision()));
+        assertThat(map.translate(back.revision())).isInstanceOf(ResumeAt.class);
+    }
+
+    private static RequestOp put(ByteString key, ByteString value) {
+        return RequestOp.newBuilder()
+                .setRequestPut(PutRequest.newBuilder().setKey(key).setValue(value))
+                .build();
+    }
+
+    private CheckpointHistory history() {
+        return new CheckpointHistory("dr", clusters.target());
+    }
+
+    /** The answer names the first revision that resumes. */
+    private void assertListedAgain(Revision seen, Revision resumable) throws Exception {
+        Translation answer = map.translate(seen);
+        assertThat(answer).as("seen " + seen).isInstanceOfSatisfying(ListAgain.class, again -> {
+            assertThat(again.why()).endsWith(". Revisions from " + resumable + " resume");
+            assertThat(again.resumable()).isEqualTo(resumable);
+        });
+        assertThat(map.translate(new Revision(resumable.value() - 1))).isEqualTo(answer);
+        assertThat(map.translate(resumable)).isInstanceOf(ResumeAt.class);
     }
 
     private void moveHome() {
@@ -144,11 +201,9 @@ final class RevisionMapIT {
             steps(20);
             awaitCaughtUp(mirror, source);
         }
-        assertThat(map.translate(new Revision(before))).isInstanceOf(ResumeAt.class);
-        assertThat(map.translate(new Revision(compacted - 1)))
-                .isInstanceOfSatisfying(ListAgain.class, again -> assertThat(again.why())
-                        .startsWith("the mirror was resynced from revision "));
-        assertThat(map.translate(new Revision(compacted + 1))).isInstanceOf(ResumeAt.class);
+        for (long seen : new long[] {before - 1, before, compacted - 1}) {
+            assertListedAgain(new Revision(seen), new Revision(compacted));
+        }
         verifyAll();
     }
 
@@ -204,11 +259,17 @@ final class RevisionMapIT {
         SortedMap<ByteString, ByteString> state = new TreeMap<>(KeyRange.KEY_ORDER);
         for (long seen = states.firstKey(); seen <= states.lastKey(); seen++) {
             state = states.getOrDefault(seen, state);
+            long seenThen = seen;
             if (map.translate(new Revision(seen)) instanceof ResumeAt at) {
                 resumed++;
                 SortedMap<ByteString, ByteString> known = new TreeMap<>(mirrored(state));
                 List<Event> events =
                         target.watch(at.start().value(), clustersNow().value());
+                Map<ByteString, String> received = courses(events);
+                courses(source.watch(seen + 1, revision())).forEach((key, course) -> assertThat(
+                                received.getOrDefault(key, ""))
+                        .as("events of %s, seen %d, resumed at %s, seed %d", key.toStringUtf8(), seenThen, at, seed)
+                        .endsWith(course));
                 for (Event event : events) {
                     ByteString key = event.getKv().getKey();
                     if (event.getType() == Event.EventType.PUT) {
@@ -224,6 +285,21 @@ final class RevisionMapIT {
             }
         }
         assertThat(resumed).isPositive();
+    }
+
+    /** Puts and deletions of each mirrored key in order, several puts in a row as one. */
+    private static Map<ByteString, String> courses(List<Event> events) {
+        Map<ByteString, String> courses = new HashMap<>();
+        for (Event event : events) {
+            String one = event.getType() == Event.EventType.PUT ? "P" : "D";
+            if (SCOPE.contains(event.getKv().getKey())) {
+                courses.merge(
+                        event.getKv().getKey(),
+                        one,
+                        (before, next) -> before.endsWith("P") && next.equals("P") ? before : before + next);
+            }
+        }
+        return courses;
     }
 
     private Revision clustersNow() {
