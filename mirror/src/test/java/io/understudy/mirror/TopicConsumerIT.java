@@ -3,6 +3,7 @@ package io.understudy.mirror;
 import static io.understudy.mirror.fixture.Mirrors.PATIENCE;
 import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
@@ -10,6 +11,7 @@ import io.understudy.consumer.Change;
 import io.understudy.consumer.ConsumerOptions;
 import io.understudy.consumer.Event;
 import io.understudy.consumer.MirrorConsumer;
+import io.understudy.consumer.MirrorConsumerException;
 import io.understudy.consumer.Position;
 import io.understudy.feed.kafka.RecordFormat;
 import io.understudy.feed.kafka.TopicOrigin;
@@ -34,6 +36,7 @@ import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
@@ -223,6 +226,32 @@ final class TopicConsumerIT {
             assertThat(events.subList(0, 2))
                     .extracting(each -> ((Event.Commit<String, String>) each).revision())
                     .containsExactly(5L, 6L);
+        }
+    }
+
+    @Test
+    void addedPartitionsAreRejected() throws Exception {
+        source.put("a", "1");
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+            try (Admin admin = Admin.create(Map.of("bootstrap.servers", KAFKA.bootstrapServers()))) {
+                admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(PARTITIONS + 1)))
+                        .all()
+                        .get();
+                await().atMost(PATIENCE)
+                        .until(() -> admin.describeTopics(List.of(topic))
+                                        .topicNameValues()
+                                        .get(topic)
+                                        .get()
+                                        .partitions()
+                                        .size()
+                                > PARTITIONS);
+            }
+            try (Store store = new Store()) {
+                assertThatThrownBy(() -> store.readTo(Long.MAX_VALUE))
+                        .isInstanceOf(MirrorConsumerException.class)
+                        .hasMessageContaining("has 3 partitions, but its mirror writes to 2");
+            }
         }
     }
 

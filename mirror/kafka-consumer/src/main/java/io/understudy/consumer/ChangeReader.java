@@ -69,6 +69,7 @@ final class ChangeReader<K, V> {
                 || partitions.size() != position.offsets().size()) {
             throw new RestartException("topic " + options.topic() + " was recreated");
         }
+        topics.assign(partitions);
         List<SectionAssembly.Start> found = new ArrayList<>();
         for (int i = 0; i < partitions.size(); i++) {
             long offset = position.offsets().get(i);
@@ -119,10 +120,11 @@ final class ChangeReader<K, V> {
     private SectionAssembly.@Nullable Start findStart(TopicPartition partition, long generation, long revision) {
         Search current = search;
         if (current == null) {
+            // Kafka's client warns of offsets of partitions that are not assigned.
+            topics.assign(List.of(partition));
             long beginning = topics.beginning(partition);
             long end = topics.end(partition);
             current = new Search(beginning, Math.max(beginning, end - look), end);
-            topics.assign(List.of(partition));
             topics.seek(partition, current.from);
             search = current;
         }
@@ -160,6 +162,15 @@ final class ChangeReader<K, V> {
         return null;
     }
 
+    /** Marks are written to those partitions only, so that a reader would wait forever for those of another. */
+    private void requirePartitions(long written) {
+        if (written != partitions.size()) {
+            throw new MirrorConsumerException("topic " + options.topic() + " has " + partitions.size()
+                    + " partitions, but its mirror writes to " + written
+                    + ". Delete its topics, and restart the mirror, which creates them");
+        }
+    }
+
     /** Reads on, and appends what is complete. */
     void read(List<Event<K, V>> events) throws RestartException {
         CommitAssembly<K, V> open = assembly;
@@ -188,11 +199,18 @@ final class ChangeReader<K, V> {
         }
     }
 
-    private static @Nullable MirrorRecord read(ConsumerRecord<byte[], byte[]> source, @Nullable StrayRecords strays) {
+    private @Nullable MirrorRecord read(ConsumerRecord<byte[], byte[]> source, @Nullable StrayRecords strays) {
         try {
-            return MirrorRecord.read(source);
+            MirrorRecord record = MirrorRecord.read(source);
+            if (record.isMark() && source.headers().lastHeader(MirrorRecord.PARTITIONS) != null) {
+                requirePartitions(MirrorRecord.number(source.headers(), MirrorRecord.PARTITIONS));
+            }
+            return record;
         } catch (MalformedRecordException e) {
             MirrorConsumer.skip(source, e, strays);
+            return null;
+        } catch (NumberFormatException e) {
+            MirrorConsumer.skip(source, MirrorRecord.stray(source, e), strays);
             return null;
         }
     }
