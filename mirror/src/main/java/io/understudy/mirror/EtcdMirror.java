@@ -22,9 +22,12 @@ import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.ForeignWriteHint;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkListener;
+import io.understudy.mirror.takeover.FormerPrimary;
+import io.understudy.mirror.takeover.TakeOver;
 import io.understudy.mirror.verify.BackgroundVerification;
 import io.understudy.mirror.verify.Repair;
 import io.understudy.tls.TlsFileException;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
@@ -47,6 +50,7 @@ final class EtcdMirror {
     private final MeterRegistry meters;
     private final LeaseMetrics leases;
     private final @Nullable Feeders feeders;
+    private final @Nullable FormerPrimary former;
     private final AtomicReference<@Nullable EtcdSink> writing = new AtomicReference<>();
 
     /**
@@ -74,6 +78,7 @@ final class EtcdMirror {
     }
 
     private EtcdCluster connect(String use, Consumer<AutoCloseable> opened) {
+        this.former = from == null ? null : TakeOver.former(mirror, from, target);
         EtcdCluster connected = TlsFileException.at(
                 "mirrors." + mirror.name() + ".target.etcd.tls",
                 () -> EtcdCluster.connect(
@@ -100,6 +105,7 @@ final class EtcdMirror {
                 role,
                 this::sink);
     }
+                () -> former == null ? Optional.empty() : former.close(),
 
     /** @param synced whether this process mirrors, and the target is whole */
     EtcdUpkeep upkeep(BooleanSupplier synced) {
@@ -111,6 +117,8 @@ final class EtcdMirror {
                 new RevisionMap(new CheckpointHistory(mirror.name(), target)),
                 synced);
     }
+                target,
+                former == null ? List::of : former::warnings,
 
     private @Nullable BackgroundVerification verification() {
         EtcdCluster cluster = source.cluster();

@@ -227,6 +227,7 @@ public final class MirrorProcess implements AutoCloseable {
 
         @Override
         public List<MirrorShown> mirrors() {
+                Optional::empty,
             return reports().stream().map(this::mirror).toList();
         }
 

@@ -194,7 +194,7 @@ final class MirrorTopologyIT {
             await().atMost(PATIENCE).untilAsserted(() -> {
                 MirrorReport report = ab.reports().get(0);
                 assertThat(report.state()).as(report.toString()).isEqualTo(MirrorState.STANDBY);
-                assertThat(report.reason()).contains("both clusters hold the primary role", "rejoin");
+                assertThat(report.reason()).contains("accepts client writes", "rejoin");
             });
         }
         try (MirrorProcess ba = start("ba", B, A, "/a/")) {

@@ -27,7 +27,7 @@ final class ActiveKey {
     private final ClusterCalls calls;
 
     ActiveKey(String mirror, String name, EtcdCluster target, Duration deadline) {
-        this.key = ReservedKeys.of(mirror, "active");
+        this.key = ReservedKeys.active(mirror);
         this.name = name;
         this.calls = new ClusterCalls(target, Duty.WRITE, deadline);
     }
@@ -38,7 +38,8 @@ final class ActiveKey {
     }
 
     /** Linearizably; null if no process is active. */
-    @Nullable KeyValue read() throws CallFailedException, InterruptedException {
+    @Nullable
+    KeyValue read() throws CallFailedException, InterruptedException {
         RangeResponse answer = calls.kv(
                 stub -> stub.range(RangeRequest.newBuilder().setKey(key).build()));
         return answer.getKvsCount() == 0 ? null : answer.getKvs(0);

@@ -19,6 +19,7 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -50,6 +51,9 @@ public final class Pipeline implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(200);
 
     private static final Duration STOP_GRACE = Duration.ofSeconds(3);
+    /** How often a former primary is looked at that has not rejoined. */
+    private static final Duration REJOIN_INTERVAL = Duration.ofSeconds(1);
+
     private static final Duration STOP_DEADLINE = Duration.ofSeconds(5);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
     private static final long MAX_PAUSE_MILLIS = 5_000;
@@ -259,8 +263,16 @@ public final class Pipeline implements AutoCloseable {
             status.error(String.valueOf(e.getMessage()));
             pause();
         } catch (SinkException.HomeMoved e) {
-            turnRound(String.valueOf(e.getMessage()));
-            pause();
+            // Both clusters are the primary if the other direction was refused as well.
+            Optional<String> former =
+                    refusals == 0 ? Optional.empty() : plan.former().get();
+            if (former.isPresent()) {
+                status.elsewhere(former.get());
+                boolean unused = stopping.await(REJOIN_INTERVAL.toNanos(), TimeUnit.NANOSECONDS);
+            } else {
+                turnRound(String.valueOf(e.getMessage()));
+                pause();
+            }
         } catch (SinkException.NotYet e) {
             status.available();
             status.waitsFor(String.valueOf(e.getMessage()));

@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
@@ -334,6 +335,7 @@ final class PipelineTest {
         @Override
         public Standing standing() {
             return active ? new Standing.Active() : new Standing.Unknown("the target does not answer");
+                Optional::empty,
         }
 
         @Override
