@@ -73,7 +73,8 @@ final class HomeKeys {
      *
      * @return what the cluster knows then, null if it takes no puts at present, see {@link TargetCalls#isFull}
      */
-    @Nullable Known store(Home home, Known before) {
+    @Nullable
+    Known store(Home home, Known before) {
         ByteString key = ReservedKeys.home(mirror);
         RequestOp all = RequestOp.newBuilder().setRequestRange(ALL).build();
         Optional<TxnResponse> answer = calls.txn(
@@ -106,6 +107,15 @@ final class HomeKeys {
     /** What a move has stored at the cluster stays: how it was closed, above all. */
     private static Home kept(Home home, Known before) {
         return before.own() == null ? home : home.with(before.own().move());
+    }
+
+    /** Whether a process of that mirror, into this cluster, is active. */
+    boolean isRun(String other) {
+        return calls.range(RangeRequest.newBuilder()
+                                .setKey(ReservedKeys.active(other))
+                                .build())
+                        .getKvsCount()
+                > 0;
     }
 
     /** Where it takes no puts, that is no trouble: it is told later. */
