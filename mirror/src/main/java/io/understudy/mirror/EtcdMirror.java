@@ -54,35 +54,37 @@ final class EtcdMirror {
     private final AtomicReference<@Nullable EtcdSink> writing = new AtomicReference<>();
 
     /**
+     * @param label names connections in metrics and logs
      * @param feeding names of mirrors in this process that bring its keys to its source
      * @param opened is given what is to be closed
      */
     EtcdMirror(
+            String label,
             MirrorSettings.Mirror mirror,
             MirrorSettings.Target.Etcd etcd,
             String writer,
             MirrorSource source,
             Set<String> feeding,
             MeterRegistry meters,
+            LeaseMetrics leases,
             Consumer<AutoCloseable> opened) {
         this.mirror = mirror;
         this.etcd = etcd;
         this.writer = writer;
         this.source = source;
         this.meters = meters;
-        this.target = connect("target", opened);
-        this.election = connect("election", opened);
-        this.leases = new LeaseMetrics(mirror.name(), meters);
+        this.target = connect(label + "-target", opened);
+        this.election = connect(label + "-election", opened);
+        this.leases = leases;
         EtcdCluster from = source.cluster();
         this.feeders = from == null ? null : new Feeders(mirror.name(), from, target, feeding);
+        this.former = from == null ? null : TakeOver.former(mirror, from, target);
     }
 
-    private EtcdCluster connect(String use, Consumer<AutoCloseable> opened) {
-        this.former = from == null ? null : TakeOver.former(mirror, from, target);
+    private EtcdCluster connect(String name, Consumer<AutoCloseable> opened) {
         EtcdCluster connected = TlsFileException.at(
                 "mirrors." + mirror.name() + ".target.etcd.tls",
-                () -> EtcdCluster.connect(
-                        etcd.cluster().withName(mirror.name() + "-" + use), ReservedKeys.RANGE, meters));
+                () -> EtcdCluster.connect(etcd.cluster().withName(name), ReservedKeys.RANGE, meters));
         opened.accept(connected);
         return connected;
     }
@@ -103,9 +105,9 @@ final class EtcdMirror {
                 () -> source.count().apply(source.range()),
                 MirrorSource.shown(etcd.cluster()),
                 role,
+                () -> former == null ? Optional.empty() : former.close(),
                 this::sink);
     }
-                () -> former == null ? Optional.empty() : former.close(),
 
     /** @param synced whether this process mirrors, and the target is whole */
     EtcdUpkeep upkeep(BooleanSupplier synced) {
@@ -115,10 +117,10 @@ final class EtcdMirror {
                 auth(synced),
                 new TargetCompaction(mirror.name(), target, etcd.compactAfter()),
                 new RevisionMap(new CheckpointHistory(mirror.name(), target)),
-                synced);
-    }
                 target,
                 former == null ? List::of : former::warnings,
+                synced);
+    }
 
     private @Nullable BackgroundVerification verification() {
         EtcdCluster cluster = source.cluster();

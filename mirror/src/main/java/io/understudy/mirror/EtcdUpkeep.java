@@ -75,6 +75,11 @@ final class EtcdUpkeep implements AutoCloseable {
         return revisions;
     }
 
+    /** Keys that differed when they were last compared. Any thread. */
+    long differing() {
+        return verification == null ? 0 : verification.status().differing();
+    }
+
     /** The mirror's report with what is known here. Any thread. */
     MirrorShown shown(MirrorReport report) {
         return new MirrorShown(
@@ -99,11 +104,6 @@ final class EtcdUpkeep implements AutoCloseable {
         return warnings;
     }
 
-    private void run() {
-        try {
-            while (true) {
-                TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
-                if (active.getAsBoolean()) {
     /** Of the target, as its members report them, whether or not there is anything to write. */
     private List<String> alarms() {
         return target.view().alarms().stream()
@@ -124,11 +124,16 @@ final class EtcdUpkeep implements AutoCloseable {
         alarms = present;
     }
 
+    private void run() {
+        try {
+            while (true) {
+                TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+                logAlarms();
+                if (active.getAsBoolean()) {
                     step();
                 }
             }
         } catch (InterruptedException e) {
-                logAlarms();
             Thread.currentThread().interrupt();
         }
     }

@@ -70,7 +70,7 @@ final class FlappingRoleTest {
                 world.new ModelRole(),
                 Optional::empty,
                 listener -> world.new ModelSink());
-        try (Pipeline pipeline = Pipeline.start(List.of(plan), new SimpleMeterRegistry(), Duration.ZERO)) {
+        try (Pipeline pipeline = Pipeline.start(plan, null, new SimpleMeterRegistry(), Duration.ZERO)) {
             var unused = pipeline.failure().thenRun(world.caughtUp::countDown);
             boolean done = world.caughtUp.await(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             assertThat(pipeline.failure().getNow(null)).isNull();
