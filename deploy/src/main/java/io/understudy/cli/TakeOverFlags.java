@@ -29,8 +29,8 @@ final class TakeOverFlags {
             paramLabel = "FILE",
             description =
                     "Mirror configuration file (YAML). UNDERSTUDY_... variables override it. With authentication, set"
-                        + " UNDERSTUDY_SOURCE_USER and UNDERSTUDY_TARGET_USER to NAME:PASSWORD of users with the role"
-                        + " root.")
+                            + " UNDERSTUDY_SOURCE_USER and UNDERSTUDY_TARGET_USER to NAME:PASSWORD of users with the role"
+                            + " root.")
     private Path file;
 
     @Option(names = "--set", paramLabel = "KEY=VALUE", description = "Override one setting. Repeatable.")
@@ -70,8 +70,7 @@ final class TakeOverFlags {
         return new TakeOver(mirror(command), user(SOURCE_USER), user(TARGET_USER), patience(command));
     }
 
-    @Nullable
-    Credentials sourceUser() {
+    @Nullable Credentials sourceUser() {
         return user(SOURCE_USER);
     }
 

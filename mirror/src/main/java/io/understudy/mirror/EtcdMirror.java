@@ -50,7 +50,9 @@ final class EtcdMirror {
     private final MeterRegistry meters;
     private final LeaseMetrics leases;
     private final @Nullable Feeders feeders;
-    private final @Nullable FormerPrimary former;
+    /** Of the target; null until both clusters were found to be the primary. */
+    private volatile @Nullable FormerPrimary former;
+
     private final AtomicReference<@Nullable EtcdSink> writing = new AtomicReference<>();
 
     /**
@@ -78,7 +80,6 @@ final class EtcdMirror {
         this.leases = leases;
         EtcdCluster from = source.cluster();
         this.feeders = from == null ? null : new Feeders(mirror.name(), from, target, feeding);
-        this.former = from == null ? null : TakeOver.former(mirror, from, target);
     }
 
     private EtcdCluster connect(String name, Consumer<AutoCloseable> opened) {
@@ -105,7 +106,7 @@ final class EtcdMirror {
                 () -> source.count().apply(source.range()),
                 MirrorSource.shown(etcd.cluster()),
                 role,
-                () -> former == null ? Optional.empty() : former.close(),
+                this::closeFormer,
                 this::sink);
     }
 
@@ -118,8 +119,25 @@ final class EtcdMirror {
                 new TargetCompaction(mirror.name(), target, etcd.compactAfter()),
                 new RevisionMap(new CheckpointHistory(mirror.name(), target)),
                 target,
-                former == null ? List::of : former::warnings,
+                this::warnings,
                 synced);
+    }
+
+    /** On the pipeline's thread. */
+    private Optional<String> closeFormer() {
+        EtcdCluster from = source.cluster();
+        if (from == null) {
+            return Optional.empty();
+        }
+        FormerPrimary present = former;
+        FormerPrimary closing = present == null ? TakeOver.former(mirror, from, target) : present;
+        former = closing;
+        return closing.close();
+    }
+
+    private List<String> warnings() {
+        FormerPrimary present = former;
+        return present == null ? List.of() : present.warnings();
     }
 
     private @Nullable BackgroundVerification verification() {

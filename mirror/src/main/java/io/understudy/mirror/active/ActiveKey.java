@@ -38,8 +38,7 @@ final class ActiveKey {
     }
 
     /** Linearizably; null if no process is active. */
-    @Nullable
-    KeyValue read() throws CallFailedException, InterruptedException {
+    @Nullable KeyValue read() throws CallFailedException, InterruptedException {
         RangeResponse answer = calls.kv(
                 stub -> stub.range(RangeRequest.newBuilder().setKey(key).build()));
         return answer.getKvsCount() == 0 ? null : answer.getKvs(0);

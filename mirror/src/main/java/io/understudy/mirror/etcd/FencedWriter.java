@@ -41,8 +41,7 @@ final class FencedWriter {
     }
 
     /** As last read or written; null if there was none. Any thread. */
-    @Nullable
-    Checkpoint current() {
+    @Nullable Checkpoint current() {
         return current;
     }
 
@@ -90,8 +89,7 @@ final class FencedWriter {
     }
 
     /** Reads the checkpoint, linearizably. Writes from now on build on what was found. */
-    @Nullable
-    Checkpoint read() {
+    @Nullable Checkpoint read() {
         KeyValue found = key.read();
         createRevision = found == null ? 0 : found.getCreateRevision();
         current = found == null ? null : decoded(found);

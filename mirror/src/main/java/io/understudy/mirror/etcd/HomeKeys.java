@@ -73,8 +73,7 @@ final class HomeKeys {
      *
      * @return what the cluster knows then, null if it takes no puts at present, see {@link TargetCalls#isFull}
      */
-    @Nullable
-    Known store(Home home, Known before) {
+    @Nullable Known store(Home home, Known before) {
         ByteString key = ReservedKeys.home(mirror);
         RequestOp all = RequestOp.newBuilder().setRequestRange(ALL).build();
         Optional<TxnResponse> answer = calls.txn(
