@@ -1,13 +1,18 @@
 package io.understudy.cli;
 
+import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.takeover.TakeOver;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -23,16 +28,19 @@ import picocli.CommandLine.Spec;
         name = "check",
         description = {
             "Validate a configuration file and list all problems.",
-            "Applies UNDERSTUDY_... variables as the process does. Starts nothing and opens no connections."
+            "Applies UNDERSTUDY_... variables as the process does. Starts nothing; opens connections only with"
+                    + " --connect."
         },
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:valid", "1:invalid", "2:usage error, or no such file"})
 final class ConfigCheckCommand implements Callable<Integer> {
 
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
     @Parameters(
             paramLabel = "FILE",
-            description =
-                    "Configuration file (YAML) of a gateway, mirrors or a core cluster. /dev/stdin reads standard input.")
+            description = "Configuration file (YAML) of a gateway, mirrors or a core cluster. /dev/stdin reads standard"
+                    + " input.")
     private Path file;
 
     @Option(
@@ -40,6 +48,13 @@ final class ConfigCheckCommand implements Callable<Integer> {
             paramLabel = "gateway|mirror|cluster",
             description = "Kind of configuration (default: detected from the file).")
     private @Nullable ConfigKind kind;
+
+    @Option(
+            names = "--connect",
+            description =
+                    "Of mirrors between etcd clusters, also check both clusters: primary record, and permissions of"
+                            + " the mirror's user.")
+    private boolean connect;
 
     @Spec
     private CommandSpec spec;
@@ -62,12 +77,32 @@ final class ConfigCheckCommand implements Callable<Integer> {
         }
     }
 
+    private static List<String> clusterProblems(Path readable) {
+        LogFile.use(LogFile.temporary());
+        List<String> problems = new ArrayList<>();
+        for (MirrorSettings.Mirror mirror :
+                ConfiguredMirror.load(readable, Map.of()).mirrors()) {
+            if (mirror.reversed().isPresent()) {
+                try (TakeOver clusters = new TakeOver(mirror, null, null, PATIENCE)) {
+                    problems.addAll(clusters.problems());
+                }
+            }
+        }
+        return problems;
+    }
+
     /** @param readable what is in the file */
     private int check(Path readable) {
         ConfigKind checked = kind == null ? ConfigKind.of(readable) : kind;
-        List<String> problems = checked.problems(readable, System.getenv()).stream()
+        if (connect && checked != ConfigKind.MIRROR) {
+            throw new ParameterException(spec.commandLine(), "--connect requires a configuration of mirrors");
+        }
+        List<String> problems = new ArrayList<>(checked.problems(readable, System.getenv()).stream()
                 .map(problem -> problem.replace(readable.toString(), file.toString()))
-                .toList();
+                .toList());
+        if (connect && problems.isEmpty()) {
+            problems.addAll(clusterProblems(readable));
+        }
         PrintWriter out = spec.commandLine().getOut();
         problems.forEach(out::println);
         if (problems.isEmpty()) {

@@ -17,12 +17,16 @@ import picocli.CommandLine.Spec;
         description = {
             "Make the target the primary after the loss of the source.",
             "Reports the revision and time up to which the target has the data. Later writes are lost. Run it again to"
-                    + " complete it after a crash."
+                    + " complete it after a crash.",
+            "When the source returns, the mirror closes it as --close selects, and names the keys written there."
         })
 final class MirrorFailoverCommand implements Callable<Integer> {
 
     @Mixin
     private TakeOverFlags flags;
+
+    @Mixin
+    private CloseFlags close;
 
     @Option(
             names = "--force",
@@ -35,10 +39,11 @@ final class MirrorFailoverCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         TakeOverText text = flags.text(spec.commandLine());
-        TakeOverOptions defaults = TakeOverOptions.DEFAULTS.within(
-                TakeOverOptions.DEFAULTS.drainDeadline(), flags.patience(spec.commandLine()));
+        TakeOverOptions defaults = TakeOverOptions.DEFAULTS
+                .with(close.way(spec.commandLine()))
+                .within(TakeOverOptions.DEFAULTS.drainDeadline(), flags.patience(spec.commandLine()));
         try (TakeOver clusters = flags.clusters(spec.commandLine())) {
-            Failover failover = clusters.failover(force ? defaults.forced() : defaults, text::step);
+            Failover failover = clusters.failover(force ? defaults.forced() : defaults, text);
             text.plan(failover.plan(), flags.isDryRun());
             if (flags.isDryRun()) {
                 failover.check();

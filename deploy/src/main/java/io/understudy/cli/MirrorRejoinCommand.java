@@ -42,7 +42,7 @@ final class MirrorRejoinCommand implements Callable<Integer> {
                 .with(close.way(spec.commandLine()))
                 .within(TakeOverOptions.DEFAULTS.drainDeadline(), flags.patience(spec.commandLine()));
         try (TakeOver clusters = flags.clusters(spec.commandLine())) {
-            Failover rejoin = clusters.rejoin(options, text::step);
+            Failover rejoin = clusters.rejoin(options, text);
             text.plan(rejoin.rejoinPlan(), flags.isDryRun());
             if (flags.isDryRun()) {
                 return ExitCode.OK;

@@ -6,7 +6,6 @@ import io.understudy.mirror.takeover.TakeOver;
 import io.understudy.mirror.takeover.TakeOverOptions;
 import java.time.Duration;
 import java.util.function.BiFunction;
-import java.util.function.Consumer;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
@@ -64,7 +63,7 @@ final class SwitchoverFlags {
         TakeOverOptions options =
                 new TakeOverOptions(way, acceptSilentWatchers, force, maxLag, drainDeadline, flags.patience(command));
         try (TakeOver clusters = flags.clusters(command)) {
-            Switchover switchover = direction.apply(clusters, new Move(options, text::step));
+            Switchover switchover = direction.apply(clusters, new Move(options, text));
             if (undo) {
                 if (!flags.isDryRun()) {
                     text.result(Interruptible.run(switchover::undo));
@@ -73,9 +72,8 @@ final class SwitchoverFlags {
             }
             text.plan(switchover.plan(), flags.isDryRun());
             if (flags.copiesUsers(command)) {
-                text.note(
-                        "Roles and users are copied, passwords only from authPasswords. \"understudy mirror status\" lists"
-                                + " users without a password, which cannot log in at the target.");
+                text.note("Roles and users are copied, passwords only from authPasswords. \"understudy mirror status\""
+                        + " lists users without a password, which cannot log in at the target.");
             }
             if (flags.isDryRun()) {
                 switchover.check();
@@ -87,5 +85,5 @@ final class SwitchoverFlags {
     }
 
     /** What a move is made with. */
-    record Move(TakeOverOptions options, Consumer<String> steps) {}
+    record Move(TakeOverOptions options, TakeOver.Steps steps) {}
 }

@@ -28,8 +28,9 @@ final class TakeOverFlags {
             required = true,
             paramLabel = "FILE",
             description =
-                    "Mirror configuration file (YAML). UNDERSTUDY_... variables override it. With authentication,"
-                            + " set UNDERSTUDY_SOURCE_USER and UNDERSTUDY_TARGET_USER to NAME:PASSWORD of users with the role root.")
+                    "Mirror configuration file (YAML). UNDERSTUDY_... variables override it. With authentication, set"
+                            + " UNDERSTUDY_SOURCE_USER and UNDERSTUDY_TARGET_USER to NAME:PASSWORD of users with the role"
+                            + " root.")
     private Path file;
 
     @Option(names = "--set", paramLabel = "KEY=VALUE", description = "Override one setting. Repeatable.")
@@ -66,12 +67,7 @@ final class TakeOverFlags {
     }
 
     TakeOver clusters(CommandLine command) {
-        return new TakeOver(
-                mirror(command),
-                user(SOURCE_USER),
-                user(TARGET_USER),
-                patience(command),
-                KeyProgress.onStandardError("compare")::at);
+        return new TakeOver(mirror(command), user(SOURCE_USER), user(TARGET_USER), patience(command));
     }
 
     @Nullable Credentials sourceUser() {

@@ -3,6 +3,7 @@ package io.understudy.cli;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.understudy.mirror.takeover.TakeOver;
 import io.understudy.mirror.takeover.TakeOverReport;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -12,19 +13,32 @@ import java.io.UncheckedIOException;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParameterException;
 
-/** What is shown of a take-over: results to standard output, the rest to standard error. */
-final class TakeOverText {
+/** What is shown of a take-over: results to standard output, the rest to standard error. One thread. */
+final class TakeOverText implements TakeOver.Steps {
 
     private static final JsonMapper JSON = new JsonMapper();
 
     private static final int SHOWN = 20;
     /** Done, but writes are lost, or may be. */
     private static final int WITH_LOSS = 3;
+
+    private static final Duration INTERVAL = Duration.ofSeconds(2);
+
+    /** How long each step took, in order. */
+    private final Map<String, Duration> took = new LinkedHashMap<>();
+
+    private @Nullable String step;
+    private long begunAt;
+    private long shownAt;
 
     private final CommandLine command;
     private final OutputForm form;
@@ -81,9 +95,42 @@ final class TakeOverText {
         command.getErr().flush();
     }
 
-    /** A step begins. */
-    void step(String name) {
+    @Override
+    public void begin(String name) {
+        end();
+        step = name;
+        begunAt = System.nanoTime();
+        shownAt = begunAt;
         note(name + " ...");
+    }
+
+    /** Shows how long it takes at most every two seconds. */
+    @Override
+    public void progress(long done, long total) {
+        long now = System.nanoTime();
+        if (now - shownAt < INTERVAL.toNanos()) {
+            return;
+        }
+        shownAt = now;
+        note(step + ": " + progress(done, total, Duration.ofNanos(now - begunAt)));
+    }
+
+    /** Such as {@code 40 of 100, 8 s, about 12 s left}. */
+    static String progress(long done, long total, Duration elapsed) {
+        String text = total > 0 ? done + " of " + total : String.valueOf(done);
+        long left = done > 0 && done < total ? elapsed.toMillis() * (total - done) / done / 1_000 : -1;
+        return text + ", " + elapsed.toSeconds() + " s" + (left < 0 ? "" : ", about " + left + " s left");
+    }
+
+    private void end() {
+        if (step != null) {
+            Duration time = Duration.ofNanos(System.nanoTime() - begunAt);
+            took.merge(step, time, Duration::plus);
+            if (time.compareTo(INTERVAL) > 0) {
+                note(step + " took " + time.toSeconds() + " s");
+            }
+        }
+        step = null;
     }
 
     /** What was done, in a sentence. */
@@ -103,6 +150,7 @@ final class TakeOverText {
      * @return the exit status
      */
     int report(TakeOverReport report, boolean strict) {
+        end();
         String file = report.lost().isEmpty() ? null : stored(report.lost());
         PrintWriter out = command.getOut();
         if (form == OutputForm.JSON) {
@@ -112,6 +160,8 @@ final class TakeOverText {
             report.lost().forEach(lost::add);
             ObjectNode facts = root.putObject("facts");
             report.facts().forEach(facts::put);
+            ArrayNode steps = root.putArray("steps");
+            took.forEach((name, time) -> steps.addObject().put("step", name).put("seconds", time.toMillis() / 1e3));
             ArrayNode next = root.putArray("next");
             report.next().forEach(next::add);
             out.println(root.toPrettyString());

@@ -47,12 +47,12 @@ final class TakeOverCommandsIT {
     @BeforeEach
     void configure() throws IOException {
         file = Files.writeString(folder.resolve("dr.yaml"), """
-                status: {listen: "127.0.0.1:0"}
-                mirrors:
-                  dr:
-                    source: {endpoints: ["%s"], user: mirror, password: secret}
-                    target: {etcd: {endpoints: ["%s"], user: mirror, password: secret, leases: ttl}}
-                """.formatted(
+            status: {listen: "127.0.0.1:0"}
+            mirrors:
+              dr:
+                source: {endpoints: ["%s"], user: mirror, password: secret}
+                target: {etcd: {endpoints: ["%s"], user: mirror, password: secret, leases: ttl}}
+            """.formatted(
                         SOURCE.cluster().clientUrls().get(0),
                         TARGET.cluster().clientUrls().get(0)));
     }
@@ -66,8 +66,15 @@ final class TakeOverCommandsIT {
                 .isEqualTo(2);
         assertThat(run("switchover", "--force").status()).isEqualTo(2);
 
+        Ended byHand = execute("config", "check", "--connect", file.toString());
+        assertThat(byHand.status()).as(byHand.out()).isEqualTo(1);
+        assertThat(byHand.out()).contains("has no primary record of mirror dr");
+
         try (MirrorProcess mirror = MirrorProcess.start(MirrorConfiguration.load(file, Map.of(), Map.of()))) {
             awaitSynced(mirror, SOURCE);
+
+            Ended checked = execute("config", "check", "--connect", file.toString());
+            assertThat(checked.status()).as(checked.out()).isZero();
 
             Ended dry = run("switchover", "--accept-silent-watchers", "--close", "auth-enable", "--dry-run");
             assertThat(dry.status()).as(dry.err()).isZero();
@@ -115,15 +122,19 @@ final class TakeOverCommandsIT {
     }
 
     private Ended run(String command, String... options) {
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        CommandLine line = Understudy.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
         String[] arguments = new String[options.length + 4];
         arguments[0] = "mirror";
         arguments[1] = command;
         arguments[2] = "--config";
         arguments[3] = file.toString();
         System.arraycopy(options, 0, arguments, 4, options.length);
+        return execute(arguments);
+    }
+
+    private static Ended execute(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine line = Understudy.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
         return new Ended(line.execute(arguments), out.toString(), err.toString());
     }
 }

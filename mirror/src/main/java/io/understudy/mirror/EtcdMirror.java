@@ -23,9 +23,12 @@ import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.ForeignWriteHint;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkListener;
+import io.understudy.mirror.takeover.FormerPrimary;
+import io.understudy.mirror.takeover.TakeOver;
 import io.understudy.mirror.verify.BackgroundVerification;
 import io.understudy.mirror.verify.Repair;
 import io.understudy.tls.TlsFileException;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
@@ -48,37 +51,42 @@ final class EtcdMirror {
     private final MeterRegistry meters;
     private final LeaseMetrics leases;
     private final @Nullable Feeders feeders;
+    /** Of the target; null until both clusters were found to be the primary. */
+    private volatile @Nullable FormerPrimary former;
+
     private final AtomicReference<@Nullable EtcdSink> writing = new AtomicReference<>();
 
     /**
+     * @param label names connections in metrics and logs
      * @param feeding names of mirrors in this process that bring its keys to its source
      * @param opened is given what is to be closed
      */
     EtcdMirror(
+            String label,
             MirrorSettings.Mirror mirror,
             MirrorSettings.Target.Etcd etcd,
             String writer,
             MirrorSource source,
             Set<String> feeding,
             MeterRegistry meters,
+            LeaseMetrics leases,
             Consumer<AutoCloseable> opened) {
         this.mirror = mirror;
         this.etcd = etcd;
         this.writer = writer;
         this.source = source;
         this.meters = meters;
-        this.target = connect("target", opened);
-        this.election = connect("election", opened);
-        this.leases = new LeaseMetrics(mirror.name(), meters);
+        this.target = connect(label + "-target", opened);
+        this.election = connect(label + "-election", opened);
+        this.leases = leases;
         EtcdCluster from = source.cluster();
         this.feeders = from == null ? null : new Feeders(mirror.name(), from, target, feeding);
     }
 
-    private EtcdCluster connect(String use, Consumer<AutoCloseable> opened) {
+    private EtcdCluster connect(String name, Consumer<AutoCloseable> opened) {
         EtcdCluster connected = TlsFileException.at(
                 "mirrors." + mirror.name() + ".target.etcd.tls",
-                () -> EtcdCluster.connect(
-                        etcd.cluster().withName(mirror.name() + "-" + use), ReservedKeys.RANGE, meters));
+                () -> EtcdCluster.connect(etcd.cluster().withName(name), ReservedKeys.RANGE, meters));
         opened.accept(connected);
         return connected;
     }
@@ -100,6 +108,7 @@ final class EtcdMirror {
                 () -> source.count().apply(source.range()),
                 MirrorSource.shown(etcd.cluster()),
                 role,
+                this::closeFormer,
                 this::sink);
     }
 
@@ -111,7 +120,26 @@ final class EtcdMirror {
                 auth(synced),
                 new TargetCompaction(mirror.name(), target, etcd.compactAfter()),
                 new RevisionMap(new CheckpointHistory(mirror.name(), target)),
+                target,
+                this::warnings,
                 synced);
+    }
+
+    /** On the pipeline's thread. */
+    private Optional<String> closeFormer() {
+        EtcdCluster from = source.cluster();
+        if (from == null) {
+            return Optional.empty();
+        }
+        FormerPrimary present = former;
+        FormerPrimary closing = present == null ? TakeOver.former(mirror, from, target) : present;
+        former = closing;
+        return closing.close();
+    }
+
+    private List<String> warnings() {
+        FormerPrimary present = former;
+        return present == null ? List.of() : present.warnings();
     }
 
     private @Nullable BackgroundVerification verification() {

@@ -1,5 +1,6 @@
 package io.understudy.mirror;
 
+import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.auth.AuthCopy;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.revisions.RevisionMap;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,12 +29,17 @@ final class EtcdUpkeep implements AutoCloseable {
     private final @Nullable AuthCopy auth;
     private final TargetCompaction compaction;
     private final RevisionMap revisions;
+    private final EtcdCluster target;
+    private final Supplier<List<String>> others;
+    private List<String> alarms = List.of();
     private final BooleanSupplier active;
     private final Thread thread;
 
     /**
      * @param verification null for none
      * @param auth what copies roles and users; null for none
+     * @param target its alarms are reported
+     * @param others more warnings
      * @param active whether this process mirrors, and the target is whole
      */
     EtcdUpkeep(
@@ -41,12 +48,16 @@ final class EtcdUpkeep implements AutoCloseable {
             @Nullable AuthCopy auth,
             TargetCompaction compaction,
             RevisionMap revisions,
+            EtcdCluster target,
+            Supplier<List<String>> others,
             BooleanSupplier active) {
         this.mirror = mirror;
         this.verification = verification;
         this.auth = auth;
         this.compaction = compaction;
         this.revisions = revisions;
+        this.target = target;
+        this.others = others;
         this.active = active;
         this.thread = new Thread(this::run, "mirror-" + mirror + "-upkeep");
         thread.setDaemon(true);
@@ -64,6 +75,11 @@ final class EtcdUpkeep implements AutoCloseable {
         return revisions;
     }
 
+    /** Keys that differed when they were last compared. Any thread. */
+    long differing() {
+        return verification == null ? 0 : verification.status().differing();
+    }
+
     /** The mirror's report with what is known here. Any thread. */
     MirrorShown shown(MirrorReport report) {
         return new MirrorShown(
@@ -76,7 +92,8 @@ final class EtcdUpkeep implements AutoCloseable {
 
     /** What an operator should know. Any thread. */
     List<String> warnings() {
-        List<String> warnings = new ArrayList<>();
+        List<String> warnings = new ArrayList<>(others.get());
+        warnings.addAll(alarms());
         String warning = compaction.warning();
         if (warning != null) {
             warnings.add(warning);
@@ -87,10 +104,31 @@ final class EtcdUpkeep implements AutoCloseable {
         return warnings;
     }
 
+    /** Of the target, as its members report them, whether or not there is anything to write. */
+    private List<String> alarms() {
+        return target.view().alarms().stream()
+                .map(alarm -> "target member " + alarm.member() + " has alarm " + alarm.kind()
+                        + (alarm.kind().equals("NOSPACE")
+                                ? ": the target takes no puts; compact and defragment it or increase"
+                                        + " --quota-backend-bytes, then run \"etcdctl alarm disarm\""
+                                : ""))
+                .toList();
+    }
+
+    private void logAlarms() {
+        List<String> present = alarms();
+        present.stream().filter(each -> !alarms.contains(each)).forEach(each -> LOG.atWarn()
+                .addKeyValue("mirror", mirror)
+                .addKeyValue("reason", each)
+                .log("target has an alarm"));
+        alarms = present;
+    }
+
     private void run() {
         try {
             while (true) {
                 TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+                logAlarms();
                 if (active.getAsBoolean()) {
                     step();
                 }

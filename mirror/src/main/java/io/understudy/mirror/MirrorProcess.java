@@ -1,13 +1,13 @@
 package io.understudy.mirror;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.config.ProcessName;
 import io.understudy.feed.FeedKind;
 import io.understudy.metrics.ProcessMetrics;
 import io.understudy.mirror.active.ActiveRole;
 import io.understudy.mirror.kafka.KafkaSink;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
+import io.understudy.mirror.lease.LeaseMetrics;
 import io.understudy.mirror.metrics.MirrorMeter;
 import io.understudy.mirror.pipeline.MirrorFailedException;
 import io.understudy.mirror.pipeline.MirrorPlan;
@@ -21,8 +21,6 @@ import io.understudy.mirror.status.StatusServer;
 import io.understudy.tls.TlsFileException;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -30,9 +28,11 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -54,7 +54,9 @@ public final class MirrorProcess implements AutoCloseable {
     private final MeterRegistry meters = process.registry();
     private final CompletableFuture<MirrorFailedException> failure = new CompletableFuture<>();
     /** What was opened, the last first. */
-    private final Deque<AutoCloseable> open = new ArrayDeque<>();
+    private final Deque<AutoCloseable> open = new ConcurrentLinkedDeque<>();
+
+    private volatile boolean closed;
 
     private final StatusServer status;
 
@@ -108,9 +110,13 @@ public final class MirrorProcess implements AutoCloseable {
     /** Ends what is being written, or interrupts it after a few seconds, then closes all connections. Idempotent. */
     @Override
     public synchronized void close() {
+        closed = true;
         pipelines.forEach(Pipeline::stop);
-        while (!open.isEmpty()) {
-            AutoCloseable next = open.pop();
+        closeOpen();
+    }
+
+    private void closeOpen() {
+        for (AutoCloseable next = open.poll(); next != null; next = open.poll()) {
             try {
                 next.close();
             } catch (Exception e) {
@@ -142,46 +148,61 @@ public final class MirrorProcess implements AutoCloseable {
 
     private Pipeline startMirror(MirrorSettings.Mirror mirror, String writer, Set<String> feeding) {
         if (mirror.target() instanceof MirrorSettings.Target.Kafka kafka) {
-            MirrorSource source = MirrorSource.open(mirror, meters, open::push);
-            return start(List.of(intoKafka(mirror, source, kafka.options(), writer)));
+            MirrorSource source = MirrorSource.open(mirror, meters, this::opened);
+            MirrorPlan plan = intoKafka(mirror, source, kafka.options(), writer);
+            return started(plan, Pipeline.start(plan, meters));
         }
-        List<EtcdMirror> directions = new ArrayList<>(List.of(etcd(mirror, writer, feeding, meters)));
-        // Meters are of the mirror, whatever its direction is.
-        mirror.reversed().ifPresent(back -> directions.add(etcd(back, writer, Set.of(), new SimpleMeterRegistry())));
-        return startEtcd(mirror.name(), directions);
+        return startEtcd(mirror, writer, feeding);
     }
 
-    private EtcdMirror etcd(MirrorSettings.Mirror mirror, String writer, Set<String> feeding, MeterRegistry registry) {
-        return new EtcdMirror(
-                mirror,
-                (MirrorSettings.Target.Etcd) mirror.target(),
-                writer,
-                MirrorSource.open(mirror, registry, open::push),
-                feeding,
-                registry,
-                open::push);
-    }
-
-    private Pipeline startEtcd(String name, List<EtcdMirror> directions) {
-        List<MirrorPlan> plans =
-                directions.stream().map(each -> each.plan(open::push)).toList();
-        Pipeline pipeline = start(plans);
-        List<EtcdUpkeep> started = new ArrayList<>();
-        for (int i = 0; i < plans.size(); i++) {
-            MirrorPlan plan = plans.get(i);
-            EtcdUpkeep upkeep = directions
-                    .get(i)
-                    .upkeep(() -> pipeline.follows(plan) && pipeline.report().state() == MirrorState.SYNCED);
+    /** The other direction is opened when it is first used; its connections and its feed have names of their own. */
+    private Pipeline startEtcd(MirrorSettings.Mirror mirror, String writer, Set<String> feeding) {
+        String name = mirror.name();
+        LeaseMetrics leases = new LeaseMetrics(name, meters);
+        Map<MirrorPlan, EtcdUpkeep> started = new ConcurrentHashMap<>();
+        CompletableFuture<Pipeline> running = new CompletableFuture<>();
+        BiFunction<String, MirrorSettings.Mirror, MirrorPlan> opening = (label, direction) -> {
+            EtcdMirror etcd = new EtcdMirror(
+                    label,
+                    direction,
+                    (MirrorSettings.Target.Etcd) direction.target(),
+                    writer,
+                    MirrorSource.open(label, direction, meters, this::opened),
+                    direction.equals(mirror) ? feeding : Set.of(),
+                    meters,
+                    leases,
+                    this::opened);
+            MirrorPlan plan = etcd.plan(this::opened);
+            EtcdUpkeep upkeep = etcd.upkeep(() -> {
+                Pipeline pipeline = running.getNow(null);
+                return pipeline != null
+                        && pipeline.follows(plan)
+                        && pipeline.report().state() == MirrorState.SYNCED;
+            });
+            started.put(plan, upkeep);
             upkeep.start();
-            open.push(upkeep);
-            started.add(upkeep);
-        }
-        upkeeps.put(name, () -> started.get(pipeline.follows(plans.get(0)) ? 0 : 1));
+            opened(upkeep);
+            return plan;
+        };
+        MirrorPlan forward = opening.apply(name, mirror);
+        Pipeline pipeline = mirror.reversed()
+                .map(back -> Pipeline.start(forward, () -> opening.apply(name + "-reversed", back), meters))
+                .orElseGet(() -> Pipeline.start(forward, meters));
+        running.complete(started(forward, pipeline));
+        upkeeps.put(name, () -> started.entrySet().stream()
+                .filter(each -> pipeline.follows(each.getKey()))
+                .map(Map.Entry::getValue)
+                .findFirst()
+                .orElseThrow());
         MirrorMeter.WARNINGS
                 .gauge(() -> upkeep(name)
                         .map(EtcdUpkeep::warnings)
                         .orElseGet(List::of)
                         .size())
+                .tag("mirror", name)
+                .register(meters);
+        MirrorMeter.VERIFY_DIFFERENCES
+                .gauge(() -> upkeep(name).map(EtcdUpkeep::differing).orElse(0L))
                 .tag("mirror", name)
                 .register(meters);
         return pipeline;
@@ -206,13 +227,12 @@ public final class MirrorProcess implements AutoCloseable {
                 () -> source.count().apply(source.range()),
                 "kafka " + options.kafka().bootstrapServers() + " topic " + options.topic(),
                 ActiveRole.ALWAYS,
+                Optional::empty,
                 KafkaSink.factory(mirror.name(), mirror.scope(), writer, options, meters));
     }
 
-    private Pipeline start(List<MirrorPlan> directions) {
-        MirrorPlan plan = directions.get(0);
-        Pipeline pipeline = Pipeline.start(directions, meters);
-        open.push(pipeline);
+    private Pipeline started(MirrorPlan plan, Pipeline pipeline) {
+        opened(pipeline);
         var unused = pipeline.failure().thenAccept(failure::complete);
         LOG.atInfo()
                 .addKeyValue("mirror", plan.mirror())
@@ -220,6 +240,14 @@ public final class MirrorProcess implements AutoCloseable {
                 .addKeyValue("target", plan.targetName())
                 .log("mirror started");
         return pipeline;
+    }
+
+    /** To be closed with this, at once if this is closed. Any thread. */
+    private void opened(AutoCloseable resource) {
+        open.push(resource);
+        if (closed) {
+            closeOpen();
+        }
     }
 
     /** What the status server shows. */

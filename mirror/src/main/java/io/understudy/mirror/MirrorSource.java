@@ -40,8 +40,14 @@ record MirrorSource(
 
     /** Begins to connect, or will when it is read; {@code opened} is given what is to be closed. */
     static MirrorSource open(MirrorSettings.Mirror mirror, MeterRegistry meters, Consumer<AutoCloseable> opened) {
+        return open(mirror.name(), mirror, meters, opened);
+    }
+
+    /** The same; {@code label} names feed and connection in metrics and logs. */
+    static MirrorSource open(
+            String label, MirrorSettings.Mirror mirror, MeterRegistry meters, Consumer<AutoCloseable> opened) {
         return mirror.source() instanceof MirrorSettings.Source.Etcd etcd
-                ? ofEtcd(mirror, etcd, meters, opened)
+                ? ofEtcd(label, mirror, etcd, meters, opened)
                 : ofKafka(mirror, (MirrorSettings.Source.Kafka) mirror.source(), meters);
     }
 
@@ -51,6 +57,7 @@ record MirrorSource(
     }
 
     private static MirrorSource ofEtcd(
+            String label,
             MirrorSettings.Mirror mirror,
             MirrorSettings.Source.Etcd etcd,
             MeterRegistry meters,
@@ -58,7 +65,7 @@ record MirrorSource(
         EtcdCluster cluster = TlsFileException.at(
                 "mirrors." + mirror.name() + ".source.tls",
                 () -> EtcdCluster.connect(
-                        etcd.cluster().withName(mirror.name() + "-source"),
+                        etcd.cluster().withName(label + "-source"),
                         mirror.scope().feedRange(false),
                         meters));
         opened.accept(cluster);
@@ -67,7 +74,7 @@ record MirrorSource(
         return new MirrorSource(
                 shown(etcd.cluster()),
                 mirror.scope().feedRange(marked),
-                new EtcdFeedSource(mirror.name(), cluster, etcd.feed(), meters),
+                new EtcdFeedSource(label, cluster, etcd.feed(), meters),
                 () -> cluster.readIndex(etcd.cluster().requestTimeout()).thenApply(ReadIndex::revision),
                 etcd.cluster().requestTimeout().plus(etcd.feed().stallTimeout()),
                 range -> KeyCount.of(cluster, range),

@@ -71,6 +71,24 @@ final class EtcdUpkeepIT {
         }
     }
 
+    /** Nothing is written, so that no write is rejected. */
+    @Test
+    void anAlarmOfAnIdleTargetIsReported() throws Exception {
+        try (MirrorProcess process = start(new VerifyOptions(10_000, ForeignWrites.REPORT))) {
+            awaitCaughtUp(process, source);
+            target.freeze();
+            try {
+                await().atMost(PATIENCE).untilAsserted(() -> assertThat(
+                                StatusClient.lines(client(process).status())
+                                        .get(0)
+                                        .warnings())
+                        .anyMatch(each -> each.contains("has alarm NOSPACE")));
+            } finally {
+                target.thaw();
+            }
+        }
+    }
+
     @Test
     void foreignWritesArePutRightIfThatIsMeant_whileWritesGoOn() throws Exception {
         long seed = Long.getLong("understudy.seed", System.nanoTime());

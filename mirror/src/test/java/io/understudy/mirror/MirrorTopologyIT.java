@@ -194,11 +194,38 @@ final class MirrorTopologyIT {
             await().atMost(PATIENCE).untilAsserted(() -> {
                 MirrorReport report = ab.reports().get(0);
                 assertThat(report.state()).as(report.toString()).isEqualTo(MirrorState.STANDBY);
-                assertThat(report.reason()).contains("both clusters hold the primary role", "rejoin");
+                assertThat(report.reason()).contains("accepts client writes", "rejoin");
             });
         }
         try (MirrorProcess ba = start("ba", B, A, "/a/")) {
             assertThat(awaitFailure(ba)).as("as long as A doesn't know").hasMessageContaining("home/ab");
+        }
+    }
+
+    /** A mirror back, from before a failback: a standby exists although its record was not deleted. */
+    @Test
+    void aRetiredOppositeMirrorIsIgnoredOnceTheRoleWasMoved_aRunningOneIsNot() throws Exception {
+        a.put("/a/1", "1");
+        Home retired = new Home("ba", id(b), id(b), id(a), MirrorScope.prefix("/a/"), 0, Instant.EPOCH);
+        Home back = new Home("ab", id(a), id(a), id(b), MirrorScope.prefix("/a/"), 2, Instant.now());
+        for (TestClient cluster : List.of(a, b)) {
+            put(cluster, ReservedKeys.home("ba"), retired.encode());
+            put(cluster, ReservedKeys.home("ab"), back.encode());
+        }
+        put(a, ReservedKeys.active("ba"), ByteString.copyFromUtf8("a process"));
+        try (MirrorProcess ab = start("ab", A, B, "/a/")) {
+            assertThat(awaitFailure(ab)).hasMessageContaining("home/ba");
+        }
+        a.delete(ReservedKeys.active("ba").toStringUtf8());
+        try (MirrorProcess ab = start("ab", A, B, "/a/")) {
+            awaitEverywhere(Map.of("/a/1", "1"), a, b);
+            assertNone(ab);
+            assertThat(home(a, "ab")).as("moved by commands only").isEqualTo(id(a));
+            assertThat(home(b, "ab")).isEqualTo(id(a));
+            try (MirrorProcess ba = start("ba", B, A, "/a/")) {
+                assertThat(awaitFailure(ba)).hasMessageContaining("home/ab");
+            }
+            assertNone(ab);
         }
     }
 

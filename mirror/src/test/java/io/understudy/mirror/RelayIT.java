@@ -182,7 +182,7 @@ final class RelayIT {
         }
         assertThat(verify(settings)).isInstanceOfSatisfying(NotComparable.class, not -> assertThat(not.why())
                 .isEqualTo(NotComparable.Why.NO_CHECKPOINT));
-        assertThatThrownBy(() -> new TakeOver(settings, null, null, PATIENCE, keys -> {}))
+        assertThatThrownBy(() -> new TakeOver(settings, null, null, PATIENCE))
                 .isInstanceOf(TakeOverException.class)
                 .hasMessageContaining("mirror remote has Kafka at one side");
     }

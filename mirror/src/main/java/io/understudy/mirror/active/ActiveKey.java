@@ -27,7 +27,7 @@ final class ActiveKey {
     private final ClusterCalls calls;
 
     ActiveKey(String mirror, String name, EtcdCluster target, Duration deadline) {
-        this.key = ReservedKeys.of(mirror, "active");
+        this.key = ReservedKeys.active(mirror);
         this.name = name;
         this.calls = new ClusterCalls(target, Duty.WRITE, deadline);
     }

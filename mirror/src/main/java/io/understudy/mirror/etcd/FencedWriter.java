@@ -70,7 +70,7 @@ final class FencedWriter {
      * @throws SinkException.Fenced as {@link #write}
      */
     void beginEpoch(Checkpoint first) {
-        write(List.of(Operations.put(epochKey, ByteString.copyFromUtf8(Long.toString(first.epoch())))), first);
+        write(List.of(Operations.put(epochKey, ByteString.copyFromUtf8(first.epoch() + " " + first.writer()))), first);
         epochRevision = key.modRevision();
     }
 
@@ -181,9 +181,20 @@ final class FencedWriter {
                     + " has target revision " + found.getModRevision() + "; " + ours + " wrote revision "
                     + key.modRevision() + ". The target was restored from a backup or changed manually");
         }
-        return new SinkException.Fenced("fenced: " + theirs.writer() + " took over the mirror at epoch "
-                + theirs.epoch() + " (checkpoint at " + key.shown() + ", target revision " + found.getModRevision()
-                + "); " + ours + ". Two mirrors with the same name are running: stop one of them");
+        return new SinkException.Fenced("fenced: " + raisedBy(reading, theirs) + " (checkpoint at " + key.shown()
+                + ", target revision " + found.getModRevision() + "); " + ours
+                + ". Two mirrors with the same name are running: stop one of them");
+    }
+
+    /** A process that takes over raises the epoch before it writes the checkpoint, which names an earlier one until then. */
+    private String raisedBy(TargetCalls reading, Checkpoint theirs) {
+        KeyValue raised = epoch.seenBy(reading);
+        String[] value = raised == null
+                ? new String[0]
+                : raised.getValue().toStringUtf8().split(" ", 2);
+        return value.length == 2
+                ? value[1] + " took over the mirror at epoch " + value[0]
+                : theirs.writer() + " took over the mirror at epoch " + theirs.epoch();
     }
 
     private Checkpoint decoded(KeyValue found) {

@@ -108,6 +108,15 @@ final class HomeKeys {
         return before.own() == null ? home : home.with(before.own().move());
     }
 
+    /** Whether a process of that mirror, into this cluster, is active. */
+    boolean isRun(String other) {
+        return calls.range(RangeRequest.newBuilder()
+                                .setKey(ReservedKeys.active(other))
+                                .build())
+                        .getKvsCount()
+                > 0;
+    }
+
     /** Where it takes no puts, that is no trouble: it is told later. */
     void goOnWithoutPuts() {
         calls.goOnWithoutPuts();

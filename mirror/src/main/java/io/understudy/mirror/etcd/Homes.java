@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Sees to it that no mirror writes keys into the cluster that their owners write them in: both clusters of a mirror know
@@ -29,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * behind.
  */
 final class Homes {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Homes.class);
 
     /** How often a mirror's own homes may have changed while it stores them; twice is its own doing. */
     private static final int CHANGES = 10;
@@ -122,8 +126,8 @@ final class Homes {
         }
         throw new SinkException.Refused("primary of mirror " + mirror + " could not be stored at "
                 + HomeKeys.shown(ReservedKeys.home(mirror)) + " of both clusters in " + CHANGES
-                + " attempts, due to concurrent writes. Two mirrors with the same name are running, or a switchover is in"
-                + " progress");
+                + " attempts, due to concurrent writes. Two mirrors with the same name are running, or a switchover is"
+                + " in progress");
     }
 
     private boolean isSettled(ClusterId source) {
@@ -156,8 +160,10 @@ final class Homes {
     /** As far as both know. */
     private Home home(ClusterId source, HomeKeys.Known there, HomeKeys.Known here, Instant now) {
         ClusterId from = there.others().stream()
-                .filter(other ->
-                        other.target().equals(source) && covers(other.scope().targetRanges()))
+                // The record of a retired mirror back names the target, which would move the role without a command.
+                .filter(other -> other.target().equals(source)
+                        && !other.source().equals(here.cluster())
+                        && covers(other.scope().targetRanges()))
                 .map(Home::cluster)
                 .findFirst()
                 .orElse(source);
@@ -179,17 +185,34 @@ final class Homes {
     }
 
     private void requireElsewhere(HomeKeys.Known here, @Nullable Home alsoOwn) {
-        Optional<Home> own = Stream.of(Optional.ofNullable(here.own()), Optional.ofNullable(alsoOwn))
-                .flatMap(Optional::stream)
-                .max((one, other) -> Long.compare(one.moves(), other.moves()));
+        Optional<Home> own = Optional.ofNullable(newer(here.own(), alsoOwn));
         own.filter(home -> home.cluster().equals(here.cluster())).ifPresent(home -> {
             throw HomeKeys.moved(home);
         });
         for (Home other : here.others()) {
-            if (other.keepsOut(here.cluster(), scope.targetRanges(), own.orElse(null), here.own() != null)) {
+            if (other.keepsOut(here.cluster(), scope.targetRanges(), own.orElse(null), here.own() != null)
+                    && !isRetired(other, own.orElse(null), here.cluster())) {
                 throw opposite(other, here.cluster());
             }
         }
+    }
+
+    private static @Nullable Home newer(@Nullable Home one, @Nullable Home other) {
+        return one == null || (other != null && other.moves() > one.moves()) ? other : one;
+    }
+
+    /** An opposite mirror that the role was moved past, and that no process runs: one that starts later is refused. */
+    private boolean isRetired(Home other, @Nullable Home own, ClusterId target) {
+        HomeKeys sources = atSource;
+        boolean isRetired =
+                own != null && sources != null && own.isMovedPast(other, target) && !sources.isRun(other.mirror());
+        if (isRetired) {
+            LOG.atInfo()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("other", other.mirror())
+                    .log("primary record of a retired opposite mirror ignored");
+        }
+        return isRetired;
     }
 
     /** The source may know of the opposite mirror before the target does, which is then not asked about it. */
@@ -200,7 +223,7 @@ final class Homes {
                     && scope.sourceRanges().stream().anyMatch(ours -> other.rangesIn(there.cluster()).stream()
                             .anyMatch(ours::intersects));
             boolean isKnownHere = here.others().stream().map(Home::mirror).anyMatch(other.mirror()::equals);
-            if (isBack && !isKnownHere) {
+            if (isBack && !isKnownHere && !isRetired(other, newer(there.own(), here.own()), here.cluster())) {
                 throw opposite(other, here.cluster());
             }
         }

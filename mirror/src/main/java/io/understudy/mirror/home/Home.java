@@ -128,6 +128,15 @@ public record Home(
                 && other.rangesIn(at).equals(written);
     }
 
+    /** Whether the role was moved away from {@code at} since {@code other}, in the opposite direction, was stored. */
+    public boolean isMovedPast(Home other, ClusterId at) {
+        return hasMovedFrom(at)
+                && other.cluster.equals(at)
+                && other.source.equals(at)
+                && other.target.equals(cluster)
+                && other.at().isBefore(at());
+    }
+
     /** Whether it is the other one of its two clusters because it was moved. */
     private boolean hasMovedFrom(ClusterId at) {
         boolean isBack = source.equals(at) && target.equals(cluster);

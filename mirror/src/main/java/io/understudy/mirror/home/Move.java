@@ -20,18 +20,27 @@ import org.jspecify.annotations.Nullable;
  * @param verifiedAt revision of the former primary at which both sides were compared in full; 0 for none
  * @param endMarker revision after which the former primary acknowledged no write to the range; 0 for none
  * @param closed how this cluster refuses client writes to the range; null if it does not
+ * @param former how the mirror closes the former primary, which was lost, when it returns; null if it was not lost
  */
 public record Move(
         Phase phase,
         @Nullable Operation operation,
         long verifiedAt,
         long endMarker,
-        @Nullable Closed closed) {
+        @Nullable Closed closed,
+        @Nullable Way former) {
 
     /** Nothing stored. */
     public static final Move NONE = new Move(Phase.STEADY, null, 0, 0, null);
 
     private static final Set<String> FIELDS = Set.of("phase", "operation", "verifiedAt", "endMarker", "closed");
+    private static final Set<String> FIELDS_WITH_FORMER =
+            Set.of("phase", "operation", "verifiedAt", "endMarker", "closed", "former");
+
+    /** With a former primary that was not lost. */
+    public Move(Phase phase, @Nullable Operation operation, long verifiedAt, long endMarker, @Nullable Closed closed) {
+        this(phase, operation, verifiedAt, endMarker, closed, null);
+    }
 
     /** How far a move is. */
     public enum Phase {
@@ -98,19 +107,19 @@ public record Move(
     public record Grant(String role, ByteString key, ByteString end, String type) {}
 
     public Move in(Phase next) {
-        return new Move(next, operation, verifiedAt, endMarker, closed);
+        return new Move(next, operation, verifiedAt, endMarker, closed, former);
     }
 
     public Move by(@Nullable Operation next) {
-        return new Move(phase, next, verifiedAt, endMarker, closed);
+        return new Move(phase, next, verifiedAt, endMarker, closed, former);
     }
 
     public Move closed(@Nullable Closed next) {
-        return new Move(phase, operation, verifiedAt, endMarker, next);
+        return new Move(phase, operation, verifiedAt, endMarker, next, former);
     }
 
-    public Move at(long verified, long marker) {
-        return new Move(phase, operation, verified, marker, closed);
+    public Move former(@Nullable Way next) {
+        return new Move(phase, operation, verifiedAt, endMarker, closed, next);
     }
 
     ObjectNode json() {
@@ -138,11 +147,15 @@ public record Move(
                     .put("end", hex(grant.end()))
                     .put("type", grant.type()));
         }
+        if (former != null) {
+            root.put("former", former.word());
+        }
         return root;
     }
 
     static Move decode(JsonNode root) {
-        StrictJson.requireFields("move", root, FIELDS);
+        boolean hasFormer = root.has("former");
+        StrictJson.requireFields("move", root, hasFormer ? FIELDS_WITH_FORMER : FIELDS);
         JsonNode operation = root.path("operation");
         JsonNode closed = root.path("closed");
         List<Grant> grants = new ArrayList<>();
@@ -169,7 +182,8 @@ public record Move(
                         : new Closed(
                                 Way.of(StrictJson.text(closed, "way")),
                                 Long.parseUnsignedLong(StrictJson.text(closed, "alarmMember"), 16),
-                                grants));
+                                grants),
+                hasFormer ? Way.of(StrictJson.text(root, "former")) : null);
     }
 
     private static ByteString bytes(String text) {

@@ -8,6 +8,7 @@ import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -22,6 +23,7 @@ import java.util.function.Supplier;
  * @param patience how long the source may neither answer that nor give anything before it counts as away
  * @param count asks the source how many keys the range has, with a deadline of its own
  * @param role whether this process may write; closed when the mirror ends
+ * @param former closes the target if it is a former primary that returned after a failover; why the mirror waits then
  * @param sinks makes a sink for {@code targetName}; called anew when the last one had become unavailable
  */
 public record MirrorPlan(
@@ -36,4 +38,5 @@ public record MirrorPlan(
         Supplier<CompletableFuture<Long>> count,
         String targetName,
         ActiveRole role,
+        Supplier<Optional<String>> former,
         Function<SinkListener, Sink> sinks) {}

@@ -19,12 +19,14 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,6 +51,9 @@ public final class Pipeline implements AutoCloseable {
     /** How long to wait for an event before the sink is asked to settle. */
     private static final Duration POLL = Duration.ofMillis(200);
 
+    /** How often a former primary is looked at that has not rejoined. */
+    private static final Duration REJOIN_INTERVAL = Duration.ofSeconds(1);
+
     private static final Duration STOP_GRACE = Duration.ofSeconds(3);
     private static final Duration STOP_DEADLINE = Duration.ofSeconds(5);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
@@ -59,8 +64,12 @@ public final class Pipeline implements AutoCloseable {
 
     private static final Duration MAX_PAUSE_AFTER_FAILURE = Duration.ofMinutes(5);
 
-    /** One, or one for each direction; the second while the primary role is at the first one's target. */
-    private final List<MirrorPlan> directions;
+    /** The direction that is configured. */
+    private final MirrorPlan forward;
+    /** Opens the other one, used while the primary role is at the target; null for none. */
+    private final @Nullable Supplier<MirrorPlan> opening;
+    /** Null until it is first used. */
+    private volatile @Nullable MirrorPlan back;
 
     private volatile MirrorPlan plan;
     private final Duration firstPause;
@@ -80,9 +89,11 @@ public final class Pipeline implements AutoCloseable {
     /** How often the target was found to be kept as the source is; a failure after that is a new one. */
     private long syncs;
 
-    private Pipeline(List<MirrorPlan> directions, MeterRegistry meters, Duration firstPause) {
-        this.directions = List.copyOf(directions);
-        this.plan = directions.get(0);
+    private Pipeline(
+            MirrorPlan forward, @Nullable Supplier<MirrorPlan> opening, MeterRegistry meters, Duration firstPause) {
+        this.forward = forward;
+        this.opening = opening;
+        this.plan = forward;
         // The other direction's role is not competed for, not even at first: it is a key of the source.
         plan.role().compete(true);
         this.firstPause = firstPause;
@@ -100,17 +111,18 @@ public final class Pipeline implements AutoCloseable {
 
     /** Starts the mirror's thread. Neither source nor target need to be there: attempts go on until they are. */
     public static Pipeline start(MirrorPlan plan, MeterRegistry meters) {
-        return start(List.of(plan), meters);
+        return start(plan, null, meters, FIRST_PAUSE);
     }
 
-    /** The same; mirrors in the direction in which the target is not the primary. */
-    public static Pipeline start(List<MirrorPlan> directions, MeterRegistry meters) {
-        return start(directions, meters, FIRST_PAUSE);
+    /** The same; mirrors in the other direction, which is opened then, while the target is the primary. */
+    public static Pipeline start(MirrorPlan forward, Supplier<MirrorPlan> back, MeterRegistry meters) {
+        return start(forward, back, meters, FIRST_PAUSE);
     }
 
     /** @param firstPause before the first of several attempts is repeated; each further one waits for twice as long */
-    static Pipeline start(List<MirrorPlan> directions, MeterRegistry meters, Duration firstPause) {
-        Pipeline pipeline = new Pipeline(directions, meters, firstPause);
+    static Pipeline start(
+            MirrorPlan forward, @Nullable Supplier<MirrorPlan> back, MeterRegistry meters, Duration firstPause) {
+        Pipeline pipeline = new Pipeline(forward, back, meters, firstPause);
         pipeline.thread.start();
         return pipeline;
     }
@@ -203,7 +215,11 @@ public final class Pipeline implements AutoCloseable {
         } finally {
             // Letting go takes a call, which would not be waited for.
             boolean unused = Thread.interrupted();
-            directions.forEach(each -> each.role().close());
+            forward.role().close();
+            MirrorPlan opened = back;
+            if (opened != null) {
+                opened.role().close();
+            }
             status.to(MirrorState.STOPPED, "stop requested");
         }
     }
@@ -259,8 +275,16 @@ public final class Pipeline implements AutoCloseable {
             status.error(String.valueOf(e.getMessage()));
             pause();
         } catch (SinkException.HomeMoved e) {
-            turnRound(String.valueOf(e.getMessage()));
-            pause();
+            // Both clusters are the primary if the other direction was refused as well.
+            Optional<String> former =
+                    refusals == 0 ? Optional.empty() : plan.former().get();
+            if (former.isPresent()) {
+                status.elsewhere(former.get());
+                boolean unused = stopping.await(REJOIN_INTERVAL.toNanos(), TimeUnit.NANOSECONDS);
+            } else {
+                turnRound(String.valueOf(e.getMessage()));
+                pause();
+            }
         } catch (SinkException.NotYet e) {
             status.available();
             status.waitsFor(String.valueOf(e.getMessage()));
@@ -280,16 +304,19 @@ public final class Pipeline implements AutoCloseable {
     /** The target is the primary: mirrors in the other direction from now on, if there is one. */
     private void turnRound(String why) {
         refusals++;
-        boolean isDisputed = refusals > 1 && directions.size() > 1;
+        Supplier<MirrorPlan> other = opening;
+        boolean isDisputed = refusals > 1 && other != null;
         status.elsewhere(
                 isDisputed
                         ? "both clusters hold the primary role of mirror " + plan.mirror()
                                 + ", or a switchover is unfinished: run it again, or \"understudy mirror rejoin\""
                         : why);
-        if (directions.size() > 1) {
+        if (other != null) {
             comparedIn = null;
+            MirrorPlan opened = back;
+            MirrorPlan next = !plan.equals(forward) ? forward : opened == null ? other.get() : opened;
+            back = next.equals(forward) ? opened : next;
             plan.role().compete(false);
-            MirrorPlan next = directions.get(plan.equals(directions.get(0)) ? 1 : 0);
             plan = next;
             next.role().compete(true);
             status.follows(next.sourceName(), next.targetName());

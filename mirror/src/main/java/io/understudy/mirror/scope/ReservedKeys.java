@@ -60,6 +60,11 @@ public final class ReservedKeys {
         return all(mirror, "lane/");
     }
 
+    /** Where an etcd cluster names the active process of a mirror into it, attached to a lease. */
+    public static ByteString active(String mirror) {
+        return of(mirror, "active");
+    }
+
     /** Where an etcd cluster stores the epoch of a mirror into it, put when a writer takes over and at no other time. */
     public static ByteString epoch(String mirror) {
         return of(mirror, "epoch");

@@ -82,12 +82,13 @@ record Closing(
         };
     }
 
-    private Credentials requireLogin() {
+    /** The mirror's, without which it could not write while clients cannot. */
+    Credentials requireLogin() {
         Credentials login = mirror;
         if (login == null) {
             throw new TakeOverException("the mirror has no user at " + cluster.shown()
-                    + ": set user and password of this cluster in the mirror's configuration, so that the mirror can write"
-                    + " while clients cannot");
+                    + ": set user and password of this cluster in the mirror's configuration, so that the mirror can"
+                    + " write while clients cannot");
         }
         return login;
     }
@@ -104,7 +105,7 @@ record Closing(
     }
 
     /** Users with the role root bypass roles; roles that the mirror shares with clients cannot be revoked. */
-    private void requireExempt() {
+    void requireExempt() {
         Credentials login = requireLogin();
         Map<String, List<String>> usersOf = new LinkedHashMap<>();
         List<String> roots = new ArrayList<>();

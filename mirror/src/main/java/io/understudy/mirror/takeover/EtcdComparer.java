@@ -32,7 +32,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
@@ -40,9 +39,9 @@ import java.util.stream.Collectors;
  * Compares two clusters by all of their keys, or by those that their histories name. Holds a few pages, and the names of
  * changed keys. One thread.
  *
- * @param progress given the number of keys that were compared
+ * @param steps given how many keys, or revisions of a history, are compared
  */
-record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, LongConsumer progress)
+record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOver.Steps steps)
         implements Direction.Comparer {
 
     private static final int MOST_CHANGED = 1_000_000;
@@ -57,7 +56,8 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, LongCo
     public Equal all() {
         VerifyResult result;
         try {
-            result = Verification.run(sides, progress);
+            long total = keys();
+            result = Verification.run(sides, keys -> steps.progress(keys, total));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new TakeOverException("interrupted during the comparison", e);
@@ -76,6 +76,18 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, LongCo
         }
         return new Equal(
                 report.sourceRevision().value(), report.targetRevision().value(), report.keys());
+    }
+
+    /** How many keys are compared, about. */
+    private long keys() {
+        return sides.scope().sourceRanges().stream()
+                .mapToLong(range -> from.range(RangeRequest.newBuilder()
+                                .setKey(range.etcdKey())
+                                .setRangeEnd(range.etcdRangeEnd())
+                                .setCountOnly(true)
+                                .build())
+                        .getCount())
+                .sum();
     }
 
     @Override
@@ -104,8 +116,8 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, LongCo
 
     private String differing(long keys, String shown) {
         return to.shown() + " differs from " + from.shown() + " in " + keys + " keys: " + shown
-                + ". Set onForeignWrites: repair, wait until \"understudy mirror verify\" finds none, and run the command"
-                + " again";
+                + ". Set onForeignWrites: repair, wait until \"understudy mirror verify\" finds none, and run the"
+                + " command again";
     }
 
     private Found synced() {
@@ -182,6 +194,7 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, LongCo
                     throw new TakeOverException(calls.shown() + " returned its history up to revision " + reached
                             + " of " + until + " only");
                 }
+                steps.progress(Math.max(0, reached - after), until - after);
                 if (changes > MOST_CHANGED) {
                     throw new TakeOverException("more than " + MOST_CHANGED + " changes at " + calls.shown()
                             + " since revision " + after + ": run the command again when it is less busy");

@@ -21,9 +21,9 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Consumer;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -34,12 +34,13 @@ import org.jspecify.annotations.Nullable;
 public final class Failover {
 
     private static final Duration ANSWER = Duration.ofSeconds(3);
+    private static final int ATTEMPTS = 5;
 
     private final Direction direction;
     private final TakeOverOptions options;
     private final String process;
     private final LongFunction<Runnable> keeper;
-    private final Consumer<String> steps;
+    private final TakeOver.Steps steps;
     private final Records from;
     private final Records to;
 
@@ -48,7 +49,7 @@ public final class Failover {
             TakeOverOptions options,
             String process,
             LongFunction<Runnable> keeper,
-            Consumer<String> steps) {
+            TakeOver.Steps steps) {
         this.direction = direction;
         this.options = options;
         this.process = process;
@@ -65,8 +66,17 @@ public final class Failover {
                 "check: requires a whole copy at " + target + ", and that "
                         + direction.from().shown() + " does not respond" + (options.force() ? ", unless forced" : ""),
                 "move: makes " + target
-                        + " the primary, in one transaction; what the source wrote after the checkpoint is" + " lost",
-                "open: leaves mirrored leases to their owners, and opens " + target);
+                        + " the primary, in one transaction; what the source wrote after the checkpoint is lost",
+                "open: leaves mirrored leases to their owners, and opens " + target,
+                "later: " + returning());
+    }
+
+    private String returning() {
+        String source = direction.from().shown();
+        return options.way() == Way.NONE
+                ? "the mirror leaves " + source + " open when it returns"
+                : "the mirror closes " + source + " when it returns ("
+                        + options.way().word() + ")";
     }
 
     /**
@@ -102,11 +112,11 @@ public final class Failover {
         long lock = to.lock(process, "move");
         Runnable kept = keeper.apply(lock);
         try {
-            steps.accept("move");
+            steps.begin("move");
             if (!isDone(found)) {
                 moved(found);
             }
-            steps.accept("open");
+            steps.begin("open");
             Found primary = to.read();
             List<String> expired = expired();
             switchover().releaseLeases();
@@ -140,17 +150,26 @@ public final class Failover {
                         found.epoch() + 1,
                         operation.startedAt())
                 .turned()
-                .with(new Move(Phase.MOVED, operation, 0, 0, record.move().closed()));
+                .with(new Move(Phase.MOVED, operation, 0, 0, record.move().closed(), options.way()));
         ByteString epoch = ReservedKeys.epoch(direction.mirror());
-        long written = to.write(
-                moved,
-                found.recordRevision(),
-                List.of(Records.isAt(epoch, found.epochRevision())),
-                List.of(Records.put(epoch, ByteString.copyFromUtf8(operation.id()))));
-        if (written == 0) {
-            throw new TakeOverException("the mirror or another command changed mirror " + direction.mirror() + " at "
-                    + direction.to().shown() + " meanwhile; run the command again");
+        Found now = found;
+        for (int attempt = 0; attempt < ATTEMPTS && now.recordRevision() == found.recordRevision(); attempt++) {
+            long written = to.write(
+                    moved,
+                    now.recordRevision(),
+                    List.of(Records.isAt(epoch, now.epochRevision())),
+                    List.of(
+                            Records.put(epoch, ByteString.copyFromUtf8(operation.id())),
+                            // The active process finds it deleted, begins again, and turns the mirror round.
+                            Records.delete(ReservedKeys.active(direction.mirror()))));
+            if (written > 0) {
+                return;
+            }
+            // A mirror process has started.
+            now = to.read();
         }
+        throw new TakeOverException("the mirror or another command changed mirror " + direction.mirror() + " at "
+                + direction.to().shown() + " meanwhile; run the command again");
     }
 
     private TakeOverReport report(Found primary, List<String> expired) {
@@ -176,8 +195,7 @@ public final class Failover {
                 facts,
                 List.of(
                         "point clients at " + direction.to().shown(),
-                        "when " + direction.from().shown()
-                                + " is back, keep clients away from it and run: understudy mirror rejoin"));
+                        returning() + "; keep clients away from it and run: understudy mirror rejoin"));
     }
 
     /** Leases that the mirror kept alive and the target no longer has; keys of theirs may be gone with them. */
@@ -210,6 +228,9 @@ public final class Failover {
                     "the checkpoint is " + checkpoint.state().word() + ": "
                             + direction.to().shown() + " holds no state that the source had. --force accepts it");
         }
+        if (options.way() == Way.CORRUPT_ALARM || options.way() == Way.AUTH_ENABLE) {
+            var unused = direction.closingFrom().requireLogin();
+        }
         if (!options.force() && responds()) {
             throw new TakeOverException(direction.from().shown()
                     + " responds: a switchover loses nothing, a failover may. --force fails over nevertheless");
@@ -238,21 +259,11 @@ public final class Failover {
         long lock = to.lock(process, "rejoin");
         Runnable kept = keeper.apply(lock);
         try {
-            steps.accept("close");
-            Closed begun = record(former).move().closed();
-            Closed closed = phase(former) == Phase.CLOSING && begun != null
-                    ? begun
-                    : direction.closingFrom().prepare(options.way());
-            Move closing = new Move(Phase.CLOSING, operation("rejoin"), 0, 0, closed);
-            long written = from.write(record(former).with(closing), former.recordRevision(), List.of(), List.of());
-            if (written == 0) {
-                throw new TakeOverException("another command changed the record at "
-                        + direction.from().shown() + " meanwhile; run the command again");
-            }
-            direction.closingFrom().close(closed);
-            steps.accept("compare");
-            Lost lost = lost(primary);
-            steps.accept("turn");
+            steps.begin("close");
+            closeFormer(former, prepared(former));
+            steps.begin("compare");
+            Lost lost = lost(primary, former);
+            steps.begin("turn");
             if (!switchover().turn(primary, from.read(), false)) {
                 throw new TakeOverException(
                         "the record at " + direction.from().shown() + " was written meanwhile; run the command again");
@@ -266,29 +277,119 @@ public final class Failover {
 
     /** What {@link #rejoin} does, in order; throws where it would be refused. */
     public List<String> rejoinPlan() {
-        requireStale(to.read(), from.read());
-        var unused = direction.closingFrom().prepare(options.way());
+        Found stored = from.read();
+        requireStale(to.read(), stored);
+        Way way = prepared(stored).way();
         String former = direction.from().shown();
         return List.of(
-                "close: closes " + former + " (" + options.way().word() + "); undone by understudy mirror release",
+                "close: closes " + former + " (" + way.word() + "); undone by understudy mirror release",
                 "compare: lists what clients wrote at " + former + " and "
                         + direction.to().shown() + " does not have",
                 "turn: makes " + former + " a copy, which overwrites these writes; cannot be undone");
     }
 
+    /** How it is closed: as a process that was killed began to, or as the mirror did. */
+    private Closed prepared(Found former) {
+        Closed begun = begun(former);
+        if (begun == null) {
+            return direction.closingFrom().prepare(options.way());
+        }
+        if (begun.way() == Way.ROLES) {
+            direction.closingFrom().requireExempt();
+        }
+        return begun;
+    }
+
+    private static @Nullable Closed begun(Found former) {
+        Closed begun = former.record() == null ? null : former.record().move().closed();
+        return phase(former) == Phase.CLOSING && begun != null && begun.way() != Way.NONE ? begun : null;
+    }
+
+    private void closeFormer(Found former, Closed closed) {
+        // An alarm that was raised refuses a write of the record.
+        if (begun(former) == null) {
+            Move closing = new Move(Phase.CLOSING, operation("failover"), 0, 0, closed);
+            long written = from.write(record(former).with(closing), former.recordRevision(), List.of(), List.of());
+            if (written == 0) {
+                throw new TakeOverException("another command changed the record at "
+                        + direction.from().shown() + " meanwhile; run the command again");
+            }
+        }
+        direction.closingFrom().close(closed);
+    }
+
+    /**
+     * A former primary as the mirror closed it.
+     *
+     * @param revision up to which the primary has its writes
+     * @param lost what only the former primary has; nothing if it was left open
+     */
+    record Former(Way way, long revision, Lost lost) {}
+
+    /** Whether the former primary is back and does not know that it is one. */
+    boolean isStale() {
+        Found primary = to.read();
+        return (phase(primary) == Phase.STEADY || isDone(primary)) && isStale(primary, from.read());
+    }
+
+    /** The command at work, in words. */
+    Optional<String> command() {
+        return to.holder().map(holder -> "a command moves mirror " + direction.mirror() + ": " + holder);
+    }
+
+    /**
+     * Closes a former primary that {@link #isStale} as the operator chose, and finds what it alone has.
+     *
+     * @throws TakeOverException it is not permitted, or another command is at work
+     */
+    Former closeFormer() {
+        Found primary = to.read();
+        Way chosen = record(primary).move().former();
+        Way way = chosen == null ? Way.ROLES : chosen;
+        long reached = reached(primary);
+        if (way == Way.NONE) {
+            return new Former(way, reached, Lost.NOTHING);
+        }
+        long lock = to.lock(process, "close");
+        Runnable kept = keeper.apply(lock);
+        try {
+            Found former = from.read();
+            Closed begun = begun(former);
+            Closed closed = begun == null ? direction.closingFrom().prepare(way) : begun;
+            closeFormer(former, closed);
+            return new Former(closed.way(), reached, lost(primary, former));
+        } finally {
+            kept.run();
+            to.unlock(lock);
+        }
+    }
+
+    private static boolean isStale(Found primary, Found former) {
+        return primary.isPrimary() && former.isPrimary() && former.epoch() < primary.epoch();
+    }
+
     private void requireStale(Found primary, Found former) {
-        if (!primary.isPrimary() || !former.isPrimary() || former.epoch() >= primary.epoch()) {
+        if (!isStale(primary, former)) {
             throw new TakeOverException("there is nothing to rejoin: mirror " + direction.mirror()
                     + " has no former primary that did not store the failover");
         }
     }
 
-    private Lost lost(Found primary) {
+    private static long reached(Found primary) {
         Checkpoint reached = primary.checkpoint();
+        return reached == null ? 0 : reached.revision().value();
+    }
+
+    private Lost lost(Found primary, Found former) {
+        Checkpoint reached = primary.checkpoint();
+        if (reached == null || !reached.source().equals(former.cluster())) {
+            return new Lost(
+                    List.of(),
+                    direction.to().shown() + " has no checkpoint of cluster " + former.cluster()
+                            + "; compare both with \"understudy mirror verify\"");
+        }
         try {
-            return direction
-                    .comparer()
-                    .lostAfter(reached == null ? 0 : reached.revision().value());
+            return direction.comparer().lostAfter(reached(primary));
         } catch (TakeOverException e) {
             return new Lost(List.of(), e.getMessage());
         }
@@ -322,8 +423,14 @@ public final class Failover {
             throw new TakeOverException(direction.from().shown() + " is not closed");
         }
         if (phase(found) == Phase.CLOSING && found.isPrimary()) {
+            Operation last = operation(found);
             throw new TakeOverException(
-                    "a switchover is unfinished at " + direction.from().shown() + ": run it again, or with --undo");
+                    last != null && last.kind().equals("failover")
+                            ? direction.from().shown() + " was the primary before a failover: run \"understudy mirror"
+                                    + " rejoin\", or \"understudy mirror switchover --undo --force\" to make it the"
+                                    + " primary again"
+                            : "a switchover is unfinished at "
+                                    + direction.from().shown() + ": run it again, or with --undo");
         }
         direction.closingFrom().open(closed);
         var unused = from.write(

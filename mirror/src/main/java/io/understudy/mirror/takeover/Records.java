@@ -19,6 +19,7 @@ import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -76,6 +77,42 @@ record Records(Calls cluster, String mirror) {
                 record.map(KeyValue::getModRevision).orElse(0L),
                 first(answer, 1).map(this::checkpoint).orElse(null),
                 first(answer, 2).map(KeyValue::getModRevision).orElse(0L));
+    }
+
+    /**
+     * What keeps the mirror from running into this cluster, or the primary role from moving. Changes nothing.
+     *
+     * @param written what the mirror writes there
+     */
+    List<String> problems(List<KeyRange> written) {
+        List<String> problems = new ArrayList<>();
+        try {
+            if (read().record() == null) {
+                problems.add(cluster.shown() + " has no primary record of mirror " + mirror
+                        + ": it was created by hand, or the mirror never ran. Start the mirror and wait until"
+                        + " it is synced");
+            }
+            requireWritable(put(ReservedKeys.home(mirror), ByteString.EMPTY));
+            written.forEach(range -> requireWritable(delete(range)));
+        } catch (TakeOverException e) {
+            problems.add(String.valueOf(e.getMessage()));
+        }
+        return problems;
+    }
+
+    /** etcd checks the permissions of a transaction before its comparisons; this one never holds. */
+    private void requireWritable(RequestOp operation) {
+        var unused = cluster.txn(
+                "a write to the keys of mirror " + mirror
+                        + " (grant its user read and write access to them and to \\000understudy/)",
+                TxnRequest.newBuilder()
+                        .addCompare(Compare.newBuilder()
+                                .setKey(lockKey())
+                                .setTarget(Compare.CompareTarget.CREATE)
+                                .setResult(Compare.CompareResult.LESS)
+                                .setCreateRevision(0))
+                        .addSuccess(operation)
+                        .build());
     }
 
     /**

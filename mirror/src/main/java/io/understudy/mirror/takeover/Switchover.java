@@ -30,7 +30,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Consumer;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -68,7 +67,7 @@ public final class Switchover {
     private final Direction direction;
     private final TakeOverOptions options;
     private final Operation operation;
-    private final Consumer<String> steps;
+    private final TakeOver.Steps steps;
     private final Map<String, String> facts = new LinkedHashMap<>();
     private final Records from;
     private final Records to;
@@ -93,7 +92,7 @@ public final class Switchover {
             TakeOverOptions options,
             String process,
             LongFunction<Runnable> keeper,
-            Consumer<String> steps) {
+            TakeOver.Steps steps) {
         this.keeper = keeper;
         this.direction = direction;
         this.options = options;
@@ -280,8 +279,13 @@ public final class Switchover {
         facts.put("end marker", "revision " + marker + " of " + direction.from().shown());
         long end = System.nanoTime() + options.drainDeadline().toNanos();
         long keptAlive = System.nanoTime();
+        long first = -1;
         while (true) {
             Checkpoint found = to.read().checkpoint();
+            if (found != null) {
+                first = first < 0 ? found.revision().value() : first;
+                steps.progress(Math.max(0, found.revision().value() - first), marker - first);
+            }
             if (found != null
                     && found.state() == CheckpointState.SYNCED
                     && found.revision().value() >= marker) {
@@ -637,7 +641,8 @@ public final class Switchover {
         }
         direction.closingFrom().open(closed);
         Home record = record(primary);
-        Home open = at(record, record.cluster(), record.moves() + epochs);
+        Move none = epochs == 0 ? Move.NONE : Move.NONE.former(options.way());
+        Home open = at(record, record.cluster(), record.moves() + epochs).with(none);
         if (from.write(open, primary.recordRevision(), List.of(), frozen(closed, false)) == 0) {
             throw writtenMeanwhile();
         }
@@ -724,7 +729,7 @@ public final class Switchover {
     }
 
     private void begin(String step) {
-        steps.accept(step);
+        steps.begin(step);
         to.step(lock, operation.process(), shownStep, step);
         shownStep = step;
     }

@@ -1,6 +1,5 @@
 package io.understudy.mirror.takeover;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.Credentials;
 import io.understudy.etcd.EtcdCluster;
@@ -14,14 +13,13 @@ import io.understudy.mirror.verify.Sides;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,15 +29,30 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TakeOver implements AutoCloseable {
 
+    /** Shows what is done. */
+    @FunctionalInterface
+    public interface Steps {
+
+        void begin(String step);
+
+        /**
+         * How far the step is that began last.
+         *
+         * @param total 0 if it is not known
+         */
+        default void progress(long done, long total) {}
+    }
+
+    private static final Duration RESPONSE = Duration.ofSeconds(5);
+
     private final MirrorSettings.Mirror mirror;
     private final MirrorSettings.Source.Etcd source;
     private final MirrorSettings.Target.Etcd target;
     private final EtcdCluster sourceCluster;
     private final EtcdCluster targetCluster;
-    private final @Nullable Credentials sourceUser;
-    private final @Nullable Credentials targetUser;
+    private final Set<String> sourceExempt;
+    private final Set<String> targetExempt;
     private final Duration patience;
-    private final LongConsumer progress;
 
     /**
      * Begins to connect.
@@ -47,34 +60,90 @@ public final class TakeOver implements AutoCloseable {
      * @param sourceUser of the command; null for the mirror's user
      * @param targetUser likewise
      * @param patience how long either cluster may take to respond
-     * @param progress given the number of keys that were compared
      * @throws TakeOverException the mirror is not one from etcd to etcd
      */
     public TakeOver(
             MirrorSettings.Mirror mirror,
             @Nullable Credentials sourceUser,
             @Nullable Credentials targetUser,
-            Duration patience,
-            LongConsumer progress) {
-        if (!(mirror.source() instanceof MirrorSettings.Source.Etcd from)
-                || !(mirror.target() instanceof MirrorSettings.Target.Etcd to)) {
-            throw new TakeOverException("mirror " + mirror.name()
-                    + " has Kafka at one side; the primary role moves between" + " etcd clusters only");
-        }
+            Duration patience) {
+        this(
+                mirror,
+                source(mirror),
+                target(mirror),
+                EtcdCluster.connect(
+                        as(source(mirror).cluster(), sourceUser).withName("source"),
+                        mirror.scope().feedRange(false),
+                        new SimpleMeterRegistry()),
+                EtcdCluster.connect(
+                        as(target(mirror).cluster(), targetUser).withName("target"),
+                        ReservedKeys.RANGE,
+                        new SimpleMeterRegistry()),
+                exempt(sourceUser, source(mirror).cluster()),
+                exempt(targetUser, target(mirror).cluster()),
+                patience);
+    }
+
+    private TakeOver(
+            MirrorSettings.Mirror mirror,
+            MirrorSettings.Source.Etcd source,
+            MirrorSettings.Target.Etcd target,
+            EtcdCluster sourceCluster,
+            EtcdCluster targetCluster,
+            Set<String> sourceExempt,
+            Set<String> targetExempt,
+            Duration patience) {
         this.mirror = mirror;
-        this.source = from;
-        this.target = to;
-        this.sourceUser = sourceUser;
-        this.targetUser = targetUser;
+        this.source = source;
+        this.target = target;
+        this.sourceCluster = sourceCluster;
+        this.targetCluster = targetCluster;
+        this.sourceExempt = sourceExempt;
+        this.targetExempt = targetExempt;
         this.patience = patience;
-        this.progress = progress;
-        MeterRegistry meters = new SimpleMeterRegistry();
-        this.sourceCluster = EtcdCluster.connect(
-                as(from.cluster(), sourceUser).withName("source"),
-                mirror.scope().feedRange(false),
-                meters);
-        this.targetCluster =
-                EtcdCluster.connect(as(to.cluster(), targetUser).withName("target"), ReservedKeys.RANGE, meters);
+    }
+
+    /**
+     * What closes the mirror's target if it returns after a failover. User root, which etcd requires, may write there.
+     *
+     * @param source stays the caller's to close, as does {@code target}
+     */
+    public static FormerPrimary former(MirrorSettings.Mirror mirror, EtcdCluster source, EtcdCluster target) {
+        TakeOver clusters = new TakeOver(
+                mirror,
+                source(mirror),
+                target(mirror),
+                source,
+                target,
+                Set.of(),
+                exempt(new Credentials("root", ""), target(mirror).cluster()),
+                RESPONSE);
+        Failover failover = new Failover(
+                clusters.direction(true, step -> {}),
+                TakeOverOptions.DEFAULTS,
+                process(),
+                lease -> keeper(source, lease),
+                step -> {});
+        return new FormerPrimary(mirror.name(), "etcd " + target.settings().endpoints(), failover);
+    }
+
+    private static TakeOverException notEtcd(MirrorSettings.Mirror mirror) {
+        return new TakeOverException("mirror " + mirror.name()
+                + " has Kafka at one side; the primary role moves between etcd clusters only");
+    }
+
+    private static MirrorSettings.Source.Etcd source(MirrorSettings.Mirror mirror) {
+        if (mirror.source() instanceof MirrorSettings.Source.Etcd etcd) {
+            return etcd;
+        }
+        throw notEtcd(mirror);
+    }
+
+    private static MirrorSettings.Target.Etcd target(MirrorSettings.Mirror mirror) {
+        if (mirror.target() instanceof MirrorSettings.Target.Etcd etcd) {
+            return etcd;
+        }
+        throw notEtcd(mirror);
     }
 
     private static EtcdSettings as(EtcdSettings settings, @Nullable Credentials user) {
@@ -95,36 +164,52 @@ public final class TakeOver implements AutoCloseable {
         return sourceCluster;
     }
 
+    /** What keeps the mirror from running or the role from moving, found with the mirror's own users. Changes nothing. */
+    public List<String> problems() {
+        Direction forth = direction(false, step -> {});
+        List<String> problems =
+                new ArrayList<>(forth.recordsFrom().problems(mirror.scope().sourceRanges()));
+        problems.addAll(forth.recordsTo().problems(mirror.scope().targetRanges()));
+        return problems;
+    }
+
     /** Moves the role to the mirror's target. */
-    public Switchover switchover(TakeOverOptions options, Consumer<String> steps) {
-        return new Switchover(direction(false), options, process(), lease -> keeper(targetCluster, lease), steps);
+    public Switchover switchover(TakeOverOptions options, Steps steps) {
+        return new Switchover(
+                direction(false, steps), options, process(), lease -> keeper(targetCluster, lease), steps);
     }
 
     /** Moves the role back to the mirror's source. */
-    public Switchover failback(TakeOverOptions options, Consumer<String> steps) {
-        return new Switchover(direction(true), options, process(), lease -> keeper(sourceCluster, lease), steps);
+    public Switchover failback(TakeOverOptions options, Steps steps) {
+        return new Switchover(direction(true, steps), options, process(), lease -> keeper(sourceCluster, lease), steps);
     }
 
     /** Moves the role to the mirror's target without the source. */
-    public Failover failover(TakeOverOptions options, Consumer<String> steps) {
-        return new Failover(direction(false), options, process(), lease -> keeper(targetCluster, lease), steps);
+    public Failover failover(TakeOverOptions options, Steps steps) {
+        return new Failover(direction(false, steps), options, process(), lease -> keeper(targetCluster, lease), steps);
     }
 
     /** Of the side that does not know that it has lost the role. */
-    public Failover rejoin(TakeOverOptions options, Consumer<String> steps) {
-        boolean isSourceNewer = direction(false).recordsFrom().read().epoch()
-                > direction(false).recordsTo().read().epoch();
+    public Failover rejoin(TakeOverOptions options, Steps steps) {
+        Direction forth = direction(false, steps);
+        boolean isSourceNewer =
+                forth.recordsFrom().read().epoch() > forth.recordsTo().read().epoch();
         EtcdCluster newer = isSourceNewer ? sourceCluster : targetCluster;
-        return new Failover(direction(isSourceNewer), options, process(), lease -> keeper(newer, lease), steps);
+        return new Failover(direction(isSourceNewer, steps), options, process(), lease -> keeper(newer, lease), steps);
     }
 
     /** Of the side that is closed, of which the other may be lost. */
     public String release(boolean ofTarget) {
-        return new Failover(direction(ofTarget), TakeOverOptions.DEFAULTS, process(), lease -> () -> {}, step -> {})
+        return new Failover(
+                        direction(ofTarget, step -> {}),
+                        TakeOverOptions.DEFAULTS,
+                        process(),
+                        lease -> () -> {},
+                        step -> {})
                 .release();
     }
 
-    private Direction direction(boolean back) {
+    private Direction direction(boolean back, Steps steps) {
         MirrorScope scope = back ? mirror.scope().reversed() : mirror.scope();
         Calls sources = new PatientCalls(sourceCluster, null, patience);
         Calls targets = new PatientCalls(targetCluster, null, patience);
@@ -142,12 +227,12 @@ public final class TakeOver implements AutoCloseable {
         Closing atSource = new Closing(
                 sources,
                 mirror.scope().sourceRanges(),
-                exempt(sourceUser, source.cluster()),
+                sourceExempt,
                 source.cluster().login());
         Closing atTarget = new Closing(
                 targets,
                 mirror.scope().targetRanges(),
-                exempt(targetUser, target.cluster()),
+                targetExempt,
                 target.cluster().login());
         Calls first = back ? targets : sources;
         Calls second = back ? sources : targets;
@@ -158,7 +243,7 @@ public final class TakeOver implements AutoCloseable {
                 second,
                 back ? atTarget : atSource,
                 back ? atSource : atTarget,
-                new EtcdComparer(sides, first, second, patience, progress),
+                new EtcdComparer(sides, first, second, patience, steps),
                 leases);
     }
 

@@ -67,10 +67,6 @@ public final class BackgroundVerification {
         this.passesCounter = counter(MirrorMeter.VERIFY_PASSES, meters);
         this.foundCounter = counter(MirrorMeter.FOREIGN, meters);
         this.repairedCounter = counter(MirrorMeter.REPAIRED, meters);
-        MirrorMeter.VERIFY_DIFFERENCES
-                .gauge(known::count)
-                .tag("mirror", sides.mirror())
-                .register(meters);
     }
 
     /** Compares the next slice, which takes some seconds by the bounded rate. Failures are told by {@link #status}. */

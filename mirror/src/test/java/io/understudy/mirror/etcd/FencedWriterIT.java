@@ -73,7 +73,9 @@ final class FencedWriterIT {
         Checkpoint seen = next.read();
         busy.write(List.of(), first.in(CheckpointState.TORN));
         assertThat(next.raiseEpoch(seen.takenOverBy("next"))).isTrue();
-        assertThatThrownBy(() -> busy.write(List.of(), first)).isInstanceOf(SinkException.Fenced.class);
+        assertThatThrownBy(() -> busy.write(List.of(), first))
+                .isInstanceOf(SinkException.Fenced.class)
+                .hasMessageContaining("next took over the mirror at epoch 2");
 
         Checkpoint last = next.read();
         assertThat(last.state())

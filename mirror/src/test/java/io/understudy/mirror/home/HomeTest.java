@@ -42,9 +42,12 @@ final class HomeTest {
                 7,
                 9,
                 new Move.Closed(
-                        Move.Way.ROLES, 0xabc, List.of(new Move.Grant("app", key, ByteString.EMPTY, "READWRITE"))));
+                        Move.Way.ROLES, 0xabc, List.of(new Move.Grant("app", key, ByteString.EMPTY, "READWRITE"))),
+                Move.Way.AUTH_ENABLE);
         Home closed = HOME.with(move);
         assertThat(Home.decode("here", closed.encode())).isEqualTo(closed);
+        Home planned = HOME.with(move.former(null));
+        assertThat(Home.decode("here", planned.encode())).isEqualTo(planned);
         assertThat(closed.agreesWith(HOME)).as("about the primary").isTrue();
     }
 

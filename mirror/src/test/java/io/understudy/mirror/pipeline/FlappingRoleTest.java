@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -67,8 +68,9 @@ final class FlappingRoleTest {
                 CompletableFuture::new,
                 "target",
                 world.new ModelRole(),
+                Optional::empty,
                 listener -> world.new ModelSink());
-        try (Pipeline pipeline = Pipeline.start(List.of(plan), new SimpleMeterRegistry(), Duration.ZERO)) {
+        try (Pipeline pipeline = Pipeline.start(plan, null, new SimpleMeterRegistry(), Duration.ZERO)) {
             var unused = pipeline.failure().thenRun(world.caughtUp::countDown);
             boolean done = world.caughtUp.await(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             world.noticed.countDown();

@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
@@ -153,10 +154,17 @@ final class PipelineTest {
                 recognised.set(true);
             }
         };
-        List<MirrorPlan> directions = List.of(plan("target", source, () -> forth), plan("source", source, () -> back));
-        try (Pipeline pipeline = Pipeline.start(directions, new SimpleMeterRegistry(), Duration.ofMillis(1))) {
+        MirrorPlan reversed = plan("source", source, () -> back);
+        AtomicInteger reversals = new AtomicInteger();
+        Supplier<MirrorPlan> opening = () -> {
+            reversals.incrementAndGet();
+            return reversed;
+        };
+        try (Pipeline pipeline = Pipeline.start(
+                plan("target", source, () -> forth), opening, new SimpleMeterRegistry(), Duration.ofMillis(1))) {
             await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
-            assertThat(pipeline.follows(directions.get(1))).isEqualTo(isReversed);
+            assertThat(pipeline.follows(reversed)).isEqualTo(isReversed);
+            assertThat(reversals.get()).as("opened when it is used, once").isEqualTo(isReversed ? 1 : 0);
         }
         assertThat(recognised.get()).isEqualTo(!isReversed);
     }
@@ -311,7 +319,7 @@ final class PipelineTest {
     }
 
     private Pipeline start(FeedSource source, Supplier<Sink> sinks, Duration firstPause) {
-        return Pipeline.start(List.of(plan("target", source, sinks)), new SimpleMeterRegistry(), firstPause);
+        return Pipeline.start(plan("target", source, sinks), null, new SimpleMeterRegistry(), firstPause);
     }
 
     private MirrorPlan plan(String target, FeedSource source, Supplier<Sink> sinks) {
@@ -327,6 +335,7 @@ final class PipelineTest {
                 CompletableFuture::new,
                 target,
                 new Role(),
+                Optional::empty,
                 listener -> sinks.get());
     }
 

@@ -105,36 +105,78 @@ final class TakeOverIT {
                 .untilAsserted(() -> assertThat(contents(target)).isEqualTo(contents(source)));
     }
 
-    @Test
-    void aFormerPrimaryThatComesBackIsNamedAndRejoins() throws Exception {
-        start(Way.AUTH_ENABLE);
-        Calls atSource = client(source, null);
+    /** With roles, the mirror may write but not close; the report names the command that an administrator runs. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM"})
+    void aFormerPrimaryThatReturnsIsClosedIfThatIsPermitted_isNamed_andRejoins(Way way) throws Exception {
+        start(way);
+        Credentials user = way == Way.ROLES ? APP : null;
+        Calls atSource = client(source, user);
         put(atSource, "/app/before", "1");
-        MirrorProcess mirror = opened(Mirrors.start(settings()));
-        awaitSynced(mirror, source);
-        try (TakeOver clusters = takeOver(Way.AUTH_ENABLE)) {
+        try (MirrorProcess before = Mirrors.start(settings())) {
+            awaitSynced(before, source);
+        }
+        try (TakeOver clusters = new TakeOver(settings(), null, null, OPTIONS.patience())) {
+            assertThat(clusters.problems()).isEmpty();
+        }
+        put(atSource, "/app/late", "1");
+        MirrorProcess mirror;
+        try (TakeOver clusters = takeOver(way)) {
             assertThatThrownBy(() -> clusters.failover(OPTIONS, step -> {}).run())
                     .hasMessageContaining("responds: a switchover loses nothing");
             source.leader().pause();
+            mirror = opened(Mirrors.start(settings()));
             TakeOverReport report =
-                    clusters.failover(OPTIONS.forced(), step -> {}).run();
+                    clusters.failover(OPTIONS.forced().with(way), step -> {}).run();
             assertThat(report.loss()).startsWith("possible: all writes after revision ");
         }
+        put(client(target, user), "/app/after", "1");
+        await().atMost(Mirrors.PATIENCE)
+                .untilAsserted(() -> assertThat(mirror.reports().get(0).source())
+                        .as("turned round while nothing is to be copied")
+                        .contains(target.clientUrls().get(0).toString()));
         source.members().get(0).resume();
-        put(atSource, "/app/late", "1");
-        put(client(target, null), "/app/after", "1");
         await().atMost(Mirrors.PATIENCE)
                 .untilAsserted(() -> assertThat(mirror.reports().get(0).reason())
-                        .contains("both clusters hold the primary role", "understudy mirror rejoin"));
-        try (TakeOver clusters = takeOver(Way.AUTH_ENABLE)) {
+                        .contains(
+                                "former primary etcd",
+                                way == Way.ROLES ? "permission denied" : "is closed (corrupt-alarm)",
+                                "understudy mirror rejoin"));
+        assertThat(mirror.reports().get(0).state()).isEqualTo(MirrorState.STANDBY);
+        if (way == Way.ROLES) {
+            put(atSource, "/app/later", "1");
+        } else {
+            assertThatThrownBy(() -> put(atSource, "/app/later", "1")).isInstanceOf(TakeOverException.class);
+        }
+        try (TakeOver clusters = takeOver(way)) {
             TakeOverReport rejoined =
-                    clusters.rejoin(OPTIONS.with(Way.AUTH_ENABLE), step -> {}).rejoin();
-            assertThat(rejoined.lost()).containsExactly("\"/app/late\"");
+                    clusters.rejoin(OPTIONS.with(way), step -> {}).rejoin();
+            assertThat(rejoined.lost())
+                    .isEqualTo(
+                            way == Way.ROLES ? List.of("\"/app/late\"", "\"/app/later\"") : List.of("\"/app/late\""));
             assertThatThrownBy(() -> put(atSource, "/app/refused", "1")).isInstanceOf(TakeOverException.class);
             awaitSynced(mirror, target);
-            assertThat(contents(source)).isEqualTo(contents(target)).containsKey("/app/after");
+            assertThat(contents(source)).isEqualTo(contents(target)).containsKeys("/app/after");
             assertThat(clusters.release(false)).contains("is open");
             put(atSource, "/app/released", "1");
+        }
+    }
+
+    @Test
+    void aClusterWithoutARecordAndAUserWithoutPermissionAreProblems() {
+        start(Way.ROLES);
+        MirrorSettings.Mirror mirror = new MirrorSettings.Mirror(
+                "dr",
+                MirrorSettings.Source.Etcd.of(settings(source, APP)),
+                MirrorScope.prefix("/app/"),
+                MirrorSettings.Target.Etcd.of(settings(target, MIRROR), EtcdSinkOptions.DEFAULTS));
+        try (TakeOver clusters = new TakeOver(mirror, null, null, OPTIONS.patience())) {
+            assertThat(clusters.problems())
+                    .satisfiesExactly(
+                            one -> assertThat(one).contains("source", "permission denied"),
+                            other -> assertThat(other).contains("target", "has no primary record of mirror dr"));
         }
     }
 
@@ -216,7 +258,7 @@ final class TakeOverIT {
 
     private TakeOver takeOver(Way way) {
         Credentials user = way == Way.ROLES ? ROOT : null;
-        return new TakeOver(settings(), user, user, OPTIONS.patience(), keys -> {});
+        return new TakeOver(settings(), user, user, OPTIONS.patience());
     }
 
     private Calls client(LocalEtcd cluster, @Nullable Credentials user) {

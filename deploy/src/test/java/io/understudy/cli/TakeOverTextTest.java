@@ -1,0 +1,44 @@
+package io.understudy.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.understudy.mirror.takeover.TakeOverReport;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+final class TakeOverTextTest {
+
+    @Test
+    void progressHasAnEstimateOnceSomethingIsDone() {
+        assertThat(TakeOverText.progress(40, 100, Duration.ofSeconds(8))).isEqualTo("40 of 100, 8 s, about 12 s left");
+        assertThat(TakeOverText.progress(0, 100, Duration.ofSeconds(8))).isEqualTo("0 of 100, 8 s");
+        assertThat(TakeOverText.progress(7, 0, Duration.ofSeconds(8))).isEqualTo("7, 8 s");
+        assertThat(TakeOverText.progress(101, 100, Duration.ofSeconds(8))).isEqualTo("101 of 100, 8 s");
+    }
+
+    @Test
+    void aReportInJsonHasTheTimeOfEachStepInOrder() throws Exception {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine line = Understudy.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+        TakeOverText text = new TakeOverText(line, OutputForm.JSON, true);
+        for (String step : List.of("compare", "close", "drain", "move", "open")) {
+            text.begin(step);
+            text.progress(1, 2);
+        }
+        int status =
+                text.report(new TakeOverReport("moved", TakeOverReport.NONE, List.of(), Map.of(), List.of()), true);
+        assertThat(status).isZero();
+        JsonNode steps = new JsonMapper().readTree(out.toString()).path("steps");
+        assertThat(steps.findValuesAsText("step")).containsExactly("compare", "close", "drain", "move", "open");
+        assertThat(steps.findValuesAsText("seconds")).hasSize(5);
+        assertThat(err.toString().lines()).as("nothing takes long").hasSize(5);
+    }
+}
