@@ -21,7 +21,8 @@ final class HeldLease {
     HeldLease(long id, long seconds) {
         this.id = id;
         this.seconds = seconds;
-        this.dueAt = System.nanoTime() + between();
+        // At once: one that its owner granted there may be about to expire.
+        this.dueAt = System.nanoTime();
     }
 
     long id() {

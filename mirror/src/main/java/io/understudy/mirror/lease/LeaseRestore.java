@@ -35,7 +35,7 @@ final class LeaseRestore {
 
     private static final Logger LOG = LoggerFactory.getLogger(LeaseRestore.class);
 
-    private static final int PAGE_KEYS = 2_000;
+    private static final int PAGE_KEYS = 500;
     private static final int COMPARED_AT_A_TIME = 100;
 
     private final String mirror;
@@ -108,7 +108,6 @@ final class LeaseRestore {
                     RangeRequest.newBuilder()
                             .setKey(from)
                             .setRangeEnd(range.etcdRangeEnd())
-                            .setKeysOnly(true)
                             .setLimit(PAGE_KEYS),
                     cluster,
                     at);
@@ -136,7 +135,7 @@ final class LeaseRestore {
             List<LeasedKey> some = keys.subList(from, Math.min(keys.size(), from + COMPARED_AT_A_TIME));
             TxnRequest.Builder reads = TxnRequest.newBuilder();
             some.forEach(key -> reads.addSuccess(RequestOp.newBuilder()
-                    .setRequestRange(RangeRequest.newBuilder().setKey(key.key()).setKeysOnly(true))));
+                    .setRequestRange(RangeRequest.newBuilder().setKey(key.key()))));
             List<ResponseOp> answers = repeated.until(
                     "read of keys with leases in the target",
                     () -> target.kv(stub -> stub.txn(reads.build())).getResponsesList());

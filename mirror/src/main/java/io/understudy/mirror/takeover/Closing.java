@@ -197,12 +197,26 @@ record Closing(
                 }
             }
             case CORRUPT_ALARM -> {
+                // Before, since it takes a while; users change nothing as long as authentication is off.
+                if (!cluster.isAuthEnabled()) {
+                    addUsers();
+                }
                 var unused = alarm(AlarmAction.ACTIVATE, closed.alarmMember());
                 if (!isRaised(alarm(AlarmAction.GET, 0))) {
                     throw new TakeOverException("the CORRUPT alarm at " + cluster.shown() + " was disarmed meanwhile");
                 }
             }
             case AUTH_ENABLE -> enableAuth();
+        }
+    }
+
+    /**
+     * Refuses keep-alives, which pass under an alarm: a client that stays connected would hold its locks here, and others
+     * there. To be called before the role moves.
+     */
+    void refuseKeepAlives(Closed closed) {
+        if (closed.way() == Way.CORRUPT_ALARM && !cluster.isAuthEnabled()) {
+            cluster.enableAuth();
         }
     }
 
@@ -261,10 +275,14 @@ record Closing(
     }
 
     private void enableAuth() {
-        Credentials login = requireLogin();
-        if (cluster.isAuthEnabled()) {
-            return;
+        if (!cluster.isAuthEnabled()) {
+            addUsers();
+            cluster.enableAuth();
         }
+    }
+
+    private void addUsers() {
+        Credentials login = requireLogin();
         cluster.addRoot(login.user(), login.password());
         if (!login.user().equals(ROOT)) {
             // etcd requires it; its password is not kept.
@@ -272,7 +290,6 @@ record Closing(
             new SecureRandom().nextBytes(password);
             cluster.addRoot(ROOT, HexFormat.of().formatHex(password));
         }
-        cluster.enableAuth();
     }
 
     private static Map<String, List<Grant>> byRole(Closed closed) {

@@ -13,7 +13,6 @@ import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.takeover.Direction.Comparer.Lost;
 import io.understudy.mirror.takeover.Records.Found;
-import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -200,13 +199,7 @@ public final class Failover {
 
     /** Leases that the mirror kept alive and the target no longer has; keys of theirs may be gone with them. */
     private List<String> expired() {
-        KeyRange registers = ReservedKeys.all(direction.mirror(), "lease/");
-        List<Long> registered = new ArrayList<>();
-        Records.forEachKey(
-                direction.to(),
-                registers,
-                found -> registered.add(Long.parseUnsignedLong(
-                        found.getKey().substring(registers.from().size()).toStringUtf8(), 16)));
+        List<Long> registered = to.leases();
         Set<Long> alive = new HashSet<>(direction.to().keepAlive(registered));
         return registered.stream()
                 .filter(lease -> !alive.contains(lease))

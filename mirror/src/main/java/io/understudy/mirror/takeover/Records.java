@@ -22,7 +22,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -229,22 +228,27 @@ record Records(Calls cluster, String mirror) {
         }
     }
 
-    /** All keys of a range without their values, page by page: together they may be more than one answer holds. */
-    static void forEachKey(Calls cluster, KeyRange range, Consumer<KeyValue> consumer) {
-        ByteString next = range.etcdKey();
+    /** Those that the mirror into this cluster keeps. Not those of the range's keys: etcd 3.7 omits them where it omits values. */
+    List<Long> leases() {
+        KeyRange registers = ReservedKeys.all(mirror, "lease/");
+        List<Long> leases = new ArrayList<>();
+        ByteString next = registers.etcdKey();
         while (next != null) {
             RangeResponse page = cluster.range(RangeRequest.newBuilder()
                     .setKey(next)
-                    .setRangeEnd(range.etcdRangeEnd())
+                    .setRangeEnd(registers.etcdRangeEnd())
                     .setKeysOnly(true)
                     .setLimit(PAGE_KEYS)
                     .build());
-            page.getKvsList().forEach(consumer);
+            page.getKvsList()
+                    .forEach(found -> leases.add(Long.parseUnsignedLong(
+                            found.getKey().substring(registers.from().size()).toStringUtf8(), 16)));
             next = page.getMore()
                     ? KeyRange.single(page.getKvs(page.getKvsCount() - 1).getKey())
                             .etcdRangeEnd()
                     : null;
         }
+        return leases;
     }
 
     private static Optional<KeyValue> first(TxnResponse answer, int index) {

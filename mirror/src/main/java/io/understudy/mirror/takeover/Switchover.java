@@ -1,8 +1,6 @@
 package io.understudy.mirror.takeover;
 
 import com.google.protobuf.ByteString;
-import io.etcd.jetcd.api.KeyValue;
-import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.checkpoint.Checkpoint;
@@ -72,7 +70,7 @@ public final class Switchover {
     private final Records from;
     private final Records to;
     private final LongFunction<Runnable> keeper;
-    /** Of the range's keys at the former primary. */
+    /** Of the range's keys, as the mirror keeps them at both sides. */
     private final Set<Long> leases = new LinkedHashSet<>();
 
     private long lock;
@@ -195,7 +193,7 @@ public final class Switchover {
         facts.put("keys compared", String.valueOf(equal.keys()));
         // Revisions at which the rest is compared later come closer to the present one.
         equal = direction.comparer().changed(equal);
-        readLeases();
+        leases.addAll(to.leases());
         mayMove = move(primary).phase() == Phase.CLOSING;
         resumed = mayMove ? operation(primary) : null;
         try {
@@ -204,6 +202,9 @@ public final class Switchover {
             if (closed.way() != Way.NONE) {
                 equal = direction.comparer().changed(equal);
             }
+            direction.closingFrom().refuseKeepAlives(closed);
+            // A client that the former primary answered last must not outlive its lease here.
+            keepAlive(direction.to());
             moveTo(primary, other, marker, equal);
         } catch (UnknownOutcome e) {
             throw new TakeOverException(String.valueOf(e.getMessage()), e);
@@ -250,7 +251,7 @@ public final class Switchover {
                 throw writtenMeanwhile();
             }
         }
-        keepAlive();
+        keepAlive(direction.from());
         direction.closingFrom().close(closed);
         if (closed.way() == Way.CORRUPT_ALARM) {
             return from.read().revision();
@@ -299,26 +300,16 @@ public final class Switchover {
             }
             if (System.nanoTime() - keptAlive > Duration.ofSeconds(1).toNanos()) {
                 keptAlive = System.nanoTime();
-                keepAlive();
+                keepAlive(direction.from());
             }
             PatientCalls.pause(PAUSE);
         }
     }
 
     /** The owners' keep-alives are rejected where they may not write. */
-    private void keepAlive() {
+    private void keepAlive(Calls cluster) {
         if (!leases.isEmpty()) {
-            var unused = direction.from().keepAlive(List.copyOf(leases));
-        }
-    }
-
-    private void readLeases() {
-        for (KeyRange range : direction.scope().sourceRanges()) {
-            Records.forEachKey(direction.from(), range, found -> {
-                if (found.getLease() != 0 && direction.scope().contains(found.getKey())) {
-                    leases.add(found.getLease());
-                }
-            });
+            var unused = cluster.keepAlive(List.copyOf(leases));
         }
     }
 
@@ -428,6 +419,7 @@ public final class Switchover {
     private TakeOverReport finished(@Nullable Closed formerly) {
         begin("open");
         Found primary = to.read();
+        leases.addAll(to.leases());
         releaseLeases();
         Closed closedHere = move(primary).closed();
         if (closedHere != null) {
@@ -493,6 +485,8 @@ public final class Switchover {
     private @Nullable String turned(Found primary) {
         try {
             Found former = from.read();
+            // Until the mirror back does it.
+            keepAlive(direction.from());
             return former.epoch() >= primary.epoch() || turn(primary, former, true)
                     ? null
                     : "its record was written meanwhile";
@@ -553,40 +547,27 @@ public final class Switchover {
     /** Leaves the leases that the mirror kept alive to their owners, with all of their TTL. */
     void releaseLeases() {
         KeyRange registers = ReservedKeys.all(direction.mirror(), "lease/");
-        while (true) {
-            List<ByteString> keys = direction
-                    .to()
-                    .range(RangeRequest.newBuilder()
-                            .setKey(registers.etcdKey())
-                            .setRangeEnd(registers.etcdRangeEnd())
-                            .setKeysOnly(true)
-                            .setLimit(PAGE_KEYS)
-                            .build())
-                    .getKvsList()
-                    .stream()
-                    .map(KeyValue::getKey)
-                    .toList();
-            if (keys.isEmpty()) {
-                return;
-            }
-            var unused = direction
-                    .to()
-                    .keepAlive(keys.stream()
-                            .map(key -> Long.parseUnsignedLong(
-                                    key.substring(registers.from().size()).toStringUtf8(), 16))
-                            .toList());
-            ByteString last = keys.get(keys.size() - 1);
-            var unusedAnswer = direction
-                    .to()
-                    .txn(
-                            "the lease register",
-                            TxnRequest.newBuilder()
-                                    .addSuccess(Records.delete(ReservedKeys.wholeLeases(direction.mirror())))
-                                    .addSuccess(Records.delete(new KeyRange(
-                                            registers.from(),
-                                            KeyRange.single(last).to())))
-                                    .build());
+        // First, and without registers too: a later mirror into this cluster has to look for leases that clients
+        // granted.
+        delete(KeyRange.single(ReservedKeys.wholeLeases(direction.mirror())));
+        List<Long> registered = to.leases();
+        for (int from = 0; from < registered.size(); from += PAGE_KEYS) {
+            var unused =
+                    direction.to().keepAlive(registered.subList(from, Math.min(registered.size(), from + PAGE_KEYS)));
         }
+        if (!registered.isEmpty()) {
+            delete(registers);
+        }
+    }
+
+    private void delete(KeyRange range) {
+        var unused = direction
+                .to()
+                .txn(
+                        "the lease register",
+                        TxnRequest.newBuilder()
+                                .addSuccess(Records.delete(range))
+                                .build());
     }
 
     /**

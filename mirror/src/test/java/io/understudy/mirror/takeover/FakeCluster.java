@@ -90,6 +90,11 @@ final class FakeCluster implements Calls {
         return !corrupt && (!auth || mayWrite("app", ByteString.copyFromUtf8(key)));
     }
 
+    /** Whether it answers keep-alives of a client; under an alarm, too. */
+    boolean keepsAlive(String key) {
+        return !auth || mayWrite("app", ByteString.copyFromUtf8(key));
+    }
+
     private boolean mayWrite(String user, ByteString key) {
         return users.getOrDefault(user, List.of()).stream()
                 .flatMap(role -> roles.getOrDefault(role, List.of()).stream())
@@ -154,6 +159,10 @@ final class FakeCluster implements Calls {
         }
     }
 
+    void grant(long lease) {
+        leases.add(lease);
+    }
+
     private void revoke(long lease) {
         leases.remove(lease);
         revision++;
@@ -173,6 +182,10 @@ final class FakeCluster implements Calls {
         KeyRange range = KeyRange.ofEtcd(request.getKey(), request.getRangeEnd());
         List<KeyValue> found = keys.values().stream()
                 .filter(each -> range.contains(each.getKey()))
+                // As etcd 3.7.
+                .map(each -> request.getKeysOnly()
+                        ? each.toBuilder().clearValue().clearLease().build()
+                        : each)
                 .toList();
         return RangeResponse.newBuilder()
                 .setHeader(header())

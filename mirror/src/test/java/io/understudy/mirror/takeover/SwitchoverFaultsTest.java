@@ -234,6 +234,31 @@ final class SwitchoverFaultsTest {
         assertThat(world.source.valueAt(lane, world.source.revision())).isEmpty();
     }
 
+    /** Their owners cannot, while the source is closed. */
+    @Test
+    void leasesOfTheRangeAreKeptAliveDuringTheMove() {
+        World world = new World(Way.ROLES, false);
+        world.target.put(ReservedKeys.of("dr", "lease/7b"), ByteString.EMPTY, 0);
+        world.source.grant(0x7b);
+        world.source.put(ByteString.copyFromUtf8("/app/leased"), ByteString.EMPTY, 0x7b);
+        var unused = world.switchover(OPTIONS).run();
+        assertThat(world.names).contains("source keep-alive");
+        assertThat(world.requestOf("keep-alive", world.target))
+                .as("restarted before the role moves")
+                .isLessThan(world.requestOf("the primary record", world.target))
+                .isPositive();
+    }
+
+    /** Tests invariant M10: a mirror back must not take leases that clients granted since for its own. */
+    @Test
+    void theNewPrimaryHasNoMarkThatAllLeasesAreKept() {
+        World world = new World(Way.ROLES, false);
+        ByteString whole = ReservedKeys.wholeLeases("dr");
+        world.target.put(whole, ByteString.EMPTY, 0);
+        var unused = world.switchover(OPTIONS).run();
+        assertThat(world.target.valueAt(whole, world.target.revision())).isEmpty();
+    }
+
     @Test
     void aSecondCommandIsRefusedAtOnceAndNamesTheFirst() {
         World world = new World(Way.ROLES, false);
@@ -425,6 +450,10 @@ final class SwitchoverFaultsTest {
                     && (closedBefore || home(target).cluster().value() == 2);
             if (atSource && atTarget && !disputed) {
                 throw new AssertionError("both sides acknowledge writes " + trace + names);
+            }
+            // Its lock would be held by another client, too.
+            if (source.keepsAlive("/app/k") && home(target).cluster().value() == 2 && !gone) {
+                throw new AssertionError("both sides keep leases alive " + trace + names);
             }
             String key = "/app/" + written % 4;
             String value = String.valueOf(written++);
