@@ -18,7 +18,8 @@ import picocli.CommandLine.Spec;
         name = "kafka",
         sortOptions = false,
         description = {
-            "Benchmark mirroring to Kafka, and from Kafka to another cluster, against a plain watch.",
+            "Benchmark mirroring to Kafka, and from Kafka to another cluster, against a plain watch and Kafka's"
+                    + " ProducerPerformance.",
             "Each run starts a source (three voting members, one learner), a broker, a target and mirrors on this"
                     + " machine."
         })
@@ -56,6 +57,13 @@ final class BenchKafkaCommand implements Callable<Integer> {
             description = "Puts per second in benchmarks with a steady rate (default: 500).")
     private int puts;
 
+    @Option(
+            names = "--partitions",
+            defaultValue = "1",
+            paramLabel = "N",
+            description = "Partitions of the change topic (default: 1).")
+    private int partitions;
+
     @Spec
     private CommandSpec spec;
 
@@ -72,7 +80,8 @@ final class BenchKafkaCommand implements Callable<Integer> {
                 commits,
                 flags.duration(),
                 flags.warmUp(),
-                puts);
+                puts,
+                partitions);
     }
 
     private static final class WorkConverter implements ITypeConverter<KafkaWork> {

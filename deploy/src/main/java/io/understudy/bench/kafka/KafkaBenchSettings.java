@@ -12,6 +12,7 @@ import java.util.List;
  * @param duration of each run with load
  * @param warmUp of the load before it that doesn't count
  * @param putsPerSecond where they have a steady rate
+ * @param partitions of the change topic
  */
 public record KafkaBenchSettings(
         List<KafkaWork> works,
@@ -20,7 +21,8 @@ public record KafkaBenchSettings(
         int commits,
         Duration duration,
         Duration warmUp,
-        int putsPerSecond) {
+        int putsPerSecond,
+        int partitions) {
 
     /**
      * Checks the values.
@@ -33,6 +35,7 @@ public record KafkaBenchSettings(
         require(runs > 0, "the number of runs must be at least 1, not " + runs);
         require(changes > 0 && commits > 0, "changes and commits must be at least 1");
         require(putsPerSecond > 0, "puts per second must be at least 1, not " + putsPerSecond);
+        require(partitions > 0, "partitions must be at least 1, not " + partitions);
         require(duration.toMillis() > 0, "the duration must be positive, not " + duration.toMillis() + " ms");
         require(!warmUp.isNegative(), "the warm-up must not be negative, is " + warmUp);
     }

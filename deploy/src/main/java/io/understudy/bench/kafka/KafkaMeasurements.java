@@ -50,9 +50,13 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
     public Map<Relay, Map<RelayFigure, Double>> run(EtcdBinaries etcd, KafkaWork work, Relay relay, int number)
             throws InterruptedException {
         Path ours = folder.resolve(work + "-" + relay.name().toLowerCase(Locale.ROOT) + "-" + number);
+        if (relay == Relay.PRODUCER) {
+            return Map.of(relay, producer(ours, work));
+        }
         try (Servers servers = Servers.start(etcd, ours);
                 SourceLoad load = new SourceLoad(servers.writersUrl());
-                RelayProcess mirror = RelayProcess.mirror(ours.resolve("mirror"), servers.intoKafka(), progress)) {
+                RelayProcess mirror = RelayProcess.mirror(
+                        ours.resolve("mirror"), servers.intoKafka(settings.partitions()), progress)) {
             load.bulk(FIRST_KEYS);
             return switch (work) {
                 case HISTORY -> Map.of(relay, replay(servers, load, mirror, settings.changes(), work));
@@ -70,12 +74,24 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
         }
     }
 
+    private Map<RelayFigure, Double> producer(Path ours, KafkaWork work) throws InterruptedException {
+        ProducerTool tool = new ProducerTool(ours, settings.partitions());
+        return switch (work) {
+            case HISTORY -> tool.run(settings.changes(), ProducerTool.UNLIMITED);
+            case SINGLE -> tool.run(settings.commits(), ProducerTool.UNLIMITED);
+            case PACED ->
+                tool.run(
+                        Math.toIntExact(settings.duration().toMillis() * settings.putsPerSecond() / 1000),
+                        settings.putsPerSecond());
+        };
+    }
+
     private Map<RelayFigure, Double> replay(
             Servers servers, SourceLoad load, RelayProcess mirror, int changes, KafkaWork work)
             throws InterruptedException {
         mirror.start();
         awaitTopic(servers);
-        try (TopicView view = new TopicView(servers.bootstrapServers(), false)) {
+        try (TopicView view = new TopicView(servers.bootstrapServers(), settings.partitions(), false)) {
             view.awaitComplete(revision(servers), PATIENCE);
             mirror.stop();
             write(load, changes, work);
@@ -86,6 +102,7 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
             double seconds = view.awaitComplete(end, PATIENCE) / 1e9;
             Map<RelayFigure, Double> figures = new EnumMap<>(RelayFigure.class);
             figures.put(RelayFigure.CHANGES_PER_SECOND, changes / seconds);
+            figures.put(RelayFigure.MEGABYTES_PER_SECOND, changes / seconds * ProducerTool.recordBytes() / 1e6);
             figures.put(RelayFigure.SECONDS_WITH_START, (System.nanoTime() - began) / 1e9);
             figures.put(RelayFigure.CPU_MICROS, (double) ProcessCpu.micros(mirror.pid()) / changes);
             figures.put(RelayFigure.RESIDENT_MEGABYTES, ProcessMemory.residentBytes(mirror.pid()) / 1e6);
@@ -116,7 +133,7 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
             throws InterruptedException {
         mirror.start();
         awaitTopic(servers);
-        try (TopicView view = new TopicView(servers.bootstrapServers(), true);
+        try (TopicView view = new TopicView(servers.bootstrapServers(), settings.partitions(), true);
                 TargetView follower = new TargetView(servers.followerUrl())) {
             view.awaitComplete(revision(servers), PATIENCE);
             Map<Integer, Long> told = follower.watch();

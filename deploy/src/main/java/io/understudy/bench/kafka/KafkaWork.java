@@ -33,9 +33,9 @@ public enum KafkaWork implements RelayWork {
     @Override
     public List<Relay> relays() {
         return switch (this) {
-            case HISTORY -> List.of(Relay.MIRROR);
-            case SINGLE -> List.of(Relay.MIRROR, Relay.WATCH);
-            case PACED -> List.of(Relay.MIRROR, Relay.WATCH, Relay.CHAIN);
+            case HISTORY -> List.of(Relay.MIRROR, Relay.PRODUCER);
+            case SINGLE -> List.of(Relay.MIRROR, Relay.PRODUCER, Relay.WATCH);
+            case PACED -> List.of(Relay.MIRROR, Relay.PRODUCER, Relay.WATCH, Relay.CHAIN);
         };
     }
 

@@ -69,7 +69,7 @@ final class Servers implements AutoCloseable {
     }
 
     /** As the configuration of the mirror to Kafka names them. */
-    String intoKafka() {
+    String intoKafka(int partitions) {
         return """
                 source:
                   endpoints: %s
@@ -77,7 +77,8 @@ final class Servers implements AutoCloseable {
                   kafka:
                     bootstrap.servers: %s
                     topic: %s
-                """.formatted(source.clientUrls(), bootstrapServers(), TOPIC);
+                    partitions: %d
+                """.formatted(source.clientUrls(), bootstrapServers(), TOPIC, partitions);
     }
 
     /** As the configuration of the mirror from Kafka names them. */

@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.KafkaException;
@@ -33,7 +35,7 @@ final class TopicView implements AutoCloseable {
     private final ConcurrentMap<Integer, Long> seen = new ConcurrentHashMap<>();
     private volatile boolean closing;
     private volatile @Nullable Exception failure;
-    private volatile @Nullable Mark complete;
+    private final AtomicReferenceArray<@Nullable Mark> marks;
     /** When the first change came; 0 before. */
     private volatile long firstNanos;
 
@@ -44,12 +46,15 @@ final class TopicView implements AutoCloseable {
      *
      * @param noting whether to keep when each key was read
      */
-    TopicView(String bootstrapServers, boolean noting) {
+    TopicView(String bootstrapServers, int partitions, boolean noting) {
         this.noting = noting;
+        this.marks = new AtomicReferenceArray<>(partitions);
         consumer = new KafkaClients(KafkaSettings.of(bootstrapServers), "understudy-bench").consumer();
-        List<TopicPartition> partition = List.of(new TopicPartition(Servers.TOPIC, 0));
-        consumer.assign(partition);
-        consumer.seekToBeginning(partition);
+        List<TopicPartition> all = IntStream.range(0, partitions)
+                .mapToObj(number -> new TopicPartition(Servers.TOPIC, number))
+                .toList();
+        consumer.assign(all);
+        consumer.seekToBeginning(all);
         thread.setDaemon(true);
         thread.start();
     }
@@ -71,9 +76,11 @@ final class TopicView implements AutoCloseable {
     private void note(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException {
         long now = System.nanoTime();
         if (record.key().length == 0) {
-            TopicRecord told = RecordFormat.read(record);
-            if (!(told instanceof TopicRecord.SnapshotBegin)) {
-                complete = new Mark(told.revision(), now);
+            TopicRecord mark = RecordFormat.read(record);
+            Mark last = marks.get(record.partition());
+            boolean isNew = last == null || mark.revision().isAfter(last.revision());
+            if (isNew && !(mark instanceof TopicRecord.SnapshotBegin)) {
+                marks.set(record.partition(), new Mark(mark.revision(), now));
             }
             return;
         }
@@ -96,20 +103,32 @@ final class TopicView implements AutoCloseable {
      * @return nanoseconds from the first change to there
      */
     long awaitComplete(Revision revision, Duration patience) {
-        Mark reached = Waiting.until(
+        long reached = Waiting.until(
                 patience,
                 () -> {
                     if (failure != null) {
                         throw new BenchException("cannot read the topic", failure);
                     }
-                    return Optional.ofNullable(complete)
-                            .filter(mark -> !mark.revision().isBefore(revision));
+                    return reached(revision);
                 },
                 () -> new BenchException(
                         "the topic was not complete up to revision " + revision + " within " + patience.toSeconds()
                                 + " s",
                         failure));
-        return reached.nanos() - firstNanos;
+        return reached - firstNanos;
+    }
+
+    /** When the last partition was complete up to a revision. */
+    private Optional<Long> reached(Revision revision) {
+        long latest = 0;
+        for (int i = 0; i < marks.length(); i++) {
+            Mark mark = marks.get(i);
+            if (mark == null || mark.revision().isBefore(revision)) {
+                return Optional.empty();
+            }
+            latest = Math.max(latest, mark.nanos());
+        }
+        return Optional.of(latest);
     }
 
     /** When each key was read, by its number. */

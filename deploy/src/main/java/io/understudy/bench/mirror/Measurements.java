@@ -70,7 +70,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         return switch (relay) {
             case MIRROR -> RelayProcess.mirror(place, clusters.sides(), progress);
             case MAKE_MIRROR -> makeMirror(etcd, clusters, place);
-            case CHAIN, WATCH, NOBODY -> null;
+            case CHAIN, PRODUCER, WATCH, NOBODY -> null;
         };
     }
 

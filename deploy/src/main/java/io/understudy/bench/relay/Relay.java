@@ -6,6 +6,8 @@ public enum Relay {
     MAKE_MIRROR("make-mirror"),
     /** The mirror to Kafka, and a second one from there to another cluster. */
     CHAIN("through to etcd"),
+    /** Kafka's own producer performance tool, without a source. */
+    PRODUCER("Kafka's tool"),
     /** A client that only watches the source: how fast etcd itself tells its history. */
     WATCH("bare watch"),
     /** Nobody: how fast the source alone is, or the target when it is written directly. */

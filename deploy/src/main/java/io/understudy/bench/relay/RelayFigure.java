@@ -8,6 +8,7 @@ import java.util.Map;
 /** What can be measured. */
 public enum RelayFigure implements Figure {
     CHANGES_PER_SECOND("changes/s", "changesPerSecond", "%.0f"),
+    MEGABYTES_PER_SECOND("MB/s", "megabytesPerSecond", "%.2f"),
     SECONDS_WITH_START("s with start", "secondsWithStart", "%.1f"),
     KEYS_PER_SECOND("keys/s", "keysPerSecond", "%.0f"),
     PUTS_PER_SECOND("puts/s", "putsPerSecond", "%.0f"),

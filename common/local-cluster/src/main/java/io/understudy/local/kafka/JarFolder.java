@@ -43,14 +43,17 @@ record JarFolder(Path folder) {
         }
     }
 
+    String classPath() {
+        return folder.resolve("*").toString();
+    }
+
     Path program() {
         return Path.of(System.getProperty("java.home"), "bin", "java");
     }
 
     /** Arguments of {@link #program} that run a class with that much memory, logging as logback's file says. */
     List<String> run(String heap, Path logging, String main, String... arguments) {
-        List<String> ours = List.of(
-                "-Xmx" + heap, "-cp", folder.resolve("*").toString(), "-Dlogback.configurationFile=" + logging, main);
+        List<String> ours = List.of("-Xmx" + heap, "-cp", classPath(), "-Dlogback.configurationFile=" + logging, main);
         return Stream.of(JVM, ours, List.of(arguments)).flatMap(List::stream).toList();
     }
 }

@@ -30,6 +30,11 @@ public final class KafkaLibrary implements KafkaProgram {
         return new KafkaLibrary(PLACE.at(named));
     }
 
+    /** Class path of the broker and of Kafka's own tools. */
+    public String classPath() {
+        return jars.classPath();
+    }
+
     @Override
     public Path program() {
         return jars.program();
