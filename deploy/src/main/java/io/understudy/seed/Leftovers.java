@@ -3,19 +3,16 @@ package io.understudy.seed;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.DeleteRangeRequest;
-import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.LeaseGrpc;
 import io.etcd.jetcd.api.LeaseRevokeRequest;
+import io.etcd.jetcd.api.LeaseTimeToLiveRequest;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
-import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.takeover.PatientCalls;
 import io.understudy.mirror.takeover.TakeOverException;
-import io.understudy.vocabulary.KeyRange;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -25,7 +22,6 @@ import java.util.List;
  */
 record Leftovers(PatientCalls target) {
 
-    private static final int PAGE_KEYS = 5_000;
     private static final int BATCH = 64;
 
     /** What was found and removed. */
@@ -34,8 +30,11 @@ record Leftovers(PatientCalls target) {
     /** @param leases all that there are */
     Removed remove(List<Long> leases) {
         long reserved = removeReserved();
-        long detached = detach();
-        revoke(leases);
+        long detached = 0;
+        for (long lease : leases) {
+            detached += detach(lease);
+            revoke(lease);
+        }
         return new Removed(reserved, leases.size(), detached);
     }
 
@@ -61,34 +60,17 @@ record Leftovers(PatientCalls target) {
                 .getDeleted();
     }
 
-    private long detach() {
-        long detached = 0;
-        List<ByteString> batch = new ArrayList<>();
-        KeyRange rest = KeyRange.all();
-        while (true) {
-            RangeResponse page = target.range(RangeRequest.newBuilder()
-                    .setKey(rest.etcdKey())
-                    .setRangeEnd(rest.etcdRangeEnd())
-                    .setKeysOnly(true)
-                    .setLimit(PAGE_KEYS)
-                    .build());
-            for (KeyValue kv : page.getKvsList()) {
-                if (kv.getLease() != 0) {
-                    batch.add(kv.getKey());
-                    detached++;
-                }
-                if (batch.size() == BATCH) {
-                    detach(batch);
-                    batch.clear();
-                }
-            }
-            if (!page.getMore()) {
-                detach(batch);
-                return detached;
-            }
-            ByteString last = page.getKvs(page.getKvsCount() - 1).getKey();
-            rest = KeyRange.fromKey(KeyRange.single(last).etcdRangeEnd());
+    /** By the lease's own list of keys: etcd 3.7 omits leases from reads without values. */
+    private long detach(long lease) {
+        LeaseTimeToLiveRequest request =
+                LeaseTimeToLiveRequest.newBuilder().setID(lease).setKeys(true).build();
+        List<ByteString> keys = target.call(
+                        "the keys of a lease", LeaseGrpc::newBlockingStub, stub -> stub.leaseTimeToLive(request))
+                .getKeysList();
+        for (int from = 0; from < keys.size(); from += BATCH) {
+            detach(keys.subList(from, Math.min(keys.size(), from + BATCH)));
         }
+        return keys.size();
     }
 
     /** Puts what is still there again with the value that it has, and no lease. */
@@ -106,22 +88,18 @@ record Leftovers(PatientCalls target) {
                                     .setRequestPut(
                                             PutRequest.newBuilder().setKey(key).setIgnoreValue(true)))));
         }
-        if (!keys.isEmpty()) {
-            var unused = target.txn("the detachment of keys from leases", all.build());
-        }
+        var unused = target.txn("the detachment of keys from leases", all.build());
     }
 
-    private void revoke(List<Long> leases) {
-        for (long lease : leases) {
-            LeaseRevokeRequest request =
-                    LeaseRevokeRequest.newBuilder().setID(lease).build();
-            try {
-                var unused = target.call(
-                        "the revocation of a lease", LeaseGrpc::newBlockingStub, stub -> stub.leaseRevoke(request));
-            } catch (TakeOverException e) {
-                if (!String.valueOf(e.getMessage()).contains("requested lease not found")) {
-                    throw e;
-                }
+    private void revoke(long lease) {
+        LeaseRevokeRequest request =
+                LeaseRevokeRequest.newBuilder().setID(lease).build();
+        try {
+            var unused = target.call(
+                    "the revocation of a lease", LeaseGrpc::newBlockingStub, stub -> stub.leaseRevoke(request));
+        } catch (TakeOverException e) {
+            if (!String.valueOf(e.getMessage()).contains("requested lease not found")) {
+                throw e;
             }
         }
     }
