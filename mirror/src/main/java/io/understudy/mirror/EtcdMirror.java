@@ -216,6 +216,6 @@ final class EtcdMirror {
                 listener,
                 sinks,
                 EtcdSink::epoch,
-                EtcdSink::repair);
+                EtcdSink::restoreLeases);
     }
 }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.CompactionRequest;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeRequest;
 import io.understudy.local.etcd.EtcdMember;
@@ -18,6 +19,7 @@ import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.vocabulary.KeyRange;
 import java.util.Comparator;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -34,6 +36,7 @@ final class LeaseMirrorIT {
 
     private static final int TTL = 2;
 
+    private static final ByteString CHECKPOINT = ByteString.copyFromUtf8("\0understudy/mirror/dr/checkpoint");
     private static final ByteString REGISTER = ByteString.copyFromUtf8("\0understudy/mirror/dr/lease/");
     private static final ByteString REGISTER_END = ByteString.copyFromUtf8("\0understudy/mirror/dr/lease0");
 
@@ -234,6 +237,96 @@ final class LeaseMirrorIT {
         try (MirrorProcess mirror = start(EtcdSinkOptions.DEFAULTS)) {
             assertThat(awaitFailure(mirror)).hasMessageContaining("has leases in the target");
         }
+    }
+
+    @Test
+    void aLeaseThatIsGrantedAgainHasItsNewTimeToLive() {
+        long id = 7_000;
+        try (MirrorProcess mirror = start()) {
+            for (int seconds : new int[] {600, 300, 900}) {
+                owner.grant(id, seconds);
+                owner.put("k", String.valueOf(seconds), id);
+                awaitCaughtUp(mirror, source);
+                assertThat(inTarget.facts(id).getGrantedTTL()).isEqualTo(seconds);
+                assertThat(lease("k")).isEqualTo(id);
+                owner.revoke(id);
+            }
+            // Both in one transaction of the target, if they may be.
+            owner.grant(id, 500);
+            owner.put("k", "500", id);
+            awaitCaughtUp(mirror, source);
+            assertThat(inTarget.facts(id).getGrantedTTL()).isEqualTo(500);
+            assertThat(mirror.failure()).isNotDone();
+        }
+    }
+
+    @Test
+    void aLeaseThatWasGrantedAgainWhileTheMirrorWasDownHasItsNewTimeToLive() {
+        long id = 7_001;
+        owner.grant(id, 600);
+        owner.put("k", "1", id);
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+        }
+        owner.revoke(id);
+        owner.grant(id, 300);
+        owner.put("k", "1", id);
+        compact();
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+            assertThat(inTarget.facts(id).getGrantedTTL()).isEqualTo(300);
+            assertThat(lease("k")).isEqualTo(id);
+        }
+    }
+
+    /** A lock that was released and taken again while the mirror was down moves to the end of its queue. */
+    @Test
+    void atEachSyncedRevisionTheTargetHasAllKeysOfAQueue() {
+        List<Long> waiting = List.of(owner.grant(600), owner.grant(600), owner.grant(600));
+        for (long lease : waiting) {
+            owner.put("lock/" + Long.toHexString(lease), "", lease);
+        }
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+        }
+        String first = "lock/" + Long.toHexString(waiting.get(0));
+        source.deleteRange(first, first + "\0");
+        owner.put(first, "", waiting.get(0));
+        compact();
+        long before = target.put("witness", "");
+        target.deleteRange("witness", "witness\0");
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+            assertThat(queue(target)).isEqualTo(queue(source));
+        }
+        long last = target.put("witness", "");
+        int synced = 0;
+        for (long revision = before; revision <= last; revision++) {
+            if (at(revision, CHECKPOINT).get(0).getValue().toStringUtf8().contains("\"synced\"")) {
+                synced++;
+                assertThat(at(revision, ByteString.copyFromUtf8("lock/")))
+                        .as("revision " + revision)
+                        .hasSize(3);
+            }
+        }
+        assertThat(synced).isPositive();
+    }
+
+    private void compact() {
+        var unused = source.kv()
+                .compact(CompactionRequest.newBuilder()
+                        .setRevision(source.revision())
+                        .build());
+    }
+
+    private List<KeyValue> at(long revision, ByteString prefix) {
+        return target.kv()
+                .range(RangeRequest.newBuilder()
+                        .setKey(prefix)
+                        .setRangeEnd(KeyRange.prefix(prefix).to())
+                        .setRevision(revision)
+                        .build())
+                .getKvsList();
     }
 
     @Test

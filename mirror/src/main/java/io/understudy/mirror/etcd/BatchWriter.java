@@ -128,10 +128,13 @@ final class BatchWriter {
         if (!leases.areKept()) {
             return operations;
         }
+        operations.stream()
+                .filter(RequestOp::hasRequestDeleteRange)
+                .forEach(operation -> leases.deleted(Operations.key(operation)));
         List<RequestOp> granted = new ArrayList<>(operations.size());
         for (RequestOp operation : operations) {
             long lease = operation.getRequestPut().getLease();
-            long there = lease == 0 ? 0 : leases.forPut(lease);
+            long there = operation.hasRequestPut() ? leases.forPut(Operations.key(operation), lease) : 0;
             granted.add(
                     there == lease
                             ? operation

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * sees only states that the source had.
  *
  * <p>Commits of different paths are never joined, since a transaction has one mark. Nor are two that put keys with leases:
- * locks queue by the revision that created their key. Nor are a put and a deletion of one key, in either order: etcd
+ * locks queue by the revision that created their key. Nor is one that puts such a key with a delete before it: that may delete
+ * the last key of the lease, which is then granted again. Nor are a put and a deletion of one key, in either order: etcd
  * reports one event per key and transaction, so a watcher would miss the deletion.
  *
  * <p>Invariant M3: joined commits fit into a request and share one path. Readers of the target see only source states, in
@@ -145,7 +146,10 @@ final class CommitBatch {
     }
 
     private boolean keepsQueues(TargetCommit next) {
-        return !leased || !next.isLeased();
+        if (!next.isLeased()) {
+            return true;
+        }
+        return !leased && operations.values().stream().noneMatch(RequestOp::hasRequestDeleteRange);
     }
 
     private boolean keepsDeletions(TargetCommit next) {

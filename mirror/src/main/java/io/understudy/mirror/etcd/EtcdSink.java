@@ -295,6 +295,15 @@ public final class EtcdSink implements Sink {
         return tail.repair(operations, homes.path(store.current().source()));
     }
 
+    /**
+     * Restores keys with leases, between two commits, while the checkpoint is {@code syncing}.
+     *
+     * @return whether the target has them all
+     */
+    public boolean restoreLeases() {
+        return tail.restoreLeases(homes.path(store.current().source()), synchronisation);
+    }
+
     /** Observes commits to {@code keys}, as the target names them. Ends the observation before it. Any thread. */
     public KeyObservation observe(Collection<ByteString> keys) {
         return tail.observe(keys);

@@ -1,5 +1,6 @@
 package io.understudy.mirror.etcd;
 
+import com.google.protobuf.ByteString;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
@@ -19,6 +20,9 @@ final class LeasedEntries {
     static final long MAX_BYTES = 64L << 20;
 
     private final List<KeyValue> entries = new ArrayList<>();
+    /** Without values. */
+    private final List<KeyValue> seen = new ArrayList<>();
+
     private long bytes;
 
     /** @throws SinkException.Refused they are more than can be held */
@@ -29,6 +33,22 @@ final class LeasedEntries {
                     + " MiB, the limit of a sync. Set leases to drop, or exclude these keys");
         }
         entries.add(entry);
+    }
+
+    /** An entry of the snapshot, which the target may have. */
+    synchronized void saw(KeyValue entry) {
+        seen.add(new KeyValue(
+                entry.key(),
+                ByteString.EMPTY,
+                entry.createRevision(),
+                entry.modRevision(),
+                entry.version(),
+                entry.lease()));
+    }
+
+    /** All entries of the snapshot, without values. */
+    synchronized List<KeyValue> seen() {
+        return List.copyOf(seen);
     }
 
     /** All of them, in the order in which the source created their keys. */

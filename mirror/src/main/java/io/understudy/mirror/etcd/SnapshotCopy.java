@@ -54,7 +54,13 @@ final class SnapshotCopy implements AutoCloseable {
             List<KeyValue> mirrored = scope.mirrored(entries);
             Batch batch = new Batch(lane);
             // What waits for all pages is known to this run only: another one needs its pages again.
-            boolean isWhole = mirrored.stream().noneMatch(this::isWrittenLast);
+            boolean isWhole = true;
+            for (KeyValue entry : mirrored) {
+                if (isWrittenLast(entry)) {
+                    leased.saw(entry);
+                    isWhole = false;
+                }
+            }
             if (intoEmpty) {
                 mirrored.forEach(entry -> put(entry, batch));
             } else {
@@ -81,8 +87,14 @@ final class SnapshotCopy implements AutoCloseable {
             lanes.drain();
         }
         lanes.hand(lane -> leased.inOrder()
-                .forEach(entry -> lane.write(List.of(Operations.put(entry, leases.forPut(entry.lease()))), null)));
+                .forEach(entry ->
+                        lane.write(List.of(Operations.put(entry, leases.forPut(entry.key(), entry.lease()))), null)));
         lanes.drain();
+    }
+
+    /** All entries with leases, without values. */
+    List<KeyValue> leased() {
+        return leased.seen();
     }
 
     /** How many keys were deleted at once, since no limit was set on them. */

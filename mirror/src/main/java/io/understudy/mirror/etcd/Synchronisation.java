@@ -231,6 +231,9 @@ final class Synchronisation implements AutoCloseable {
             throw new SinkException.Compared("source history continues from the mirrored revision; resync follows");
         }
         copy().complete();
+        // False if compacted meanwhile: then again, at a later checkpoint.
+        boolean unused = !leases.areKept()
+                || leases.restore(position, copy().leased(), operations -> writer.write(operations, syncing()));
         long deleted = copy().deleted();
         if (deleted > 0) {
             LOG.atInfo()
@@ -247,8 +250,7 @@ final class Synchronisation implements AutoCloseable {
         if (options.onForeignKeys() == ForeignKeys.DELETE) {
             ended.add(Operations.delete(ReservedKeys.keptForeign(mirror)));
         }
-        Checkpoint syncing = writer.current();
-        Checkpoint synced = syncing.marked(syncing.path(), Instant.now()).syncedAt(position);
+        Checkpoint synced = syncing().syncedAt(position);
         ended.add(resumable(synced));
         writer.writeOwn(ended, synced);
     }
@@ -273,6 +275,30 @@ final class Synchronisation implements AutoCloseable {
 
     private RequestOp resumable(Checkpoint from) {
         return Operations.put(ReservedKeys.resumable(mirror), CheckpointCodec.encode(from));
+    }
+
+    private Checkpoint syncing() {
+        return writer.current().marked(writer.current().path(), Instant.now());
+    }
+
+    /**
+     * Makes a complete target {@code syncing} while keys with leases are restored.
+     *
+     * @return operations by which a later writer compares at the checkpoint's revision, if this one ends before
+     */
+    List<RequestOp> restoring(Checkpoint stored) {
+        Position at = stored.resumeAt();
+        if (at == null || at.anchor() == null) {
+            return List.of();
+        }
+        UnfinishedSnapshot all = new UnfinishedSnapshot(at, List.of(KeyRange.all()));
+        return List.of(Operations.put(
+                Lane.key(mirror, 0), LaneProgress.first(stored, 0, terms(), all).encoded()));
+    }
+
+    /** Operations after which the target is complete again. */
+    List<RequestOp> restored() {
+        return List.of(Operations.delete(Lane.key(mirror, 0)));
     }
 
     /** Ends what is under way. */

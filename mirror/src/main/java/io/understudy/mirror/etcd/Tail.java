@@ -33,7 +33,7 @@ final class Tail implements AutoCloseable {
     private final MirrorScope scope;
     private final CheckpointWriter writer;
     private final SinkListener listener;
-    private final boolean leases;
+    private final TargetLeases leases;
     private final ByteString record;
     private final CommitPath paths = new CommitPath();
     private final BatchWriter batches;
@@ -56,7 +56,7 @@ final class Tail implements AutoCloseable {
         this.scope = scope;
         this.writer = writer;
         this.listener = listener;
-        this.leases = leases.areKept();
+        this.leases = leases;
         this.record = ReservedKeys.home(mirror);
         this.batches = new BatchWriter(mirror, writer, leases, hint);
         this.group = new GroupCommit("mirror-" + mirror + "-writer", history, batches::write, System::nanoTime);
@@ -85,7 +85,7 @@ final class Tail implements AutoCloseable {
     void commit(Commit commit, Position position) {
         requireNext(position);
         List<ClusterId> path = paths.of(commit, position.cluster());
-        List<RequestOp> operations = Operations.of(commit, scope, leases);
+        List<RequestOp> operations = Operations.of(commit, scope, leases.areKept());
         if (!operations.isEmpty() && path.contains(writer.target())) {
             listener.passedOver();
             batches.passedOver(operations);
@@ -150,6 +150,37 @@ final class Tail implements AutoCloseable {
                         .map(Map.Entry::getValue)
                         .toList(),
                 path);
+    }
+
+    /**
+     * Restores keys with leases as the source has them at the checkpoint. The checkpoint is {@code syncing} from the first
+     * write to the last, so that no take-over finds a part.
+     *
+     * @return whether the target has them all
+     */
+    synchronized boolean restoreLeases(List<ClusterId> path, Synchronisation synchronisation) {
+        AtomicBoolean done = new AtomicBoolean();
+        group.between(() -> {
+            Checkpoint stored = writer.current();
+            Position at = stored.resumeAt();
+            if (!following.get() || at == null || stored.state() != CheckpointState.SYNCED) {
+                return;
+            }
+            done.set(leases.restore(at, null, operations -> {
+                if (writer.current().state() == CheckpointState.SYNCED) {
+                    writer.writeOwn(
+                            synchronisation.restoring(stored),
+                            stored.marked(path, Instant.now()).in(CheckpointState.SYNCING));
+                }
+                batches.repair(operations, path);
+            }));
+            if (writer.current().state() == CheckpointState.SYNCING) {
+                writer.writeOwn(
+                        synchronisation.restored(),
+                        writer.current().marked(path, Instant.now()).in(CheckpointState.SYNCED));
+            }
+        });
+        return done.get();
     }
 
     private synchronized boolean repair(Supplier<List<RequestOp>> operations, List<ClusterId> path) {

@@ -17,12 +17,21 @@ final class HeldLease {
 
     private volatile long lookedAt = System.nanoTime();
     private volatile @Nullable Revision goneAt;
+    /** Keys that this writer attached and did not detach since. Guarded by the lock of the attached keys. */
+    private int keys;
 
     HeldLease(long id, long seconds) {
         this.id = id;
         this.seconds = seconds;
         // At once: one that its owner granted there may be about to expire.
         this.dueAt = System.nanoTime();
+    }
+
+    /** One that the target had: the rest of its TTL is unknown, so it is kept alive at once. */
+    static HeldLease adopted(long id, long seconds) {
+        HeldLease lease = new HeldLease(id, seconds);
+        lease.dueAt = System.nanoTime();
+        return lease;
     }
 
     long id() {
@@ -42,6 +51,23 @@ final class HeldLease {
     void keptAlive(long asked, long newSeconds) {
         seconds = newSeconds;
         dueAt = asked + between();
+    }
+
+    /** Whether keys are attached without interruption: neither side can have granted it again since. */
+    boolean hasKeys() {
+        return keys > 0;
+    }
+
+    void attach() {
+        keys++;
+    }
+
+    void detach() {
+        keys--;
+    }
+
+    void detachAll() {
+        keys = 0;
     }
 
     /** Of the source, which no longer had it then; null while it has. */

@@ -1,6 +1,8 @@
 package io.understudy.mirror.lease;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.RequestOp;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.call.CallFailedException;
@@ -11,17 +13,24 @@ import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,17 +49,18 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(KeptLeases.class);
 
-    /** What a lease is granted for of which the source no longer, or not now, tells. */
-    static final long FALLBACK_SECONDS = 60;
+    /** TTL of a lease that has ended at the source: a later commit deletes its keys. */
+    private static final long ENDED_SECONDS = 60;
 
     private static final Duration MAX_DEADLINE = Duration.ofSeconds(2);
-    private static final int SOURCE_ATTEMPTS = 3;
-    private static final int ASKED_AT_A_TIME = 8;
+    private static final int READ_AT_A_TIME = 32;
     private static final int PROBED_AT_A_TIME = 500;
 
     private final String mirror;
     private final List<KeyRange> mirrored;
+    private final MirrorScope scope;
     private final Repeated repeated;
+    private final LeaseMetrics metrics;
     private final LeaseRegister register;
     private final LeaseCalls source;
     private final LeaseCalls target;
@@ -62,10 +72,19 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     /** Those in the register, also those that the target doesn't have. Changed under this object's lock. */
     private final Set<Long> registered = ConcurrentHashMap.newKeySet();
 
-    /** What the source granted those for that will be needed soon. */
-    private final Map<Long, Future<Long>> asked = new ConcurrentHashMap<>();
+    /** The source's state of leases that are needed soon, read since their keys were put there. */
+    private final Map<Long, Future<LeaseCalls.Facts>> prefetched = new ConcurrentHashMap<>();
+    /** By key, the lease that this writer attached it to. Guarded by its own lock, which is held for no call. */
+    private final Map<ByteString, HeldLease> attached = new HashMap<>();
 
-    private final ExecutorService asking;
+    private final ExecutorService reads;
+    private final ClusterCalls sourceKeys;
+    private final ClusterCalls targetKeys;
+    /** Up to where {@link #restore} has made the target equal. */
+    private volatile @Nullable Revision restoredAt;
+    /** The shortest TTL that the target grants; 0 while unknown. */
+    private long minimum;
+
     private volatile @Nullable ClusterId sourceId;
     private volatile @Nullable Supplier<Compare> epoch;
     private volatile @Nullable SinkException lost;
@@ -77,11 +96,14 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
             EtcdCluster source,
             ConfirmedRevision head,
             EtcdCluster target,
+            LeaseMetrics metrics,
             SinkListener listener) {
         this.mirror = mirror;
+        this.scope = scope;
+        this.metrics = metrics;
         this.mirrored = scope.targetRanges();
         this.repeated = new Repeated(listener);
-        this.asking = Executors.newFixedThreadPool(ASKED_AT_A_TIME, work -> {
+        this.reads = Executors.newFixedThreadPool(READ_AT_A_TIME, work -> {
             Thread thread = new Thread(work, "mirror-" + mirror + "-lease-times");
             thread.setDaemon(true);
             return thread;
@@ -92,6 +114,9 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         // Any member that serves watches asks the leader about leases.
         this.head = head;
         this.source = new LeaseCalls(new ClusterCalls(source, Duty.WATCH, deadline(source)));
+        this.sourceKeys =
+                new ClusterCalls(source, Duty.SNAPSHOT, source.settings().requestTimeout());
+        this.targetKeys = new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout());
     }
 
     private static Duration deadline(EtcdCluster cluster) {
@@ -162,32 +187,97 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     @Override
-    public long forPut(long id) {
+    public long forPut(ByteString key, long id) {
         if (id == 0) {
+            deleted(key);
             return 0;
         }
         requireNoneLost();
-        HeldLease known = held.get(id);
-        if (known == null || known.goneAt() != null) {
-            hold(id);
+        if (!isAttached(id)) {
+            var unused = hold(List.of(id));
         }
+        attach(key, id);
         return id;
     }
 
-    /**
-     * A key will be put with it soon: the source, which may be far away, is asked for how long it granted it while what
-     * comes before is being written.
-     */
-    void expect(long id) {
-        if (!held.containsKey(id)) {
-            asked.computeIfAbsent(id, unknown -> asking.submit(() -> seconds(id)));
+    @Override
+    public void deleted(ByteString key) {
+        synchronized (attached) {
+            detach(attached.remove(key));
         }
     }
 
-    /** Asks for no more. Leases stay. */
+    @Override
+    public boolean restore(Position at, @Nullable List<KeyValue> keys, Consumer<List<RequestOp>> writer) {
+        if (at.revision().equals(restoredAt)) {
+            return true;
+        }
+        OptionalInt put =
+                new LeaseRestore(mirror, scope, sourceKeys, head, targetKeys, repeated, this).run(at, keys, writer);
+        put.ifPresent(count -> {
+            metrics.restored(count);
+            restoredAt = at.revision();
+        });
+        return put.isPresent();
+    }
+
+    private void attach(ByteString key, long id) {
+        synchronized (attached) {
+            HeldLease lease = held.get(id);
+            if (lease == null) {
+                requireNoneLost();
+                throw new SinkException.Unavailable("lease " + Long.toHexString(id) + " in the target ended", null);
+            }
+            lease.attach();
+            detach(attached.put(key, lease));
+        }
+    }
+
+    private void detach(@Nullable HeldLease before) {
+        if (before != null) {
+            before.detach();
+            if (!before.hasKeys()) {
+                // The source may grant it again from now on.
+                prefetched.remove(before.id());
+            }
+        }
+    }
+
+    /** While a lease has keys, it is the one that the source granted: its end would have deleted them. */
+    private boolean isAttached(long id) {
+        synchronized (attached) {
+            HeldLease lease = held.get(id);
+            return lease != null && lease.goneAt() == null && lease.hasKeys();
+        }
+    }
+
+    /** A snapshot follows: which keys are attached is unknown. */
+    void snapshotFollows() {
+        synchronized (attached) {
+            attached.clear();
+            prefetched.clear();
+            held.values().forEach(HeldLease::detachAll);
+            restoredAt = null;
+        }
+    }
+
+    /** Keys of a commit will be put with the lease: reads the source's state of it, unless it is known. */
+    void expect(long id) {
+        if (!isAttached(id)) {
+            // Always again: what was read before may be of an earlier lease with that ID.
+            prefetched.put(id, reads.submit(() -> source.facts(id, false)));
+        }
+    }
+
+    /** The same for keys of a snapshot. */
+    void expectInSnapshot(long id) {
+        prefetched.computeIfAbsent(id, unknown -> reads.submit(() -> source.facts(id, false)));
+    }
+
+    /** Leases remain. */
     @Override
     public void close() {
-        asking.shutdownNow();
+        reads.shutdownNow();
     }
 
     Collection<HeldLease> held() {
@@ -262,29 +352,106 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         }
     }
 
-    private synchronized void hold(long id) {
+    /**
+     * Makes the target have leases, each with the TTL that the source granted.
+     *
+     * @return those that have another TTL and keys in the target: they can be granted again once the keys are deleted
+     */
+    Set<Long> hold(Collection<Long> ids) {
+        if (ids.size() > 1) {
+            ids.forEach(this::expectInSnapshot);
+        }
+        Set<Long> stale = new HashSet<>();
+        for (long id : ids) {
+            if (!hold(id, atSource(id))) {
+                stale.add(id);
+            }
+        }
+        return stale;
+    }
+
+    /** @return false if it has another TTL, and keys in the target */
+    private synchronized boolean hold(long id, LeaseCalls.Facts granted) {
         requireNoneLost();
-        Future<Long> expected = asked.remove(id);
-        HeldLease known = held.get(id);
-        if (known != null) {
-            // The source has it again, or had it when it put this key.
-            known.looked(null);
-            return;
+        HeldLease lease = held.get(id);
+        if (lease == null) {
+            if (!registered.contains(id)) {
+                repeated.until("lookup of lease " + Long.toHexString(id) + " in the target", () -> {
+                    requireOurs(id);
+                    register.add(id, source(), fence());
+                    return true;
+                });
+                registered.add(id);
+            }
+            lease = grant(id, granted.exists() ? granted.grantedSeconds() : ENDED_SECONDS);
         }
-        long wanted = answer(id, expected == null ? asking.submit(() -> seconds(id)) : expected);
-        if (!registered.contains(id)) {
-            repeated.until("lookup of lease " + Long.toHexString(id) + " in the target", () -> {
-                requireOurs(id);
-                register.add(id, source(), fence());
-                return true;
-            });
-            registered.add(id);
+        // The source has it again, or had it when it put the key.
+        lease.looked(null);
+        long seconds = lease.seconds();
+        if (!granted.exists()
+                || seconds == granted.grantedSeconds()
+                || (seconds > granted.grantedSeconds() && seconds <= minimum())) {
+            return true;
         }
-        held.put(id, repeated.until("grant of lease " + Long.toHexString(id) + " in the target", () -> {
-            long granted = target.grant(id, wanted);
-            return new HeldLease(
-                    id, granted > 0 ? granted : target.facts(id, false).grantedSeconds());
-        }));
+        String name = Long.toHexString(id);
+        boolean hasKeys = repeated.until(
+                "lookup of lease " + name + " in the target",
+                () -> !target.facts(id, true).keys().isEmpty());
+        LOG.atInfo()
+                .addKeyValue("mirror", mirror)
+                .addKeyValue("lease", name)
+                .addKeyValue("ttl_s", granted.grantedSeconds())
+                .addKeyValue("target_ttl_s", seconds)
+                .addKeyValue("keys", hasKeys)
+                .log("lease has another TTL in the target");
+        if (hasKeys) {
+            return false;
+        }
+        held.remove(id);
+        repeated.until("revocation of lease " + name + " in the target", () -> {
+            target.revoke(id);
+            return true;
+        });
+        var unused = grant(id, granted.grantedSeconds());
+        return true;
+    }
+
+    private HeldLease grant(long id, long seconds) {
+        HeldLease lease = repeated.until("grant of lease " + Long.toHexString(id) + " in the target", () -> {
+            long granted = target.grant(id, seconds);
+            return granted > 0
+                    ? new HeldLease(id, granted)
+                    : HeldLease.adopted(id, target.facts(id, false).grantedSeconds());
+        });
+        held.put(id, lease);
+        return lease;
+    }
+
+    private long minimum() {
+        if (minimum == 0) {
+            minimum = repeated.until("grant of a lease in the target", () -> target.grant(0, 1));
+        }
+        return minimum;
+    }
+
+    private LeaseCalls.Facts atSource(long id) {
+        Future<LeaseCalls.Facts> expected = prefetched.remove(id);
+        try {
+            if (expected != null) {
+                return expected.get();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SinkException.Stopped("reading lease " + Long.toHexString(id));
+        } catch (ExecutionException e) {
+            LOG.atDebug()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("lease", Long.toHexString(id))
+                    .addKeyValue("cause", e.getCause())
+                    .log("lease TTL read failed");
+        }
+        return repeated.until(
+                "read of lease " + Long.toHexString(id) + " from the source", () -> source.facts(id, false));
     }
 
     /**
@@ -318,40 +485,5 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
             throw new IllegalStateException("leases requested before the source cluster is known");
         }
         return known;
-    }
-
-    private static long answer(long id, Future<Long> expected) {
-        try {
-            return expected.get();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new SinkException.Stopped("reading lease " + Long.toHexString(id));
-        } catch (ExecutionException e) {
-            throw new SinkException.Unavailable(
-                    "cannot read lease " + Long.toHexString(id) + " from the source", e.getCause());
-        }
-    }
-
-    /** What the source granted it for. Who mirrors the past can't wait for an answer for ever: the source may be gone. */
-    private long seconds(long id) throws InterruptedException {
-        for (int attempt = 0; attempt < SOURCE_ATTEMPTS; attempt++) {
-            try {
-                LeaseCalls.Facts facts = source.facts(id, false);
-                return facts.exists() ? facts.grantedSeconds() : FALLBACK_SECONDS;
-            } catch (CallFailedException e) {
-                LOG.atDebug()
-                        .addKeyValue("mirror", mirror)
-                        .addKeyValue("lease", Long.toHexString(id))
-                        .addKeyValue("cause", e.getMessage())
-                        .log("lease TTL read failed");
-            }
-        }
-        LOG.atWarn()
-                .addKeyValue("mirror", mirror)
-                .addKeyValue("lease", Long.toHexString(id))
-                .addKeyValue("ttl_s", FALLBACK_SECONDS)
-                .addKeyValue("cause", "source did not return the TTL")
-                .log("lease granted with default TTL");
-        return FALLBACK_SECONDS;
     }
 }

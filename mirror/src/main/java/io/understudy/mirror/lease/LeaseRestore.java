@@ -17,122 +17,122 @@ import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
-import io.understudy.vocabulary.Revision;
+import io.understudy.vocabulary.Position;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Optional;
-import java.util.function.Predicate;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts back the keys of the target that went with leases which ran out there, as the source has them at the target's
- * checkpoint. One thread, while nobody else writes.
+ * Restores keys of the target that were deleted with expired leases, and the order of queues, as the source has them at a
+ * revision. One thread, while no other writes.
  *
  * <p>Invariant M11: keys that expired while no mirror ran are restored.
+ *
+ * @param source reads of any revision
+ * @param head the source's revision, confirmed by a quorum
+ * @param target linearizable reads
  */
-final class LeaseRestore {
+record LeaseRestore(
+        String mirror,
+        MirrorScope scope,
+        ClusterCalls source,
+        ConfirmedRevision head,
+        ClusterCalls target,
+        Repeated repeated,
+        KeptLeases leases) {
 
     private static final Logger LOG = LoggerFactory.getLogger(LeaseRestore.class);
 
-    private static final int PAGE_KEYS = 500;
-    private static final int COMPARED_AT_A_TIME = 100;
+    /** Small enough for the largest values, which are read because etcd 3.7 omits leases from reads without. */
+    private static final int FIRST_PAGE_KEYS = 16;
 
-    private final String mirror;
-    private final MirrorScope scope;
-    private final ClusterCalls source;
-    private final ConfirmedRevision head;
-    private final ClusterCalls target;
-    private final Repeated repeated;
-    private final TargetLeases leases;
-    private final Predicate<List<RequestOp>> writer;
+    private static final int MAX_PAGE_KEYS = 4_096;
+    private static final long PAGE_BYTES = 2L << 20;
+    /** etcd takes 128 operations per transaction by default. */
+    private static final int BATCH_KEYS = 100;
 
     /**
-     * @param source reads of any revision
-     * @param head what the source is at, by a quorum
-     * @param target linearizable reads
-     * @param writer does operations in one transaction; false if it may not now
-     */
-    LeaseRestore(
-            String mirror,
-            MirrorScope scope,
-            ClusterCalls source,
-            ConfirmedRevision head,
-            ClusterCalls target,
-            Repeated repeated,
-            TargetLeases leases,
-            Predicate<List<RequestOp>> writer) {
-        this.mirror = mirror;
-        this.scope = scope;
-        this.source = source;
-        this.head = head;
-        this.target = target;
-        this.repeated = repeated;
-        this.leases = leases;
-        this.writer = writer;
-    }
-
-    /**
-     * Makes the target's keys with leases those of the source at {@code checkpoint}, whose history a feed has recognised.
+     * As {@link TargetLeases#restore}.
      *
-     * @throws SinkException.Unavailable the source is another one by now: a new feed tells
-     * @return how many keys were put; empty if the source has compacted that revision: then a snapshot follows anyhow
+     * @throws SinkException.Unavailable the source is another cluster by now
+     * @return how many keys were put; empty if the source has compacted that revision: nothing was written
      */
-    Optional<Integer> run(ClusterId cluster, Revision checkpoint) {
+    OptionalInt run(
+            Position at, @Nullable List<io.understudy.vocabulary.KeyValue> given, Consumer<List<RequestOp>> writer) {
         try {
-            List<LeasedKey> keys = new ArrayList<>();
-            for (KeyRange range : scope.sourceRanges()) {
-                read(range, cluster, checkpoint, keys);
-            }
-            RestorePlan plan = RestorePlan.of(compared(keys));
-            // Also of those that nobody had to put, since they were there before the first synchronisation.
-            keys.stream().mapToLong(LeasedKey::lease).distinct().forEach(leases::forPut);
-            write(plan, cluster, checkpoint);
+            List<LeasedKey> keys =
+                    given == null ? read(at) : given.stream().map(this::leased).toList();
+            Set<Long> stale =
+                    leases.hold(keys.stream().map(LeasedKey::lease).distinct().toList());
+            RestorePlan plan = RestorePlan.of(compared(keys), stale);
+            // Read before the first write: later the source may have compacted the revision.
+            Map<ByteString, ByteString> values = values(plan, at);
+            write(plan, stale, values, writer);
+            keys.forEach(key -> leases.forPut(key.key(), key.lease()));
             LOG.atInfo()
                     .addKeyValue("mirror", mirror)
-                    .addKeyValue("revision", checkpoint)
+                    .addKeyValue("revision", at.revision())
                     .addKeyValue("keys", keys.size())
                     .addKeyValue("put", plan.puts().size())
                     .addKeyValue("recreated", plan.deletes().size())
                     .log("keys with leases compared");
-            return Optional.of(plan.puts().size());
+            return OptionalInt.of(plan.puts().size());
         } catch (CompactedException e) {
-            return Optional.empty();
+            return OptionalInt.empty();
         }
     }
 
-    private void read(KeyRange range, ClusterId cluster, Revision at, List<LeasedKey> keys) {
-        ByteString from = range.etcdKey();
-        while (true) {
-            RangeResponse page = atSource(
-                    RangeRequest.newBuilder()
-                            .setKey(from)
-                            .setRangeEnd(range.etcdRangeEnd())
-                            .setLimit(PAGE_KEYS),
-                    cluster,
-                    at);
-            for (KeyValue entry : page.getKvsList()) {
-                if (entry.getLease() != 0 && scope.contains(entry.getKey())) {
-                    keys.add(new LeasedKey(
-                            scope.inTarget(entry.getKey()),
-                            entry.getKey(),
-                            entry.getCreateRevision(),
-                            entry.getLease(),
-                            0,
-                            0));
+    private LeasedKey leased(io.understudy.vocabulary.KeyValue entry) {
+        return new LeasedKey(
+                entry.key(), scope.atSource(entry.key()), entry.createRevision().value(), entry.lease(), 0, false);
+    }
+
+    private List<LeasedKey> read(Position at) {
+        List<LeasedKey> keys = new ArrayList<>();
+        for (KeyRange range : scope.sourceRanges()) {
+            ByteString from = range.etcdKey();
+            int limit = FIRST_PAGE_KEYS;
+            while (true) {
+                RangeResponse page = atSource(
+                        RangeRequest.newBuilder()
+                                .setKey(from)
+                                .setRangeEnd(range.etcdRangeEnd())
+                                .setLimit(limit),
+                        at);
+                for (KeyValue entry : page.getKvsList()) {
+                    if (entry.getLease() != 0 && scope.contains(entry.getKey())) {
+                        keys.add(new LeasedKey(
+                                scope.inTarget(entry.getKey()),
+                                entry.getKey(),
+                                entry.getCreateRevision(),
+                                entry.getLease(),
+                                0,
+                                false));
+                    }
                 }
+                if (!page.getMore()) {
+                    break;
+                }
+                from = KeyRange.single(page.getKvs(page.getKvsCount() - 1).getKey())
+                        .etcdRangeEnd();
+                long perKey = Math.max(1, page.getSerializedSize() / page.getKvsCount());
+                limit = (int) Math.max(1, Math.min(MAX_PAGE_KEYS, Math.min(limit * 4L, PAGE_BYTES / perKey)));
             }
-            if (!page.getMore()) {
-                return;
-            }
-            from = KeyRange.single(page.getKvs(page.getKvsCount() - 1).getKey()).etcdRangeEnd();
         }
+        return keys;
     }
 
     private List<LeasedKey> compared(List<LeasedKey> keys) {
         List<LeasedKey> compared = new ArrayList<>(keys.size());
-        for (int from = 0; from < keys.size(); from += COMPARED_AT_A_TIME) {
-            List<LeasedKey> some = keys.subList(from, Math.min(keys.size(), from + COMPARED_AT_A_TIME));
+        for (int from = 0; from < keys.size(); from += FIRST_PAGE_KEYS) {
+            List<LeasedKey> some = keys.subList(from, Math.min(keys.size(), from + FIRST_PAGE_KEYS));
             TxnRequest.Builder reads = TxnRequest.newBuilder();
             some.forEach(key -> reads.addSuccess(RequestOp.newBuilder()
                     .setRequestRange(RangeRequest.newBuilder().setKey(key.key()))));
@@ -143,67 +143,73 @@ final class LeaseRestore {
                 LeasedKey key = some.get(i);
                 RangeResponse answer = answers.get(i).getResponseRange();
                 KeyValue there = answer.getKvsCount() == 0 ? KeyValue.getDefaultInstance() : answer.getKvs(0);
-                compared.add(new LeasedKey(
-                        key.key(),
-                        key.atSource(),
-                        key.created(),
-                        key.lease(),
-                        there.getCreateRevision(),
-                        there.getLease()));
+                compared.add(key.inTarget(there.getCreateRevision(), there.getLease() == key.lease()));
             }
         }
         return compared;
     }
 
-    private void write(RestorePlan plan, ClusterId cluster, Revision at) {
-        for (int from = 0; from < plan.deletes().size(); from += COMPARED_AT_A_TIME) {
-            write(plan.deletes().subList(from, Math.min(plan.deletes().size(), from + COMPARED_AT_A_TIME)).stream()
+    private Map<ByteString, ByteString> values(RestorePlan plan, Position at) {
+        Map<ByteString, ByteString> values = new HashMap<>();
+        for (LeasedKey key : plan.puts()) {
+            values.put(
+                    key.key(),
+                    atSource(RangeRequest.newBuilder().setKey(key.atSource()), at)
+                            .getKvs(0)
+                            .getValue());
+        }
+        return values;
+    }
+
+    private void write(
+            RestorePlan plan, Set<Long> stale, Map<ByteString, ByteString> values, Consumer<List<RequestOp>> writer) {
+        List<LeasedKey> deletes = plan.deletes();
+        for (int from = 0; from < deletes.size(); from += BATCH_KEYS) {
+            List<LeasedKey> some = deletes.subList(from, Math.min(deletes.size(), from + BATCH_KEYS));
+            some.forEach(key -> leases.deleted(key.key()));
+            writer.accept(some.stream()
                     .map(key -> RequestOp.newBuilder()
                             .setRequestDeleteRange(
                                     DeleteRangeRequest.newBuilder().setKey(key.key()))
                             .build())
                     .toList());
         }
-        // One at a time: who waits in line for a lock is told by the order in which keys were created.
+        var unused = leases.hold(List.copyOf(stale));
+        // One per transaction: the order of a queue is that of create revisions.
         for (LeasedKey key : plan.puts()) {
-            KeyValue entry = atSource(RangeRequest.newBuilder().setKey(key.atSource()), cluster, at)
-                    .getKvs(0);
-            write(List.of(RequestOp.newBuilder()
+            writer.accept(List.of(RequestOp.newBuilder()
                     .setRequestPut(PutRequest.newBuilder()
                             .setKey(key.key())
-                            .setValue(entry.getValue())
-                            .setLease(leases.forPut(key.lease())))
+                            .setValue(values.getOrDefault(key.key(), ByteString.EMPTY))
+                            .setLease(leases.forPut(key.key(), key.lease())))
                     .build()));
         }
     }
 
-    private void write(List<RequestOp> operations) {
-        if (!writer.test(operations)) {
-            throw new SinkException.Unavailable("keys with leases cannot be restored during another write", null);
-        }
-    }
-
-    private RangeResponse atSource(RangeRequest.Builder request, ClusterId cluster, Revision at) {
-        RangeRequest pinned =
-                request.setRevision(at.value()).setSerializable(true).build();
+    private RangeResponse atSource(RangeRequest.Builder request, Position at) {
+        request.setRevision(at.revision().value()).setSerializable(true);
         RangeResponse answer = repeated.until("read of keys with leases in the source", () -> {
             try {
+                RangeRequest pinned = request.build();
                 return source.kv(stub -> stub.range(pinned));
             } catch (CallFailedException e) {
                 if (e.error() == EtcdError.COMPACTED) {
                     throw new CompactedException();
                 }
                 // Of a member that lags, or of a source that went back.
-                if (e.error() == EtcdError.FUTURE_REVISION && head.ask().isBefore(at)) {
+                if (e.error() == EtcdError.FUTURE_REVISION && head.ask().isBefore(at.revision())) {
                     throw new SinkException.Unavailable(
-                            "source revision decreased below the mirrored revision " + at, e);
+                            "source revision decreased below the mirrored revision " + at.revision(), e);
                 }
+                // The answer may have been too large.
+                request.setLimit((request.getLimit() + 1) / 2);
                 throw e;
             }
         });
         ClusterId answering = new ClusterId(answer.getHeader().getClusterId());
-        if (!answering.equals(cluster)) {
-            throw new SinkException.Unavailable("source cluster ID changed from " + cluster + " to " + answering, null);
+        if (!answering.equals(at.cluster())) {
+            throw new SinkException.Unavailable(
+                    "source cluster ID changed from " + at.cluster() + " to " + answering, null);
         }
         return answer;
     }

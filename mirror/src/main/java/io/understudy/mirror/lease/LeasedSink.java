@@ -1,7 +1,6 @@
 package io.understudy.mirror.lease;
 
 import io.etcd.jetcd.api.Compare;
-import io.etcd.jetcd.api.RequestOp;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.FeedEndedException;
@@ -23,9 +22,9 @@ import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
-import java.util.function.BiPredicate;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +36,7 @@ public final class LeasedSink implements Sink {
     private final String mirror;
     private final MirrorScope scope;
     private final KeptLeases leases;
-    private final LeaseRestore restore;
+    private final BooleanSupplier restore;
     private final LeaseMetrics metrics;
     private final Sink sink;
     private @Nullable LeaseKeeper keeper;
@@ -48,7 +47,7 @@ public final class LeasedSink implements Sink {
             String mirror,
             MirrorScope scope,
             KeptLeases leases,
-            LeaseRestore restore,
+            BooleanSupplier restore,
             LeaseMetrics metrics,
             Sink sink) {
         this.mirror = mirror;
@@ -64,7 +63,7 @@ public final class LeasedSink implements Sink {
      *
      * @param sinks makes the sink that writes, given the leases that it asks for each put
      * @param epoch what holds while nobody else writes, once that sink does
-     * @param repair has that sink do operations that belong to no commit, in one transaction; false if it may not now
+     * @param restore calls {@link TargetLeases#restore} between two commits of that sink; false if the target is not equal
      */
     public static <S extends Sink> LeasedSink over(
             String mirror,
@@ -75,23 +74,14 @@ public final class LeasedSink implements Sink {
             SinkListener listener,
             Function<TargetLeases, S> sinks,
             Function<S, Compare> epoch,
-            BiPredicate<S, List<RequestOp>> repair) {
+            Predicate<S> restore) {
         ConfirmedRevision head = new ConfirmedRevision(
                 new ClusterCalls(source, Duty.READ_INDEX, source.settings().requestTimeout()),
                 scope.sourceRanges().get(0).etcdKey());
-        KeptLeases leases = new KeptLeases(mirror, scope, source, head, target, listener);
+        KeptLeases leases = new KeptLeases(mirror, scope, source, head, target, metrics, listener);
         S sink = sinks.apply(leases);
         leases.in(() -> epoch.apply(sink));
-        LeaseRestore restore = new LeaseRestore(
-                mirror,
-                scope,
-                new ClusterCalls(source, Duty.SNAPSHOT, source.settings().requestTimeout()),
-                head,
-                new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout()),
-                new Repeated(listener),
-                leases,
-                operations -> repair.test(sink, operations));
-        return new LeasedSink(mirror, scope, leases, restore, metrics, sink);
+        return new LeasedSink(mirror, scope, leases, () -> restore.test(sink), metrics, sink);
     }
 
     /**
@@ -158,6 +148,7 @@ public final class LeasedSink implements Sink {
     private void snapshot(ClusterId cluster, Runnable begin) {
         leases.of(cluster);
         begin.run();
+        leases.snapshotFollows();
         // Before anything of it is written; an epoch to write in begins with it.
         whole = false;
         leases.setWhole(false);
@@ -166,7 +157,9 @@ public final class LeasedSink implements Sink {
     @Override
     public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
         leases.requireNoneLost();
-        entries.forEach(this::expect);
+        entries.stream()
+                .filter(entry -> entry.lease() != 0 && scope.contains(entry.key()))
+                .forEach(entry -> leases.expectInSnapshot(entry.lease()));
         sink.snapshotPage(covered, entries);
     }
 
@@ -180,11 +173,13 @@ public final class LeasedSink implements Sink {
     public void commit(Commit commit, Position position) {
         leases.requireNoneLost();
         restore();
-        for (Change change : commit.changes()) {
-            if (change instanceof Change.Put put) {
-                expect(put.keyValue());
-            }
-        }
+        commit.changes().stream()
+                .filter(change -> scope.contains(change.key()))
+                .mapToLong(change ->
+                        change instanceof Change.Put put ? put.keyValue().lease() : 0)
+                .filter(lease -> lease != 0)
+                .distinct()
+                .forEach(leases::expect);
         sink.commit(commit, position);
     }
 
@@ -232,12 +227,6 @@ public final class LeasedSink implements Sink {
         leases.close();
     }
 
-    private void expect(KeyValue entry) {
-        if (entry.lease() != 0 && scope.contains(entry.key())) {
-            leases.expect(entry.lease());
-        }
-    }
-
     /**
      * To be called before an event of a feed is passed on: that there is one tells that the source still has the history
      * which is mirrored. While the checkpoint stands torn before a commit, that commit comes first.
@@ -251,12 +240,10 @@ public final class LeasedSink implements Sink {
         if (checkpoint == null || checkpoint.state() != CheckpointState.SYNCED) {
             return;
         }
-        Optional<Integer> put = restore.run(checkpoint.source(), checkpoint.revision());
-        if (put.isPresent()) {
-            metrics.restored(put.get());
+        whole = restore.getAsBoolean();
+        if (whole) {
             leases.forgetMissing();
             leases.setWhole(true);
         }
-        whole = put.isPresent();
     }
 }

@@ -68,7 +68,7 @@ final class SnapshotLeasesIT {
         }
 
         @Override
-        public synchronized long forPut(long sourceLease) {
+        public synchronized long forPut(ByteString key, long sourceLease) {
             return sourceLease == 0 ? 0 : granted.computeIfAbsent(sourceLease, lease -> target.lease(60));
         }
     }

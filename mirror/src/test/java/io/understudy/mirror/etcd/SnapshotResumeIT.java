@@ -130,7 +130,7 @@ final class SnapshotResumeIT {
             }
 
             @Override
-            public long forPut(long lease) {
+            public long forPut(ByteString key, long lease) {
                 return lease == 0 ? 0 : targetLease;
             }
         };

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What is put back, and in which order. */
@@ -11,7 +12,7 @@ final class RestorePlanTest {
 
     @Test
     void nothingIsDoneWhereNothingIsMissing() {
-        RestorePlan plan = RestorePlan.of(List.of(place(1, 10, 100), place(2, 11, 101), key("k", 5, 102)));
+        RestorePlan plan = plan(place(1, 10, 100), place(2, 11, 101), key("k", 5, 102));
         assertThat(plan.puts()).isEmpty();
         assertThat(plan.deletes()).isEmpty();
     }
@@ -20,14 +21,13 @@ final class RestorePlanTest {
     void whatIsMissingIsPutInTheOrderInWhichTheSourceCreatedIt() {
         LeasedKey late = key("a", 12, 0);
         LeasedKey early = key("b", 11, 0);
-        assertThat(RestorePlan.of(List.of(late, key("c", 10, 100), early)).puts())
-                .containsExactly(early, late);
+        assertThat(plan(late, key("c", 10, 100), early).puts()).containsExactly(early, late);
     }
 
     @Test
     void aKeyWithAnotherLeaseIsPut_notDeleted() {
-        LeasedKey other = new LeasedKey(bytes("k"), bytes("k"), 10, 1, 100, 2);
-        RestorePlan plan = RestorePlan.of(List.of(other));
+        LeasedKey other = new LeasedKey(bytes("k"), bytes("k"), 10, 1, 100, false);
+        RestorePlan plan = plan(other);
         assertThat(plan.puts()).containsExactly(other);
         assertThat(plan.deletes()).isEmpty();
     }
@@ -36,7 +36,7 @@ final class RestorePlanTest {
     void placesAfterAMissingOneAreCreatedAnew_thoseBeforeItStay() {
         LeasedKey missing = place(2, 11, 0);
         LeasedKey after = place(3, 12, 102);
-        RestorePlan plan = RestorePlan.of(List.of(place(1, 10, 100), missing, after, key("k", 13, 90)));
+        RestorePlan plan = plan(place(1, 10, 100), missing, after, key("k", 13, 90));
         assertThat(plan.deletes()).containsExactly(after);
         assertThat(plan.puts()).containsExactly(missing, after);
     }
@@ -44,27 +44,42 @@ final class RestorePlanTest {
     @Test
     void aPlaceThatCameTooEarlyIsCreatedAnew() {
         LeasedKey displaced = place(2, 11, 99);
-        RestorePlan plan = RestorePlan.of(List.of(place(1, 10, 100), displaced));
+        RestorePlan plan = plan(place(1, 10, 100), displaced);
         assertThat(plan.deletes()).containsExactly(displaced);
         assertThat(plan.puts()).containsExactly(displaced);
     }
 
     @Test
     void queuesDoNotMindEachOther() {
-        LeasedKey missing = new LeasedKey(bytes("other/1"), bytes("other/1"), 9, 1, 0, 0);
-        RestorePlan plan = RestorePlan.of(List.of(missing, place(1, 10, 100), place(2, 11, 101)));
+        LeasedKey missing = new LeasedKey(bytes("other/1"), bytes("other/1"), 9, 1, 0, false);
+        RestorePlan plan = plan(missing, place(1, 10, 100), place(2, 11, 101));
         assertThat(plan.deletes()).isEmpty();
         assertThat(plan.puts()).containsExactly(missing);
+    }
+
+    @Test
+    void keysOfALeaseThatIsGrantedAgainAreCreatedAgain_andThePlacesAfterThem() {
+        LeasedKey first = place(1, 10, 100);
+        LeasedKey ends = place(2, 11, 101);
+        LeasedKey after = place(3, 12, 102);
+        LeasedKey other = new LeasedKey(bytes("k"), bytes("k"), 13, 2, 103, true);
+        RestorePlan plan = RestorePlan.of(List.of(first, ends, after, other), Set.of(2L));
+        assertThat(plan.deletes()).containsExactly(ends, after, other);
+        assertThat(plan.puts()).containsExactly(ends, after, other);
+    }
+
+    private static RestorePlan plan(LeasedKey... keys) {
+        return RestorePlan.of(List.of(keys), Set.of());
     }
 
     /** A place in the queue {@code lock}, of a lease of that id. */
     private static LeasedKey place(long lease, long created, long targetCreated) {
         ByteString key = bytes("lock/" + Long.toHexString(lease));
-        return new LeasedKey(key, key, created, lease, targetCreated, targetCreated == 0 ? 0 : lease);
+        return new LeasedKey(key, key, created, lease, targetCreated, targetCreated != 0);
     }
 
     private static LeasedKey key(String name, long created, long targetCreated) {
-        return new LeasedKey(bytes(name), bytes(name), created, 7, targetCreated, targetCreated == 0 ? 0 : 7);
+        return new LeasedKey(bytes(name), bytes(name), created, 7, targetCreated, targetCreated != 0);
     }
 
     private static ByteString bytes(String text) {
