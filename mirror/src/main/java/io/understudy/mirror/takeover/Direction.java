@@ -48,6 +48,14 @@ record Direction(
          */
         Lost lostAfter(long revision);
 
+        /**
+         * The keys that the second cluster lost after one of its revisions, by other than the mirror: expired with their
+         * leases, or deleted by clients.
+         *
+         * @throws TakeOverException not known
+         */
+        List<ByteString> missingSince(long revision);
+
         /** Names keys; {@code unknown} is why there may be more, null if there are none. */
         record Lost(List<ByteString> keys, @Nullable String unknown) {
             static final Lost NOTHING = new Lost(List.of(), null);

@@ -163,6 +163,22 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
         return new Lost(differing(keys, 0, 0), null);
     }
 
+    @Override
+    public List<ByteString> missingSince(long revision) {
+        Set<ByteString> keys = new LinkedHashSet<>();
+        long now = new Records(to, sides.mirror()).read().revision();
+        history(sides.target(), to, revision, now, commit -> commit.changes().stream()
+                .filter(change -> sides.scope().reversed().contains(change.key()))
+                .forEach(change -> {
+                    if (change instanceof Change.Put) {
+                        keys.remove(change.key());
+                    } else {
+                        keys.add(change.key());
+                    }
+                }));
+        return List.copyOf(keys);
+    }
+
     /** Commits after one revision, up to another. */
     private void history(EtcdCluster cluster, Calls calls, long after, long until, Consumer<Commit> commits) {
         if (until <= after) {

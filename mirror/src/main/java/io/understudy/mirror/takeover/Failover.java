@@ -103,7 +103,7 @@ public final class Failover {
     public TakeOverReport run() {
         Found found = to.read();
         if (isDone(found) && phase(found) == Phase.STEADY) {
-            return report(found, List.of());
+            return report(found, expired(found));
         }
         if (!isDone(found)) {
             requireMovable(found);
@@ -117,8 +117,7 @@ public final class Failover {
             }
             steps.begin("open");
             Found primary = to.read();
-            List<String> expired = expired();
-            switchover().releaseLeases();
+            Expired expired = expired(primary);
             Closed closed = record(primary).move().closed();
             if (closed != null) {
                 direction.closingTo().open(closed);
@@ -130,6 +129,7 @@ public final class Failover {
                 throw new TakeOverException("the primary role is at "
                         + direction.to().shown() + " now, but its record was written meanwhile; run the command again");
             }
+            switchover().releaseLeases();
             return report(primary, expired);
         } finally {
             kept.run();
@@ -171,7 +171,7 @@ public final class Failover {
                 + direction.to().shown() + " meanwhile; run the command again");
     }
 
-    private TakeOverReport report(Found primary, List<String> expired) {
+    private TakeOverReport report(Found primary, Expired expired) {
         Checkpoint reached = primary.checkpoint();
         Map<String, String> facts = new LinkedHashMap<>();
         Checkpoint whole = reached != null && reached.state() == CheckpointState.SYNCED ? reached : null;
@@ -181,30 +181,54 @@ public final class Failover {
                         ? "revision " + whole.revision() + " of cluster " + whole.source() + ", as of " + whole.at()
                         : "no consistent state: the checkpoint is "
                                 + (reached == null ? "missing" : reached.state().word()));
-        if (!expired.isEmpty()) {
-            facts.put("leases expired before the failover", String.join(", ", expired));
+        if (!expired.leases().isEmpty()) {
+            facts.put("leases expired before the failover", String.join(", ", expired.leases()));
+            facts.put("keys lost with them", expired.shown());
         }
         return new TakeOverReport(
                 "The primary of mirror " + direction.mirror() + " is now "
                         + direction.to().shown() + " (cluster " + primary.cluster() + ")",
                 whole != null
-                        ? "possible: all writes after revision " + whole.revision()
+                        ? (expired.leases().isEmpty() ? "" : "keys of expired leases: " + expired.shown() + "; ")
+                                + "possible: all writes after revision " + whole.revision()
                         : "certain, of unknown extent",
-                List.of(),
+                expired.keys().stream().map(TakeOverReport::shown).toList(),
                 facts,
                 List.of(
                         "point clients at " + direction.to().shown(),
                         returning() + "; keep clients away from it and run: understudy mirror rejoin"));
     }
 
-    /** Leases that the mirror kept alive and the target no longer has; keys of theirs may be gone with them. */
-    private List<String> expired() {
+    /**
+     * Leases that the mirror kept alive and the target no longer has.
+     *
+     * @param keys that the target lost since it reached the reported revision
+     * @param unknown why there may be others; null if there are none
+     */
+    private record Expired(
+            List<String> leases,
+            List<ByteString> keys,
+            @Nullable String unknown) {
+        String shown() {
+            return unknown == null ? String.valueOf(keys.size()) : "not known: " + unknown;
+        }
+    }
+
+    private Expired expired(Found found) {
         List<Long> registered = to.leases();
         Set<Long> alive = new HashSet<>(direction.to().keepAlive(registered));
-        return registered.stream()
+        List<String> leases = registered.stream()
                 .filter(lease -> !alive.contains(lease))
                 .map(Long::toHexString)
                 .toList();
+        if (leases.isEmpty()) {
+            return new Expired(List.of(), List.of(), null);
+        }
+        try {
+            return new Expired(leases, direction.comparer().missingSince(to.reachedAt(found)), null);
+        } catch (TakeOverException e) {
+            return new Expired(leases, List.of(), e.getMessage());
+        }
     }
 
     private void requireMovable(Found found) {

@@ -11,6 +11,8 @@ import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.ResponseOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
+import io.understudy.etcd.EtcdError;
+import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
@@ -112,6 +114,47 @@ record Records(Calls cluster, String mirror) {
                                 .setCreateRevision(0))
                         .addSuccess(operation)
                         .build());
+    }
+
+    /**
+     * Finds by bisection the cluster's revision at which its checkpoint reached the revision that it has in {@code found}.
+     *
+     * @return the oldest one that is not compacted if that one is
+     */
+    long reachedAt(Found found) {
+        Checkpoint last = found.checkpoint();
+        if (last == null) {
+            throw new TakeOverException(cluster.shown() + " has no checkpoint of mirror " + mirror);
+        }
+        long before = 0;
+        long reached = found.revision();
+        while (reached - before > 1) {
+            long middle = before + (reached - before) / 2;
+            if (hadReached(last, middle)) {
+                reached = middle;
+            } else {
+                before = middle;
+            }
+        }
+        return reached;
+    }
+
+    private boolean hadReached(Checkpoint last, long revision) {
+        RangeRequest past = RangeRequest.newBuilder()
+                .setKey(ReservedKeys.checkpoint(mirror))
+                .setRevision(revision)
+                .build();
+        try {
+            return cluster.range(past).getKvsList().stream()
+                    .map(this::checkpoint)
+                    .anyMatch(then -> then.source().equals(last.source())
+                            && !then.revision().isBefore(last.revision()));
+        } catch (TakeOverException e) {
+            if (e.getCause() instanceof CallFailedException failed && failed.error() == EtcdError.COMPACTED) {
+                return false;
+            }
+            throw e;
+        }
     }
 
     /**

@@ -559,6 +559,11 @@ final class SwitchoverFaultsTest {
             public Lost lostAfter(long revision) {
                 return new Lost(source.changedAfter("/app/", revision), null);
             }
+
+            @Override
+            public List<ByteString> missingSince(long revision) {
+                return List.of();
+            }
         }
     }
 }

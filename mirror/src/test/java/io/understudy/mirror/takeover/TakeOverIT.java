@@ -23,12 +23,14 @@ import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -177,6 +179,41 @@ final class TakeOverIT {
                     .satisfiesExactly(
                             one -> assertThat(one).contains("source", "permission denied"),
                             other -> assertThat(other).contains("target", "has no primary record of mirror dr"));
+        }
+    }
+
+    @Test
+    void keysOfLeasesThatExpiredWhileTheMirrorWasDownAreNamed() throws Exception {
+        start(Way.AUTH_ENABLE);
+        Calls atSource = client(source, null);
+        Calls atTarget = client(target, null);
+        long lease = atSource.grantLease(Duration.ofSeconds(3));
+        put(atSource, "/app/plain", "1");
+        var unused = atSource.txn(
+                "a key with a lease",
+                TxnRequest.newBuilder()
+                        .addSuccess(RequestOp.newBuilder()
+                                .setRequestPut(PutRequest.newBuilder()
+                                        .setKey(ByteString.copyFromUtf8("/app/locked"))
+                                        .setLease(lease)))
+                        .build());
+        MirrorProcess mirror = opened(Mirrors.start(settings()));
+        awaitSynced(mirror, source);
+        source.leader().pause();
+        mirror.close();
+        await().atMost(Mirrors.PATIENCE).until(() -> contents(target).keySet().equals(Set.of("/app/plain")));
+        // As a mirror does that starts without its source.
+        ByteString checkpoint = ReservedKeys.checkpoint("dr");
+        put(
+                atTarget,
+                checkpoint.toStringUtf8(),
+                atTarget.get(checkpoint).orElseThrow().getValue().toStringUtf8());
+        try (TakeOver clusters = takeOver(Way.AUTH_ENABLE)) {
+            TakeOverReport report =
+                    clusters.failover(OPTIONS.forced(), step -> {}).run();
+            assertThat(report.lost()).containsExactly("\"/app/locked\"");
+            assertThat(report.loss()).startsWith("keys of expired leases: 1; possible: ");
+            assertThat(report.facts()).containsEntry("leases expired before the failover", Long.toHexString(lease));
         }
     }
 
