@@ -77,7 +77,9 @@ final class TargetSeedingIT {
                     folder.resolve("dr"), "dr-1", URI.create("http://127.0.0.1:" + ports.get(1)), client, "dr", BUMP);
             List<String> told = new ArrayList<>();
             new TargetSeeding(binaries, null, told::add).make(cluster, seed);
-            assertThat(told).anyMatch(line -> line.startsWith("removed 1 key of") && line.contains("1 lease,"));
+            assertThat(told)
+                    .anyMatch(line -> line.startsWith("removed 1 reserved key of")
+                            && line.contains("1 lease; detached 100 keys"));
 
             List<String> command = seed.startCommand(binaries.etcd());
             try (ServerProcess member = new LocalProcesses()
