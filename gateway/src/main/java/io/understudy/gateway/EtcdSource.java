@@ -6,6 +6,7 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.Health;
 import io.understudy.etcd.Role;
+import io.understudy.feed.FeedMetrics;
 import io.understudy.feed.FeedSource;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.gateway.caller.ReadPermissions;
@@ -24,6 +25,7 @@ import io.understudy.gateway.permission.EnforcedPermissions;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.Replica;
+import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.gateway.verify.Verifier;
 import io.understudy.health.HealthCheck;
 import io.understudy.tls.TlsFileException;
@@ -64,6 +66,8 @@ final class EtcdSource implements GatewaySource {
      * Connects, without waiting for it.
      *
      * @param replica that follows it
+     * @param forwarded metrics of forwarded calls
+     * @param fed metrics of its feeds
      * @throws RuntimeException if files that its settings name can't be used
      */
     EtcdSource(
@@ -71,7 +75,9 @@ final class EtcdSource implements GatewaySource {
             GatewaySettings settings,
             Replica replica,
             GatewayMetrics metrics,
-            MeterRegistry registry) {
+            MeterRegistry registry,
+            ForwardMetrics forwarded,
+            FeedMetrics fed) {
         EtcdSettings source = etcd.cluster();
         TlsFiles files = etcd.clientFiles();
         this.settings = settings;
@@ -82,21 +88,25 @@ final class EtcdSource implements GatewaySource {
                 source.name(), () -> EtcdCluster.connectForOthers(source, settings.range(), files, registry));
         this.facts = new SourceFacts(cluster);
         this.feeds = new EtcdFeedSource(
-                source.name(),
                 cluster,
                 settings.feed()
                         .withHistoryRevisions(
                                 Math.min(MOST_HISTORY, settings.replica().windowRevisions())),
-                registry);
+                fed);
         this.verifier = new Verifier(replica, cluster, settings.feed(), settings.verify(), verified(metrics));
         this.jsonForm = new SourceForm(cluster);
         this.previousEntries = new SourceEntries(cluster, settings.feed());
         this.forwarding = new SourceForwarding(
                 cluster,
                 settings.forward(),
-                new ForwardMetrics(registry),
+                forwarded,
                 () -> permissions != null && permissions.isEnforced(),
                 files != null && files.certificate() != null);
+    }
+
+    /** Closed with this. */
+    EtcdCluster etcd() {
+        return cluster;
     }
 
     @Override
@@ -191,7 +201,7 @@ final class EtcdSource implements GatewaySource {
     }
 
     @Override
-    public void start() {
+    public void start(ReplicaWriter writer) {
         verifier.start();
         if (permissions != null) {
             permissions.start();

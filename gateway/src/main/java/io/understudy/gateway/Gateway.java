@@ -3,6 +3,7 @@ package io.understudy.gateway;
 import io.etcd.jetcd.api.AuthGrpc;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.config.HostPort;
+import io.understudy.feed.FeedMetrics;
 import io.understudy.feed.FeedSource;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.caller.Caller;
@@ -12,6 +13,7 @@ import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.dashboard.Dashboard;
 import io.understudy.gateway.dashboard.Subject;
+import io.understudy.gateway.forward.ForwardMetrics;
 import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.json.JsonApi;
 import io.understudy.gateway.member.MemberAnswers;
@@ -252,7 +254,7 @@ public final class Gateway implements AutoCloseable {
         }
         gateway.writer.start();
         gateway.reads.start();
-        gateway.source.start();
+        gateway.source.start(gateway.writer);
         if (gateway.dashboard != null) {
             gateway.dashboard.start();
         }
@@ -318,9 +320,20 @@ public final class Gateway implements AutoCloseable {
 
     private static GatewaySource source(
             GatewaySettings settings, Replica replica, GatewayMetrics metrics, MeterRegistry registry) {
-        return settings.source() instanceof SourceSettings.Etcd etcd
-                ? new EtcdSource(etcd, settings, replica, metrics, registry)
-                : new KafkaSource((SourceSettings.Kafka) settings.source(), replica, registry);
+        if (settings.source() instanceof SourceSettings.Kafka kafka) {
+            return new KafkaSource(kafka, replica, registry);
+        }
+        SourceSettings.Etcd etcd = (SourceSettings.Etcd) settings.source();
+        return etcd.standby() == null
+                ? new EtcdSource(
+                        etcd,
+                        settings,
+                        replica,
+                        metrics,
+                        registry,
+                        new ForwardMetrics(registry),
+                        new FeedMetrics(etcd.cluster().name(), registry))
+                : new FollowedSource(etcd, etcd.standby(), settings, replica, metrics, registry);
     }
 
     private void listen(int loops) throws IOException, InterruptedException {

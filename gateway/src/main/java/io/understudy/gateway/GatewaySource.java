@@ -10,6 +10,7 @@ import io.understudy.gateway.json.JsonForm;
 import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
+import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.health.HealthCheck;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
@@ -19,7 +20,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Where a gateway's replica comes from, and who is asked for what the replica doesn't know. For any thread. */
-sealed interface GatewaySource permits EtcdSource, KafkaSource {
+sealed interface GatewaySource permits EtcdSource, FollowedSource, KafkaSource {
 
     /** Of which kind it is, in a word. */
     String kind();
@@ -72,8 +73,12 @@ sealed interface GatewaySource permits EtcdSource, KafkaSource {
     /** What of it readiness depends on. */
     List<HealthCheck> checks(ReadPath reads);
 
-    /** Begins what goes on beside the feed. */
-    void start();
+    /**
+     * Begins what goes on beside the feed.
+     *
+     * @param writer of the replica
+     */
+    void start(ReplicaWriter writer);
 
     /** The replica has a state, the first one or after it had none. */
     void replicaReady();

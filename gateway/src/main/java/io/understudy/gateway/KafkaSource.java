@@ -16,6 +16,7 @@ import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.Replica;
+import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.health.HealthCheck;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
@@ -146,7 +147,7 @@ final class KafkaSource implements GatewaySource {
     }
 
     @Override
-    public void start() {
+    public void start(ReplicaWriter writer) {
         // There is nothing to compare the replica with.
     }
 

@@ -9,6 +9,7 @@ import io.understudy.tls.TlsFiles;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** How a source is configured, whatever kind it is of. */
 final class SourceConfiguration {
@@ -20,6 +21,15 @@ final class SourceConfiguration {
 
     /** Of connections on which calls of clients are passed on: certificates without a common name. */
     private static final String CLIENTS = "clients";
+
+    /** The other cluster of the mirror. */
+    private static final String STANDBY = "standby";
+
+    private static final Setting<String> MIRROR = Setting.text(
+                    "mirror",
+                    "Name of the mirror between source.endpoints and source.standby. The gateway follows its primary.")
+            .optionally()
+            .example("dr");
 
     private static final Setting<?> ENDPOINTS = EtcdSettings.ROWS.stream()
             .filter(row -> row.key().equals("endpoints"))
@@ -36,6 +46,9 @@ final class SourceConfiguration {
     static final List<Setting<?>> ROWS = Stream.of(
                     EtcdSettings.ROWS,
                     Setting.under(CLIENTS, TlsFiles.ROWS),
+                    List.<Setting<?>>of(MIRROR),
+                    Setting.under(STANDBY, EtcdSettings.ROWS),
+                    Setting.under(STANDBY, Setting.under(CLIENTS, TlsFiles.ROWS)),
                     Setting.under(KAFKA, KafkaSettings.ROWS),
                     Setting.under(KAFKA, KafkaFeedOptions.ROWS),
                     Setting.under(KAFKA, List.<Setting<?>>of(MAX_CLOCK_SKEW)))
@@ -63,7 +76,8 @@ final class SourceConfiguration {
         if (hasEtcd) {
             return new SourceSettings.Etcd(
                     EtcdSettings.from(NAME, group),
-                    TlsFiles.from(group.at(CLIENTS)).orElse(null));
+                    TlsFiles.from(group.at(CLIENTS)).orElse(null),
+                    standby(group));
         }
         if (!hasBrokers && !hasTopic) {
             throw new IllegalArgumentException("source is not set; set source.endpoints for etcd or another gateway, or"
@@ -75,5 +89,20 @@ final class SourceConfiguration {
         }
         return new SourceSettings.Kafka(
                 KafkaSettings.from(kafka), KafkaFeedOptions.from(kafka), kafka.get(MAX_CLOCK_SKEW));
+    }
+
+    private static SourceSettings.@Nullable Standby standby(Configuration group) {
+        Configuration standby = group.at(STANDBY);
+        String mirror = group.find(MIRROR).orElse(null);
+        if (standby.has(ENDPOINTS) != (mirror != null)) {
+            throw new IllegalArgumentException(
+                    "source.standby.endpoints and source.mirror must both be set; one of them is missing");
+        }
+        return mirror == null
+                ? null
+                : new SourceSettings.Standby(
+                        EtcdSettings.from(STANDBY, standby),
+                        TlsFiles.from(standby.at(CLIENTS)).orElse(null),
+                        mirror);
     }
 }

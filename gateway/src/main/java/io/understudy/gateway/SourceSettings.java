@@ -14,11 +14,19 @@ public sealed interface SourceSettings {
      * An etcd cluster, or another gateway.
      *
      * @param forClients of the connections on which calls of clients are passed on; null for the cluster's own
+     * @param standby the cluster that a mirror's primary role can move to; null for none
      */
-    record Etcd(EtcdSettings cluster, @Nullable TlsFiles forClients) implements SourceSettings {
+    record Etcd(
+            EtcdSettings cluster,
+            @Nullable TlsFiles forClients,
+            @Nullable Standby standby) implements SourceSettings {
 
         public Etcd(EtcdSettings cluster) {
             this(cluster, null);
+        }
+
+        public Etcd(EtcdSettings cluster, @Nullable TlsFiles forClients) {
+            this(cluster, forClients, null);
         }
 
         /** The files of connections on which calls of clients are passed on. */
@@ -26,6 +34,15 @@ public sealed interface SourceSettings {
             return forClients == null ? cluster.tls() : forClients;
         }
     }
+
+    /**
+     * The other cluster of a mirror.
+     *
+     * @param cluster as {@link Etcd#cluster}
+     * @param forClients as {@link Etcd#forClients}
+     * @param mirror name of the mirror
+     */
+    record Standby(EtcdSettings cluster, @Nullable TlsFiles forClients, String mirror) {}
 
     /**
      * What a mirror writes to Kafka.

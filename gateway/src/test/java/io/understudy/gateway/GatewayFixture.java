@@ -60,8 +60,8 @@ final class GatewayFixture implements AutoCloseable {
     }
 
     private static ReadSource between(ReadSource source, UnaryOperator<ReadIndexSource> readIndexes) {
-        return source instanceof ReadSource.Cluster asked
-                ? new ReadSource.Cluster(asked.cluster(), readIndexes.apply(asked.readIndexes()))
+        return source instanceof ReadSource.Cluster cluster
+                ? new ReadSource.Cluster(cluster.cluster(), readIndexes.apply(cluster.readIndexes()), cluster.timers())
                 : source;
     }
 

@@ -22,9 +22,13 @@ public final class EtcdFeedSource implements FeedSource {
      * @param name tells this source's metrics from another's in the same process, such as a mirror's name
      */
     public EtcdFeedSource(String name, EtcdCluster cluster, EtcdFeedOptions options, MeterRegistry metrics) {
+        this(cluster, options, new FeedMetrics(name, metrics));
+    }
+
+    public EtcdFeedSource(EtcdCluster cluster, EtcdFeedOptions options, FeedMetrics metrics) {
         this.cluster = cluster;
         this.options = options;
-        this.metrics = new FeedMetrics(name, metrics);
+        this.metrics = metrics;
     }
 
     @Override

@@ -18,6 +18,11 @@ final class PermissionMetrics {
         this.granted = checks(registry, "granted");
         this.refused = checks(registry, "refused");
         this.unknown = checks(registry, "unknown");
+        // Those of the former source, where the primary has moved.
+        registry.find(GatewayMeter.PERMISSIONS_ENFORCED.metric().name())
+                .gauges()
+                .forEach(registry::remove);
+        registry.find(GatewayMeter.PERMISSIONS_CACHED.metric().name()).gauges().forEach(registry::remove);
         GatewayMeter.PERMISSIONS_ENFORCED
                 .gauge(() -> switch (state.get()) {
                     case UNKNOWN -> Double.NaN;

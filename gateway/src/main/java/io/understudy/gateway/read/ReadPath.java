@@ -102,7 +102,7 @@ public final class ReadPath implements Reads {
         this.evaluations = new Evaluations(vertx, metrics);
         if (source instanceof ReadSource.Cluster asked) {
             this.confirmations = new ReadIndexRounds(
-                    asked.readIndexes(), asked.cluster().thread(), settings, clock, metrics, () -> revisionOr(0));
+                    asked.readIndexes(), asked.timers(), settings, clock, metrics, () -> revisionOr(0));
             this.source = new SourceReads(vertx, asked.cluster(), replica.range(), headers, settings, evaluations);
         } else {
             ReadSource.Heartbeats told = (ReadSource.Heartbeats) source;

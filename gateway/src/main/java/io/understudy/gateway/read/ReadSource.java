@@ -3,6 +3,8 @@ package io.understudy.gateway.read;
 import io.understudy.etcd.EtcdCluster;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Supplier;
 
 /** Who stands behind the replica: what reads beyond it come to. */
 public sealed interface ReadSource {
@@ -10,9 +12,24 @@ public sealed interface ReadSource {
     /**
      * A cluster whose members confirm revisions, and have what the replica doesn't hold.
      *
-     * @param readIndexes who confirms; on the cluster's thread, best of all
+     * @param cluster that new reads are sent to
+     * @param readIndexes source of confirmed revisions, preferably completed on {@code timers}
+     * @param timers for read-index rounds
      */
-    record Cluster(EtcdCluster cluster, ReadIndexSource readIndexes) implements ReadSource {}
+    record Cluster(Supplier<Readable> cluster, ReadIndexSource readIndexes, ScheduledExecutorService timers)
+            implements ReadSource {
+
+        public Cluster(EtcdCluster cluster, ReadIndexSource readIndexes) {
+            this(() -> new Readable(cluster, 0), readIndexes, cluster.thread());
+        }
+    }
+
+    /**
+     * A cluster, as far as revisions of clients name states of it.
+     *
+     * @param oldest first revision that does: earlier ones are of another cluster, and count as compacted
+     */
+    record Readable(EtcdCluster cluster, long oldest) {}
 
     /**
      * Nobody: how current the replica is its feed tells, and what it doesn't hold is refused.

@@ -25,6 +25,7 @@ import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -54,7 +55,7 @@ final class SourceReads implements Upstream {
 
     private final AtomicBoolean faultTold = new AtomicBoolean();
     private final Vertx vertx;
-    private final EtcdCluster cluster;
+    private final Supplier<ReadSource.Readable> source;
     private final ResponseHeaders headers;
     private final Evaluations evaluations;
     private final Turns turns;
@@ -62,7 +63,7 @@ final class SourceReads implements Upstream {
     /** @param readable what the gateway may read at the source, at least */
     SourceReads(
             Vertx vertx,
-            EtcdCluster cluster,
+            Supplier<ReadSource.Readable> source,
             KeyRange readable,
             ResponseHeaders headers,
             ReadSettings settings,
@@ -73,7 +74,7 @@ final class SourceReads implements Upstream {
                 .build();
         this.firstRevision = revisionOnly.toBuilder().setRevision(1).build();
         this.vertx = vertx;
-        this.cluster = cluster;
+        this.source = source;
         this.headers = headers;
         this.evaluations = evaluations;
         this.turns = new Turns(vertx, settings.maxPassedThrough(), settings.maxWaiting());
@@ -207,10 +208,19 @@ final class SourceReads implements Upstream {
     }
 
     private Future<SourceAnswer> ask(RangeRequest request, Need need) {
-        return new SourceRange(cluster, vertx.getOrCreateContext(), request, need, this::ownFault).ask();
+        ReadSource.Readable now = source.get();
+        return request.getRevision() > 0 && request.getRevision() < now.oldest()
+                ? Future.failedFuture(ApiException.compacted())
+                : new SourceRange(
+                                now.cluster(),
+                                vertx.getOrCreateContext(),
+                                request,
+                                need,
+                                refusal -> ownFault(now.cluster(), refusal))
+                        .ask();
     }
 
-    private void ownFault(EtcdFailure refusal) {
+    private void ownFault(EtcdCluster cluster, EtcdFailure refusal) {
         if (faultTold.compareAndSet(false, true)) {
             Credentials user = cluster.settings().login();
             LOG.atWarn()

@@ -190,6 +190,64 @@ public final class Replica implements FeedConsumer {
         return true;
     }
 
+    /**
+     * For the writing thread: follows another cluster from now on, without a state until its first snapshot is complete.
+     * Watchers at the end marker continue at {@link SourceMove#revision}, if the log has exactly the commits up to there;
+     * otherwise it has none, and all before that revision counts as compacted.
+     *
+     * @throws ReplicaDivergedException if revisions would go back
+     */
+    void moved(SourceMove move) {
+        Revision reached = revision;
+        Revision seen = reached == null || reached.isBefore(move.former()) ? move.former() : reached;
+        if (!move.revision().isAfter(seen)) {
+            throw new ReplicaDivergedException("the new primary is at revision " + move.revision()
+                    + ", not above revision " + seen + " of the former one; restart the gateway");
+        }
+        boolean whole = merge == null && replay == null && !doubted && endsAt(move);
+        merge = null;
+        replay = null;
+        window = null;
+        cluster = null;
+        position = null;
+        historyUpTo = Revision.ZERO;
+        doubted = false;
+        rebuildWanted.set(null);
+        // A snapshot of the past could be older than the move.
+        overtaken = true;
+        if (reached == null) {
+            return;
+        }
+        Condition.Dropped why = new Condition.Dropped("primary moved");
+        condition = why;
+        droppedNanos = System.nanoTime();
+        generation.incrementAndGet();
+        listener.dropped(why);
+        if (whole) {
+            log.advance(move.revision().value());
+        } else {
+            log.begin(move.revision().value());
+        }
+        revision = move.revision();
+        listener.advanced(move.revision());
+    }
+
+    /** Whether the log has all commits up to the end marker, and no later ones that came from the new primary, or may. */
+    private boolean endsAt(SourceMove move) {
+        long end = move.endMarker().value();
+        if (end == 0 || log.head() < end || !log.covers(end)) {
+            return false;
+        }
+        for (LoggedCommit later = log.after(end);
+                later != null;
+                later = log.after(later.revision().value())) {
+            if (!later.changes().stream().map(Entry::key).allMatch(move.unrelated())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     @Override
     public void historyFollows(Revision upTo) {
         historyUpTo = upTo;

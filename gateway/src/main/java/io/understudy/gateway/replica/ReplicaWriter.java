@@ -5,6 +5,7 @@ import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedSource;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +32,10 @@ public final class ReplicaWriter {
     private volatile @Nullable Throwable cause;
     private volatile boolean closing;
     private volatile @Nullable Feed feed;
+    private final AtomicReference<@Nullable Pending> pending = new AtomicReference<>();
+
+    /** A move to be made before the next feed is opened. */
+    private record Pending(SourceMove move, Runnable switched, CompletableFuture<Void> done) {}
 
     /**
      * Writes {@code replica} from feeds of {@code source}, once started.
@@ -79,6 +84,22 @@ public final class ReplicaWriter {
         }
     }
 
+    /**
+     * Ends the feed, and opens the next one at another cluster. Returns at once.
+     *
+     * @param switched after which the source opens feeds of that cluster; run between both feeds, on the writing thread
+     * @return completes when the former feed has ended; never if the writer is closed meanwhile, or fails
+     */
+    public CompletableFuture<Void> move(SourceMove move, Runnable switched) {
+        Pending next = new Pending(move, switched, new CompletableFuture<>());
+        pending.set(next);
+        Feed open = feed;
+        if (open != null) {
+            open.close();
+        }
+        return next.done().copy();
+    }
+
     /** Ends the feed and the thread; waits for it up to {@code deadline}. Idempotent. */
     public void close(Duration deadline) throws InterruptedException {
         closing = true;
@@ -95,6 +116,12 @@ public final class ReplicaWriter {
     private void run() {
         try {
             while (!closing) {
+                Pending next = pending.getAndSet(null);
+                if (next != null) {
+                    next.switched().run();
+                    replica.moved(next.move());
+                    next.done().complete(null);
+                }
                 follow();
             }
         } catch (InterruptedException e) {
@@ -113,7 +140,7 @@ public final class ReplicaWriter {
     private void follow() throws FeedEndedException, InterruptedException {
         try (Feed opened = source.open(replica.range(), replica.wanted(), null)) {
             feed = opened;
-            while (!closing && !replica.isSnapshotDue()) {
+            while (!closing && pending.get() == null && !replica.isSnapshotDue()) {
                 boolean unused = opened.poll(POLL, consumer);
             }
         } catch (FeedEndedException.Gap gap) {
@@ -124,6 +151,13 @@ public final class ReplicaWriter {
                     .addKeyValue("compacted", gap.compacted())
                     .addKeyValue("cause", gap.getMessage())
                     .log("replica resynchronizing");
+        } catch (ReplicaDivergedException e) {
+            throw e;
+        } catch (FeedEndedException | RuntimeException e) {
+            // Closed for a move, perhaps just as its cluster became unusable.
+            if (pending.get() == null) {
+                throw e;
+            }
         }
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.protobuf.ByteString;
+import io.understudy.feed.FeedKind;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
@@ -17,11 +18,12 @@ import org.junit.jupiter.api.Test;
 /**
  * What a replica refuses, because it would break one of its invariants; and that it stays as it was then.
  *
- * <p>Tests invariants R2, R3, R4.
+ * <p>Tests invariants G4, R2, R3, R4.
  */
 final class ReplicaTest {
 
     private static final ClusterId CLUSTER = new ClusterId(0xabc);
+    private static final ClusterId OTHER = new ClusterId(0xdef);
     private static final ByteString A = Keys.key("a");
     private static final ByteString B = Keys.key("b");
 
@@ -191,10 +193,57 @@ final class ReplicaTest {
                 .withMessageContaining("outside the replica's range");
     }
 
+    @Test
+    void afterAMoveTheLogContinuesIfItEndsAtTheEndMarker() {
+        load(5, Keys.entry(A, "1", 5));
+        put(A, 6);
+        put(Keys.key("own"), 7);
+        replica.moved(move(100, 6));
+        assertThat(replica.state()).isNull();
+        assertThat(replica.log().from()).isEqualTo(5);
+        assertThat(replica.log().head()).isEqualTo(100);
+        assertThat(replica.wanted()).isEqualTo(FeedKind.STATE);
+        replica.snapshotStarted(OTHER, new Revision(103));
+        replica.snapshotPage(KeyRange.all(), List.of(Keys.entry(A, "1", 99)));
+        replica.snapshotCompleted(new Position(OTHER, new Revision(103), null));
+        assertThat(replica.state().cluster()).isEqualTo(OTHER);
+        assertThat(replica.log().from()).isEqualTo(103);
+    }
+
+    @Test
+    void afterAMoveNothingOfTheLogCountsThatIsNotProvenToEndThere() {
+        for (long uncertain : new long[] {0, 5, 7}) {
+            Replica other = new Replica(KeyRange.all(), state -> {});
+            load(other, 5, Keys.entry(A, "1", 5));
+            put(other, A, 6);
+            other.moved(move(100, uncertain));
+            assertThat(other.log().from()).as("end marker %d", uncertain).isEqualTo(100);
+            assertThat(other.log().head()).isEqualTo(100);
+        }
+    }
+
+    @Test
+    void refusesAMoveToRevisionsThatWereSeenBefore() {
+        load(5, Keys.entry(A, "1", 5));
+        refuses(() -> replica.moved(move(5, 5)), "not above revision 5 of the former one");
+        refuses(
+                () -> replica.moved(new SourceMove(new Revision(9), Revision.ZERO, new Revision(9), key -> false)),
+                "not above revision 9 of the former one");
+    }
+
+    private static SourceMove move(long revision, long endMarker) {
+        return new SourceMove(
+                new Revision(revision), new Revision(endMarker), Revision.ZERO, key -> key.equals(Keys.key("own")));
+    }
+
     private void load(long revision, KeyValue... entries) {
-        replica.snapshotStarted(CLUSTER, new Revision(revision));
-        replica.snapshotPage(KeyRange.all(), List.of(entries));
-        replica.snapshotCompleted(position(revision));
+        load(replica, revision, entries);
+    }
+
+    private static void load(Replica loaded, long revision, KeyValue... entries) {
+        loaded.snapshotStarted(CLUSTER, new Revision(revision));
+        loaded.snapshotPage(KeyRange.all(), List.of(entries));
+        loaded.snapshotCompleted(position(revision));
     }
 
     private void startInThePast(long revision, long present) {
@@ -203,7 +252,11 @@ final class ReplicaTest {
     }
 
     private void put(ByteString key, long revision) {
-        replica.commit(
+        put(replica, key, revision);
+    }
+
+    private static void put(Replica written, ByteString key, long revision) {
+        written.commit(
                 SourceModel.commit(revision, List.of(new Change.Put(Keys.entry(key, "x", revision)))),
                 position(revision));
     }

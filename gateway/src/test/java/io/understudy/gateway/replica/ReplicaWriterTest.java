@@ -13,6 +13,7 @@ import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -93,6 +94,26 @@ final class ReplicaWriterTest {
         assertThat(writer.failure()).isCompletedExceptionally();
         assertThat(replica.state().revision()).isEqualTo(new Revision(5));
         assertThat(feeds.opened).hasSize(1);
+    }
+
+    @Test
+    void afterAMoveTheNextFeedIsOfTheOtherCluster() {
+        AtomicInteger openedBefore = new AtomicInteger();
+        writer.move(
+                        new SourceMove(new Revision(20), new Revision(5), Revision.ZERO, key -> false),
+                        () -> openedBefore.set(feeds.opened.size()))
+                .orTimeout(20, TimeUnit.SECONDS)
+                .join();
+        assertThat(openedBefore).hasValue(1);
+        assertThat(replica.log().head()).isEqualTo(20);
+        feeds.next(consumer -> {
+            consumer.snapshotStarted(new ClusterId(2), new Revision(21));
+            consumer.snapshotPage(KeyRange.all(), List.of(B));
+            consumer.snapshotCompleted(new Position(new ClusterId(2), new Revision(21), null));
+        });
+        awaitRevision(21);
+        assertThat(feeds.kinds).containsExactly(FeedKind.RECENT, FeedKind.STATE);
+        assertThat(writer.failed()).isNull();
     }
 
     @Test

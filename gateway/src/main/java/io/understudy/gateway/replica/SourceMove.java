@@ -1,0 +1,15 @@
+package io.understudy.gateway.replica;
+
+import com.google.protobuf.ByteString;
+import io.understudy.vocabulary.Revision;
+import java.util.function.Predicate;
+
+/**
+ * Another cluster has taken the place of the one that a replica follows, with the same contents under other revisions.
+ *
+ * @param revision of the new cluster that has the contents
+ * @param endMarker revision of the former cluster that has them; zero if that is not certain
+ * @param former newest known revision of the former cluster: clients may have seen it
+ * @param unrelated keys that differ between both clusters
+ */
+public record SourceMove(Revision revision, Revision endMarker, Revision former, Predicate<ByteString> unrelated) {}
