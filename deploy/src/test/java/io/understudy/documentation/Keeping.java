@@ -90,6 +90,7 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/operate/gateway.md | const events | KeyBrowserIT "const events"; RestWatchIT "gap"
             docs/operate/gateway.md | name: gateway-1;source: | gateway
             docs/operate/gateway.md | source: {kafka | gateway
+            docs/operate/gateway.md | source:;endpoints: "http://10.0.0.11:2379";mirror: dr | gateway
 
             docs/operate/kafka.md | {"before" | RecordFormatTest "anEnvelopeIsDebeziums"
             docs/operate/kafka.md | $ kafka-console-consumer.sh | PlainConsumersIT "ConsoleConsumer"
