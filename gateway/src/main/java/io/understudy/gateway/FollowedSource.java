@@ -306,7 +306,7 @@ final class FollowedSource implements GatewaySource {
         return new ReadSource.Cluster(
                 () -> {
                     Present now = present;
-                    return new ReadSource.Readable(now.source().etcd(), now.movedAt());
+                    return new ReadSource.ReadableCluster(now.source().etcd(), now.movedAt());
                 },
                 deadline -> present.source().etcd().readIndexRound(deadline),
                 records.get(0).timers());

@@ -16,11 +16,11 @@ public sealed interface ReadSource {
      * @param readIndexes source of confirmed revisions, preferably completed on {@code timers}
      * @param timers for read-index rounds
      */
-    record Cluster(Supplier<Readable> cluster, ReadIndexSource readIndexes, ScheduledExecutorService timers)
+    record Cluster(Supplier<ReadableCluster> cluster, ReadIndexSource readIndexes, ScheduledExecutorService timers)
             implements ReadSource {
 
         public Cluster(EtcdCluster cluster, ReadIndexSource readIndexes) {
-            this(() -> new Readable(cluster, 0), readIndexes, cluster.thread());
+            this(() -> new ReadableCluster(cluster, 0), readIndexes, cluster.thread());
         }
     }
 
@@ -29,7 +29,7 @@ public sealed interface ReadSource {
      *
      * @param oldest first revision that does: earlier ones are of another cluster, and count as compacted
      */
-    record Readable(EtcdCluster cluster, long oldest) {}
+    record ReadableCluster(EtcdCluster cluster, long oldest) {}
 
     /**
      * Nobody: how current the replica is its feed tells, and what it doesn't hold is refused.

@@ -55,7 +55,7 @@ final class SourceReads implements Upstream {
 
     private final AtomicBoolean faultTold = new AtomicBoolean();
     private final Vertx vertx;
-    private final Supplier<ReadSource.Readable> source;
+    private final Supplier<ReadSource.ReadableCluster> source;
     private final ResponseHeaders headers;
     private final Evaluations evaluations;
     private final Turns turns;
@@ -63,7 +63,7 @@ final class SourceReads implements Upstream {
     /** @param readable what the gateway may read at the source, at least */
     SourceReads(
             Vertx vertx,
-            Supplier<ReadSource.Readable> source,
+            Supplier<ReadSource.ReadableCluster> source,
             KeyRange readable,
             ResponseHeaders headers,
             ReadSettings settings,
@@ -208,7 +208,7 @@ final class SourceReads implements Upstream {
     }
 
     private Future<SourceAnswer> ask(RangeRequest request, Need need) {
-        ReadSource.Readable now = source.get();
+        ReadSource.ReadableCluster now = source.get();
         return request.getRevision() > 0 && request.getRevision() < now.oldest()
                 ? Future.failedFuture(ApiException.compacted())
                 : new SourceRange(
