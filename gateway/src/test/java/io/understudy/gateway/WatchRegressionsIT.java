@@ -201,6 +201,9 @@ final class WatchRegressionsIT {
                 fixture.awaitRevision(put("u", "too early"));
             }
             watch.send(WatchRequests.progress());
+            // Answered after the requests before it: none of them is still under way when the watch begins.
+            watch.send(WatchRequests.create("another"));
+            WatchIT.awaitResponses(watch, 2);
             long unused = putAll("u", 3);
             awaitRevisions(watch, 0, now + 4, 3);
             assertThat(watch.received()).noneMatch(WatchRegressionsIT::isProgress);
