@@ -1,6 +1,6 @@
 package io.understudy.cli;
 
-import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.takeover.TakeOver;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,7 +1,7 @@
 package io.understudy.cli;
 
 import io.understudy.mirror.MirrorConfiguration;
-import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.settings.MirrorSettings;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;

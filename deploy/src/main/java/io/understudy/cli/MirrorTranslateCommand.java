@@ -1,7 +1,7 @@
 package io.understudy.cli;
 
 import io.understudy.mirror.MirrorQuestions;
-import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.status.StatusClient;
 import io.understudy.mirror.status.TranslationPage;
 import io.understudy.vocabulary.Revision;

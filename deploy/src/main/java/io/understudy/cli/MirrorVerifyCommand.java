@@ -1,7 +1,7 @@
 package io.understudy.cli;
 
 import io.understudy.mirror.MirrorQuestions;
-import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.status.VerifyPage;
 import io.understudy.mirror.verify.VerifyReport;
 import io.understudy.mirror.verify.VerifyResult;

@@ -1,8 +1,8 @@
 package io.understudy.cli;
 
 import io.understudy.etcd.Credentials;
-import io.understudy.mirror.MirrorSettings;
 import io.understudy.mirror.auth.AuthMode;
+import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.takeover.TakeOver;
 import java.nio.file.Path;
 import java.time.Duration;

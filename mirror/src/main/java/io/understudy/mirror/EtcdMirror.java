@@ -20,6 +20,7 @@ import io.understudy.mirror.revisions.CheckpointHistory;
 import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.revisions.TargetCompaction;
 import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.sink.ForeignWriteHint;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkListener;

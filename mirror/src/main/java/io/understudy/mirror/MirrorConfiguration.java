@@ -13,6 +13,8 @@ import io.understudy.mirror.auth.AuthOptions;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.settings.MirrorCourses;
+import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.verify.VerifyOptions;
 import io.understudy.tls.ListenerSecurity;
 import java.nio.file.Path;

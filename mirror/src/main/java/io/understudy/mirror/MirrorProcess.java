@@ -15,6 +15,8 @@ import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.pipeline.Pipeline;
 import io.understudy.mirror.revisions.RevisionMap;
+import io.understudy.mirror.settings.MirrorCourses;
+import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.status.MirrorShown;
 import io.understudy.mirror.status.Shown;
 import io.understudy.mirror.status.StatusServer;

@@ -14,6 +14,7 @@ import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.revisions.TargetUnreadableException;
 import io.understudy.mirror.revisions.Translation;
 import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.verify.NotComparable;
 import io.understudy.mirror.verify.Sides;
 import io.understudy.mirror.verify.TopicVerification;

@@ -8,6 +8,7 @@ import io.understudy.feed.FeedSource;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.feed.kafka.KafkaFeedSource;
 import io.understudy.mirror.call.KeyCount;
+import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.tls.TlsFileException;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;

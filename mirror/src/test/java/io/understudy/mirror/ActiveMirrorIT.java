@@ -27,6 +27,7 @@ import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.settings.MirrorSettings;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -16,6 +16,7 @@ import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.fixture.Workload;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.status.MirrorLine;
 import io.understudy.mirror.status.StatusClient;
 import io.understudy.mirror.verify.ForeignWrites;

@@ -25,6 +25,7 @@ import io.understudy.mirror.fixture.Workload;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.vocabulary.Commit;
 import java.nio.file.Path;
 import java.time.Duration;

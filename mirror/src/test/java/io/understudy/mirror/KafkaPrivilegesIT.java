@@ -18,6 +18,7 @@ import io.understudy.mirror.kafka.TopicLoss;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.settings.MirrorSettings;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

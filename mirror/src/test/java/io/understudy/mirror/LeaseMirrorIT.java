@@ -19,6 +19,7 @@ import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.vocabulary.KeyRange;
 import java.util.Comparator;
 import java.util.List;

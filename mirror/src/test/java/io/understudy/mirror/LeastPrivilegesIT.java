@@ -13,6 +13,7 @@ import io.understudy.mirror.fixture.SecuredCluster.Grant;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.verify.VerifyReport;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -14,6 +14,7 @@ import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.kafka.KafkaNames;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.tls.TlsFiles;
 import java.io.IOException;
 import java.net.URI;

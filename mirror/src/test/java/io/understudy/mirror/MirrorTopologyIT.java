@@ -20,6 +20,7 @@ import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.vocabulary.ClusterId;
 import java.time.Instant;
 import java.util.List;

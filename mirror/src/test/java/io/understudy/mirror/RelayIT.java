@@ -33,6 +33,7 @@ import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.takeover.TakeOver;
 import io.understudy.mirror.takeover.TakeOverException;
 import io.understudy.mirror.verify.Difference;

@@ -20,6 +20,7 @@ import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.settings.MirrorSettings;
 import java.nio.file.Path;
 import java.util.SortedMap;
 import java.util.stream.IntStream;

@@ -1,8 +1,8 @@
-package io.understudy.mirror;
+package io.understudy.mirror.settings;
 
-import io.understudy.mirror.MirrorSettings.Mirror;
-import io.understudy.mirror.MirrorSettings.Source;
-import io.understudy.mirror.MirrorSettings.Target;
+import io.understudy.mirror.settings.MirrorSettings.Mirror;
+import io.understudy.mirror.settings.MirrorSettings.Source;
+import io.understudy.mirror.settings.MirrorSettings.Target;
 import io.understudy.vocabulary.KeyRange;
 import java.net.URI;
 import java.util.ArrayList;
@@ -16,15 +16,17 @@ import java.util.stream.Collectors;
  * The ways that keys take through the etcd clusters of mirrors that run together. Clusters are the same here where an endpoint
  * is: what else they are is found out when they are connected to.
  */
-final class MirrorCourses {
+public final class MirrorCourses {
 
     private MirrorCourses() {}
 
     /**
+     * Checks mirrors that run together.
+     *
      * @throws IllegalArgumentException one leads to where it comes from, two write the same keys, or keys would go in a circle;
      *     names the mirrors
      */
-    static void requireSound(List<Mirror> mirrors) {
+    public static void requireSound(List<Mirror> mirrors) {
         for (int i = 0; i < mirrors.size(); i++) {
             Mirror one = mirrors.get(i);
             if (!shared(source(one), target(one)).isEmpty()) {
@@ -43,7 +45,7 @@ final class MirrorCourses {
     }
 
     /** Those that bring keys to the mirror's source that it copies on. */
-    static Set<String> feeding(Mirror mirror, List<Mirror> all) {
+    public static Set<String> feeding(Mirror mirror, List<Mirror> all) {
         return all.stream()
                 .filter(other -> other.source() instanceof Source.Etcd)
                 .filter(other -> feeds(other, mirror))

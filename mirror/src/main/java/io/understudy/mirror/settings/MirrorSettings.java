@@ -1,4 +1,4 @@
-package io.understudy.mirror;
+package io.understudy.mirror.settings;
 
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;

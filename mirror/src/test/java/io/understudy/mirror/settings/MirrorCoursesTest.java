@@ -1,4 +1,4 @@
-package io.understudy.mirror;
+package io.understudy.mirror.settings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.understudy.etcd.EtcdSettings;
-import io.understudy.mirror.MirrorSettings.Mirror;
-import io.understudy.mirror.MirrorSettings.Source;
-import io.understudy.mirror.MirrorSettings.Target;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.settings.MirrorSettings.Mirror;
+import io.understudy.mirror.settings.MirrorSettings.Source;
+import io.understudy.mirror.settings.MirrorSettings.Target;
 import java.net.URI;
 import java.util.Arrays;
 import java.util.List;
