@@ -2,16 +2,21 @@ package io.understudy.feed;
 
 import com.google.protobuf.ByteString;
 import io.understudy.vocabulary.KeyRange;
+import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /** Keeps writing at random, seeded, on a thread of its own: puts, transactions, deletes of keys and of ranges. */
 public final class RandomWriter implements AutoCloseable {
 
     private static final int KEYS = 200;
+
+    /** Leaves the processor to what is tested: without it the writer takes all it can get until a fault is noticed. */
+    private static final Duration PAUSE = Duration.ofMillis(2);
 
     private final SourceClient client;
     private final String prefix;
@@ -41,8 +46,8 @@ public final class RandomWriter implements AutoCloseable {
                 writes.incrementAndGet();
             } catch (RuntimeException e) {
                 // A fault is under way; what was and wasn't written shows in the source itself.
-                Thread.onSpinWait();
             }
+            LockSupport.parkNanos(PAUSE.toNanos());
         }
     }
 

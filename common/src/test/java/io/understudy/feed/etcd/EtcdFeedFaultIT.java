@@ -189,7 +189,7 @@ class EtcdFeedFaultIT {
         EtcdMember serving = servingTheWatch();
         long before = serving.clientProxy().bytesFromTarget();
 
-        for (int i = 0; i < 150; i++) {
+        for (int i = 0; i < 100; i++) {
             fixture.client().put(bytes("pressure/" + i), ByteString.copyFrom(new byte[500_000]), 0);
         }
         long whileStopped = serving.clientProxy().bytesFromTarget() - before;
@@ -198,7 +198,7 @@ class EtcdFeedFaultIT {
         assertThat(whileStopped)
                 .as("bytes sent to a consumer that does not poll")
                 .isLessThan(40_000_000);
-        assertThat(model.commits()).isEqualTo(150);
+        assertThat(model.commits()).isEqualTo(100);
         fixture.client().delete(range);
     }
 
