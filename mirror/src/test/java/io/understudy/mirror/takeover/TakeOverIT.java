@@ -6,34 +6,12 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.PutRequest;
-import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.understudy.etcd.Credentials;
-import io.understudy.etcd.EtcdCluster;
-import io.understudy.etcd.EtcdSettings;
-import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.mirror.MirrorProcess;
-import io.understudy.mirror.MirrorSettings;
-import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.home.Move.Way;
-import io.understudy.mirror.lease.LeaseMode;
-import io.understudy.mirror.pipeline.MirrorReport;
-import io.understudy.mirror.pipeline.MirrorState;
-import io.understudy.mirror.scope.MirrorScope;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,103 +26,100 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(300)
 final class TakeOverIT {
 
-    private static final Credentials ROOT = new Credentials("root", "root");
-    private static final Credentials MIRROR = new Credentials("mirror", "secret");
-    private static final Credentials APP = new Credentials("app", "app");
-    private static final TakeOverOptions OPTIONS =
-            TakeOverOptions.DEFAULTS.acceptingSilentWatchers().within(Duration.ofSeconds(30), Duration.ofSeconds(20));
+    private static final TakeOverOptions OPTIONS = TwoSites.OPTIONS;
 
     @TempDir
     private Path folder;
-
-    private final List<AutoCloseable> open = new ArrayList<>();
-    private final AtomicBoolean moved = new AtomicBoolean();
-    private LocalEtcd source;
-    private LocalEtcd target;
-
-    @AfterEach
-    void close() throws Exception {
-        for (int i = open.size() - 1; i >= 0; i--) {
-            open.get(i).close();
-        }
-    }
 
     @ParameterizedTest
     @EnumSource(
             value = Way.class,
             names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
-    void movesThereAndBackWhileClientsWrite_andLosesNothing(Way way) throws Exception {
-        start(way);
-        MirrorProcess mirror = opened(Mirrors.start(settings()));
-        awaitSynced(mirror, source);
-        Writers writers = opened(new Writers(way == Way.ROLES ? APP : null));
-        writers.await(100);
-        try (TakeOver clusters = takeOver(way)) {
-            TakeOverReport there = clusters.switchover(
-                            OPTIONS.with(way), step -> moved.set(moved.get() || step.equals("open")))
-                    .run();
-            assertThat(there.loss()).as(there.toString()).isEqualTo(TakeOverReport.NONE);
-            assertThat(there.next()).as(there.toString()).hasSize(2);
+    void movesThereAndBackWhileClientsWrite_andLosesNothing(Way way) {
+        try (TwoSites sites = new TwoSites(folder, way == Way.ROLES)) {
+            MirrorProcess mirror = sites.startMirror();
+            TwoSites.awaitSynced(mirror, sites.source);
+            // A target that was never closed is written once it is the primary.
+            Writers writers = sites.opened(new Writers(sites, 2, false));
             writers.await(100);
-            awaitSynced(mirror, target);
-            assertThatThrownBy(() ->
-                            clusters.switchover(OPTIONS.with(way), step -> {}).run())
-                    .hasMessageContaining("is the primary of mirror dr already");
+            try (TakeOver clusters = sites.commands()) {
+                TakeOverReport there = clusters.switchover(OPTIONS.with(way), step -> {
+                            if (step.equals("open")) {
+                                writers.mayMove();
+                            }
+                        })
+                        .run();
+                assertThat(there.loss()).as(there.toString()).isEqualTo(TakeOverReport.NONE);
+                assertThat(there.next()).as(there.toString()).hasSize(2);
+                writers.await(100);
+                TwoSites.awaitSynced(mirror, sites.target);
+                assertThatThrownBy(() -> clusters.switchover(OPTIONS.with(way), step -> {})
+                                .run())
+                        .hasMessageContaining("is the primary of mirror dr already");
+            }
+            try (TakeOver clusters = sites.commands()) {
+                TakeOverReport back =
+                        clusters.failback(OPTIONS.with(way), step -> {}).run();
+                assertThat(back.loss()).as(back.toString()).isEqualTo(TakeOverReport.NONE);
+                writers.await(100);
+                TwoSites.awaitSynced(mirror, sites.source);
+            }
+            writers.close();
+            writers.verifyAt(0);
+            sites.assertEqual();
         }
-        try (TakeOver clusters = takeOver(way)) {
-            TakeOverReport back =
-                    clusters.failback(OPTIONS.with(way), step -> {}).run();
-            assertThat(back.loss()).as(back.toString()).isEqualTo(TakeOverReport.NONE);
-            writers.await(100);
-            awaitSynced(mirror, source);
-        }
-        writers.close();
-        assertThat(writers.puts.get()).isGreaterThan(300);
-        assertThat(contents(source)).containsAllEntriesOf(writers.acknowledged);
-        await().atMost(Mirrors.PATIENCE)
-                .untilAsserted(() -> assertThat(contents(target)).isEqualTo(contents(source)));
     }
 
     @Test
-    void aFormerPrimaryThatComesBackIsNamedAndRejoins() throws Exception {
-        start(Way.AUTH_ENABLE);
-        Calls atSource = client(source, null);
+    void aFormerPrimaryThatComesBackIsNamedAndRejoins() {
+        try (TwoSites sites = new TwoSites(folder, false)) {
+            rejoins(sites);
+        }
+    }
+
+    private static void rejoins(TwoSites sites) {
+        Calls atSource = sites.client(sites.source);
         put(atSource, "/app/before", "1");
-        MirrorProcess mirror = opened(Mirrors.start(settings()));
-        awaitSynced(mirror, source);
-        try (TakeOver clusters = takeOver(Way.AUTH_ENABLE)) {
+        MirrorProcess mirror = sites.startMirror();
+        TwoSites.awaitSynced(mirror, sites.source);
+        try (TakeOver clusters = sites.commands()) {
             assertThatThrownBy(() -> clusters.failover(OPTIONS, step -> {}).run())
                     .hasMessageContaining("responds: a switchover loses nothing");
-            source.leader().pause();
+            sites.source.leader().pause();
             TakeOverReport report =
                     clusters.failover(OPTIONS.forced(), step -> {}).run();
             assertThat(report.loss()).startsWith("possible: all writes after revision ");
         }
-        source.members().get(0).resume();
+        sites.source.members().get(0).resume();
         put(atSource, "/app/late", "1");
-        put(client(target, null), "/app/after", "1");
+        put(sites.client(sites.target), "/app/after", "1");
         await().atMost(Mirrors.PATIENCE)
                 .untilAsserted(() -> assertThat(mirror.reports().get(0).reason())
                         .contains("both clusters hold the primary role", "understudy mirror rejoin"));
-        try (TakeOver clusters = takeOver(Way.AUTH_ENABLE)) {
+        try (TakeOver clusters = sites.commands()) {
             TakeOverReport rejoined =
                     clusters.rejoin(OPTIONS.with(Way.AUTH_ENABLE), step -> {}).rejoin();
             assertThat(rejoined.lost()).containsExactly("\"/app/late\"");
             assertThatThrownBy(() -> put(atSource, "/app/refused", "1")).isInstanceOf(TakeOverException.class);
-            awaitSynced(mirror, target);
-            assertThat(contents(source)).isEqualTo(contents(target)).containsKey("/app/after");
+            TwoSites.awaitSynced(mirror, sites.target);
+            assertThat(sites.contents(0)).isEqualTo(sites.contents(1)).containsKey("/app/after");
             assertThat(clusters.release(false)).contains("is open");
             put(atSource, "/app/released", "1");
         }
     }
 
     @Test
-    void whatPassesAnOpenSourceIsNamed() throws Exception {
-        start(Way.NONE);
-        MirrorProcess mirror = opened(Mirrors.start(settings()));
-        awaitSynced(mirror, source);
-        Calls atSource = client(source, null);
-        try (TakeOver clusters = takeOver(Way.NONE)) {
+    void whatPassesAnOpenSourceIsNamed() {
+        try (TwoSites sites = new TwoSites(folder, false)) {
+            passes(sites);
+        }
+    }
+
+    private static void passes(TwoSites sites) {
+        MirrorProcess mirror = sites.startMirror();
+        TwoSites.awaitSynced(mirror, sites.source);
+        Calls atSource = sites.client(sites.source);
+        try (TakeOver clusters = sites.commands()) {
             TakeOverReport report = clusters.switchover(OPTIONS.with(Way.NONE), step -> {
                         if (step.equals("open")) {
                             put(atSource, "/app/late", "1");
@@ -156,75 +131,6 @@ final class TakeOverIT {
         }
     }
 
-    private <C extends AutoCloseable> C opened(C resource) {
-        open.add(resource);
-        return resource;
-    }
-
-    private void start(Way way) {
-        source = cluster("source", way);
-        target = cluster("target", way);
-    }
-
-    private LocalEtcd cluster(String name, Way way) {
-        LocalEtcd cluster = LocalEtcd.builder()
-                .name(name)
-                .fsync(false)
-                .dataDirectory(folder.resolve(name))
-                .build();
-        opened(cluster).start();
-        if (way == Way.ROLES) {
-            cluster.enableAuthentication(ROOT.user());
-            for (Credentials user : List.of(MIRROR, APP)) {
-                asRoot(cluster, "user", "add", user.user() + ":" + user.password());
-                asRoot(cluster, "role", "add", user.user());
-                asRoot(cluster, "user", "grant-role", user.user(), user.user());
-            }
-            asRoot(cluster, "role", "grant-permission", MIRROR.user(), "readwrite", "", "--from-key");
-            asRoot(cluster, "role", "grant-permission", APP.user(), "readwrite", "/", "0");
-        }
-        return cluster;
-    }
-
-    private static void asRoot(LocalEtcd cluster, String... command) {
-        List<String> line = new ArrayList<>(List.of("--user=root:root"));
-        line.addAll(List.of(command));
-        var unused = cluster.etcdctl(line.toArray(String[]::new));
-    }
-
-    private MirrorSettings.Mirror settings() {
-        return new MirrorSettings.Mirror(
-                "dr",
-                MirrorSettings.Source.Etcd.of(settings(source, MIRROR)),
-                MirrorScope.prefix("/app/"),
-                MirrorSettings.Target.Etcd.of(
-                        settings(target, MIRROR),
-                        EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL).withMaxPrunePercent(100)));
-    }
-
-    private static EtcdSettings settings(LocalEtcd cluster, @Nullable Credentials user) {
-        EtcdSettings plain = Mirrors.settings(cluster);
-        return new EtcdSettings(
-                plain.name(),
-                plain.endpoints(),
-                plain.discovery(),
-                plain.probeInterval(),
-                plain.requestTimeout(),
-                plain.tls(),
-                user);
-    }
-
-    private TakeOver takeOver(Way way) {
-        Credentials user = way == Way.ROLES ? ROOT : null;
-        return new TakeOver(settings(), user, user, OPTIONS.patience(), keys -> {});
-    }
-
-    private Calls client(LocalEtcd cluster, @Nullable Credentials user) {
-        EtcdCluster connected = EtcdCluster.connect(settings(cluster, user), new SimpleMeterRegistry());
-        opened(connected);
-        return new PatientCalls(connected, null, Duration.ZERO);
-    }
-
     private static void put(Calls calls, String key, String value) {
         var unused = calls.txn(
                 "a put",
@@ -234,87 +140,5 @@ final class TakeOverIT {
                                         .setKey(ByteString.copyFromUtf8(key))
                                         .setValue(ByteString.copyFromUtf8(value))))
                         .build());
-    }
-
-    private Map<String, String> contents(LocalEtcd cluster) {
-        Map<String, String> contents = new LinkedHashMap<>();
-        new PatientCalls(
-                        opened(EtcdCluster.connect(settings(cluster, MIRROR), new SimpleMeterRegistry())),
-                        null,
-                        Duration.ofSeconds(10))
-                .range(RangeRequest.newBuilder()
-                        .setKey(ByteString.copyFromUtf8("/app/"))
-                        .setRangeEnd(ByteString.copyFromUtf8("/app0"))
-                        .build())
-                .getKvsList()
-                .forEach(each -> contents.put(
-                        each.getKey().toStringUtf8(), each.getValue().toStringUtf8()));
-        return contents;
-    }
-
-    /** The mirror runs from there and has all of it. */
-    private static void awaitSynced(MirrorProcess mirror, LocalEtcd from) {
-        await().atMost(Mirrors.PATIENCE).untilAsserted(() -> {
-            MirrorReport report = mirror.reports().get(0);
-            assertThat(report.state()).as(report.toString()).isEqualTo(MirrorState.SYNCED);
-            assertThat(report.source())
-                    .as(report.toString())
-                    .contains(from.clientUrls().get(0).toString());
-        });
-    }
-
-    /** Write at both sides all the time, whether that is acknowledged or not. */
-    private final class Writers implements AutoCloseable {
-
-        private static final int KEYS = 50;
-
-        private final Map<String, String> acknowledged = new ConcurrentHashMap<>();
-        private final AtomicInteger puts = new AtomicInteger();
-        private final AtomicBoolean stopped = new AtomicBoolean();
-        private final List<Thread> threads = new ArrayList<>();
-
-        Writers(@Nullable Credentials user) {
-            Calls atSource = client(source, user);
-            Calls atTarget = client(target, user);
-            for (int n = 0; n < 2; n++) {
-                int writer = n;
-                Thread thread = new Thread(() -> {
-                    for (int i = 0; !stopped.get(); i++) {
-                        String key = "/app/" + writer + "/" + i % KEYS;
-                        // A target that was never closed is written once it is the primary.
-                        if (!isAcknowledged(atSource, key, "s" + i) && moved.get()) {
-                            boolean unused = isAcknowledged(atTarget, key, "t" + i);
-                        }
-                    }
-                });
-                thread.setDaemon(true);
-                thread.start();
-                threads.add(thread);
-            }
-        }
-
-        private boolean isAcknowledged(Calls calls, String key, String value) {
-            try {
-                put(calls, key, value);
-                acknowledged.put(key, value);
-                puts.incrementAndGet();
-                return true;
-            } catch (TakeOverException e) {
-                return false;
-            }
-        }
-
-        /** Until so many more puts are acknowledged. */
-        void await(int more) {
-            int goal = puts.get() + more;
-            org.awaitility.Awaitility.await().atMost(Mirrors.PATIENCE).until(() -> puts.get() >= goal);
-        }
-
-        @Override
-        public void close() {
-            stopped.set(true);
-            org.awaitility.Awaitility.await().atMost(Mirrors.PATIENCE).until(() -> threads.stream()
-                    .noneMatch(Thread::isAlive));
-        }
     }
 }
