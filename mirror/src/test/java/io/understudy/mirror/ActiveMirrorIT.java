@@ -20,6 +20,7 @@ import io.understudy.local.fault.FaultProxy;
 import io.understudy.mirror.active.ActiveLease;
 import io.understudy.mirror.active.ActiveRole;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.etcd.TargetHistory;
 import io.understudy.mirror.fixture.MirrorJvm;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
@@ -37,6 +38,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -49,6 +52,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 final class ActiveMirrorIT {
 
+    private static final int TAKE_OVERS = 20;
     private static final ByteString ACTIVE = ByteString.copyFromUtf8("\0understudy/mirror/dr/active");
 
     @RegisterExtension
@@ -223,6 +227,50 @@ final class ActiveMirrorIT {
             await().atMost(PATIENCE).until(role::isActive);
             assertThat(failed).isTrue();
         }
+    }
+
+    /** Its take-over compares what each commit of the active process changes. */
+    @Test
+    @Tag("takeover")
+    void aStandbyTakesOverUnderEveryCommitLoad_andNoProcessFails() throws Exception {
+        EtcdSinkOptions options = EtcdSinkOptions.DEFAULTS.with(TargetHistory.EVERY_COMMIT);
+        AtomicBoolean stopped = new AtomicBoolean();
+        List<Thread> writers = IntStream.range(0, 4)
+                .mapToObj(n -> new Thread(() -> {
+                    for (int i = 0; !stopped.get(); i++) {
+                        source.put("k" + n + "/" + i % 50, "x".repeat(50));
+                    }
+                }))
+                .toList();
+        writers.forEach(Thread::start);
+        try (MirrorProcess first = CLUSTERS.mirror(MirrorScope.all(), options);
+                MirrorProcess second = CLUSTERS.mirror(MirrorScope.all(), options)) {
+            int moves = 0;
+            for (int round = 0; round < TAKE_OVERS; round++) {
+                long head = source.revision();
+                await().atMost(PATIENCE).until(() -> Stream.of(first, second)
+                        .anyMatch(each -> each.reports().get(0).completeRevision() >= head));
+                KeyValue before = active();
+                var unused = CLUSTERS.target().etcdctl("lease", "revoke", Long.toHexString(before.getLease()));
+                await().atMost(PATIENCE).until(() -> target.get(ACTIVE).getKvsList().stream()
+                        .anyMatch(each -> each.getLease() != before.getLease()));
+                moves += active().getValue().equals(before.getValue()) ? 0 : 1;
+                assertThat(first.failure()).isNotDone();
+                assertThat(second.failure()).isNotDone();
+            }
+            assertThat(moves).isPositive();
+            System.out.println("take-overs=" + TAKE_OVERS + " by the other process=" + moves);
+            stopped.set(true);
+            for (Thread writer : writers) {
+                writer.join();
+            }
+            long head = source.revision();
+            await().atMost(PATIENCE).until(() -> Stream.of(first, second)
+                    .anyMatch(each -> each.reports().get(0).completeRevision() >= head));
+        } finally {
+            stopped.set(true);
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
     }
 
     private KeyValue active() {

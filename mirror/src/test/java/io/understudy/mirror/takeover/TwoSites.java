@@ -1,0 +1,216 @@
+package io.understudy.mirror.takeover;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.RangeRequest;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.Credentials;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.etcd.MemberDiscovery;
+import io.understudy.local.etcd.LocalEtcd;
+import io.understudy.mirror.MirrorProcess;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.lease.LeaseMode;
+import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.pipeline.MirrorState;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.settings.MirrorSettings;
+import io.understudy.vocabulary.KeyRange;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Two clusters with mirror {@code dr} of {@code /app/} from the first to the second, and its commands. */
+final class TwoSites implements AutoCloseable {
+
+    static final MirrorScope SCOPE = MirrorScope.prefix("/app/");
+    static final TakeOverOptions OPTIONS =
+            TakeOverOptions.DEFAULTS.acceptingSilentWatchers().within(Duration.ofSeconds(30), Duration.ofSeconds(20));
+    static final Credentials MIRROR = new Credentials("mirror", "secret");
+    private static final Credentials ROOT = new Credentials("root", "root");
+    private static final Credentials APP = new Credentials("app", "app");
+
+    private final List<AutoCloseable> open = new ArrayList<>();
+    private final boolean hasAuth;
+    final LocalEtcd source;
+    final LocalEtcd target;
+    /** Of each side, as a user that may do anything. */
+    private final List<Calls> calls;
+
+    /** @param hasAuth whether authentication is enabled at first */
+    TwoSites(Path folder, boolean hasAuth) {
+        this.hasAuth = hasAuth;
+        source = cluster("source", folder);
+        target = cluster("target", folder);
+        calls = List.of(administrator(source), administrator(target));
+    }
+
+    private LocalEtcd cluster(String name, Path folder) {
+        LocalEtcd cluster = opened(LocalEtcd.builder()
+                .name(name)
+                .fsync(false)
+                .dataDirectory(folder.resolve(name))
+                .build());
+        cluster.start();
+        if (hasAuth) {
+            cluster.enableAuthentication(ROOT.password());
+            for (Credentials user : List.of(MIRROR, APP)) {
+                asRoot(cluster, "user", "add", user.user() + ":" + user.password());
+                asRoot(cluster, "role", "add", user.user());
+                asRoot(cluster, "user", "grant-role", user.user(), user.user());
+            }
+            asRoot(cluster, "role", "grant-permission", MIRROR.user(), "readwrite", "", "--from-key");
+            asRoot(cluster, "role", "grant-permission", APP.user(), "readwrite", "/", "0");
+        }
+        return cluster;
+    }
+
+    private static void asRoot(LocalEtcd cluster, String... command) {
+        List<String> line = new ArrayList<>(List.of("--user=root:root"));
+        line.addAll(List.of(command));
+        var unused = cluster.etcdctl(line.toArray(String[]::new));
+    }
+
+    <C extends AutoCloseable> C opened(C resource) {
+        open.add(resource);
+        return resource;
+    }
+
+    MirrorProcess startMirror() {
+        return opened(Mirrors.start(
+                mirror(source.clientUrls().get(0), target.clientUrls().get(0))));
+    }
+
+    /** The mirror with these endpoints alone. */
+    static MirrorSettings.Mirror mirror(URI source, URI target) {
+        return new MirrorSettings.Mirror(
+                "dr",
+                MirrorSettings.Source.Etcd.of(settings(source, MIRROR)),
+                SCOPE,
+                MirrorSettings.Target.Etcd.of(
+                        settings(target, MIRROR),
+                        EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL).withMaxPrunePercent(100)));
+    }
+
+    private static EtcdSettings settings(URI endpoint, @Nullable Credentials user) {
+        EtcdSettings settings = EtcdSettings.of(endpoint).withDiscovery(MemberDiscovery.CONFIGURED);
+        return user == null ? settings : settings.withLogin(user);
+    }
+
+    TakeOver commands() {
+        return commands(source.clientUrls().get(0), target.clientUrls().get(0), OPTIONS.patience(), hasAuth);
+    }
+
+    /** Commands that reach the clusters there. */
+    static TakeOver commands(URI source, URI target, Duration patience, boolean hasAuth) {
+        Credentials user = hasAuth ? ROOT : null;
+        return new TakeOver(mirror(source, target), user, user, patience);
+    }
+
+    boolean hasAuth() {
+        return hasAuth;
+    }
+
+    /** A client with the permissions of applications, which waits for a second at most. */
+    Calls client(LocalEtcd cluster) {
+        return connected(cluster, hasAuth ? APP : null, Duration.ZERO);
+    }
+
+    private Calls administrator(LocalEtcd cluster) {
+        return connected(cluster, hasAuth ? ROOT : MIRROR, OPTIONS.patience());
+    }
+
+    private Calls connected(LocalEtcd cluster, @Nullable Credentials user, Duration patience) {
+        EtcdSettings plain = Mirrors.impatient(cluster);
+        return new PatientCalls(
+                opened(EtcdCluster.connect(user == null ? plain : plain.withLogin(user), new SimpleMeterRegistry())),
+                null,
+                patience);
+    }
+
+    /** All mirrored keys, with values and whether they have leases. */
+    Map<String, String> contents(int side) {
+        Map<String, String> contents = new LinkedHashMap<>();
+        KeyRange range = SCOPE.sourceRanges().get(0);
+        ByteString next = range.etcdKey();
+        while (next != null) {
+            var page = calls.get(side)
+                    .range(RangeRequest.newBuilder()
+                            .setKey(next)
+                            .setRangeEnd(range.etcdRangeEnd())
+                            .setLimit(1_000)
+                            .build());
+            page.getKvsList().forEach(each -> contents.put(each.getKey().toStringUtf8(), shown(each)));
+            next = page.getMore()
+                    ? KeyRange.single(page.getKvs(page.getKvsCount() - 1).getKey())
+                            .etcdRangeEnd()
+                    : null;
+        }
+        return contents;
+    }
+
+    private static String shown(KeyValue found) {
+        return found.getValue().toStringUtf8() + (found.getLease() == 0 ? "" : " with a lease");
+    }
+
+    /** Which side its record names, of the higher epoch: 0 for the source. */
+    int primary() {
+        Records.Found first = records(0).read();
+        Records.Found second = records(1).read();
+        return second.isPrimary() && (!first.isPrimary() || second.epoch() > first.epoch()) ? 1 : 0;
+    }
+
+    /** Of a side: 0 for the source. */
+    Records records(int side) {
+        return new Records(calls.get(side), "dr");
+    }
+
+    /** The locks of commands that were killed expire. */
+    void expireLocks() {
+        for (Calls each : calls) {
+            each.get(ReservedKeys.of("dr", "operation")).ifPresent(lock -> each.revokeLease(lock.getLease()));
+        }
+    }
+
+    /** The mirror runs from there and has all of it. */
+    static void awaitSynced(MirrorProcess mirror, LocalEtcd from) {
+        await().atMost(Mirrors.PATIENCE).pollInterval(Duration.ofMillis(20)).untilAsserted(() -> {
+            MirrorReport report = mirror.reports().get(0);
+            assertThat(isSynced(report, from.clientUrls().get(0)))
+                    .as(report.toString())
+                    .isTrue();
+        });
+    }
+
+    static boolean isSynced(MirrorReport report, URI from) {
+        return report.state() == MirrorState.SYNCED && report.source().contains(from.toString());
+    }
+
+    /** Both sides are equal. */
+    void assertEqual() {
+        await().atMost(Mirrors.PATIENCE)
+                .untilAsserted(() -> assertThat(contents(1)).isEqualTo(contents(0)));
+    }
+
+    @Override
+    public void close() {
+        for (int i = open.size() - 1; i >= 0; i--) {
+            try {
+                open.get(i).close();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+}
