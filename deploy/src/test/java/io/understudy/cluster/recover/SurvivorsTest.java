@@ -3,199 +3,220 @@ package io.understudy.cluster.recover;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.protobuf.UnknownFieldSet;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.ProcessKind;
-import io.understudy.cluster.observe.MemberAnswer;
-import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
-import io.understudy.vocabulary.Revision;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whom recovery goes on from, and when it leaves that to the operator.
+ * Which members elect a leader, and which doubts are left to the operator. Member n has ID n and the name mN.
  *
- * <p>Tests invariant DP10.
+ * <p>Tests invariants DP10, DP14.
  */
-final class SurvivorTest {
+final class SurvivorsTest {
+
+    private static final Voting THREE = voting(3);
+    private static final Voting FIVE = voting(5);
 
     @Test
-    void ofThoseThatAnswerTheOneThatKnowsMostToBeCommitted() {
-        assertThat(chosen(answering("v1", 9, 100, 50), answering("v2", 2, 101, 50), gone("v3"), gone("v4")))
-                .isEqualTo("v2");
-    }
+    void asManyStartWithoutDataAsTheQuorumLacks() {
+        Survivors three = choose(with(1, THREE, 2, 10), gone(2), gone(3));
+        assertThat(names(three.all())).containsExactly("m1");
+        assertThat(names(three.empty())).containsExactly("m2");
+        assertThat(names(three.others())).containsExactly("m3");
 
-    @Test
-    void ofThoseThatDoNotAnswerTheOneWhoseDataHasTheHighestRevision() {
-        assertThat(chosen(silent("v1", 1000), silent("v2", 5000), gone("v3"))).isEqualTo("v2");
-    }
+        Survivors five = choose(with(1, FIVE, 2, 10), gone(2), gone(3), gone(4), gone(5));
+        assertThat(names(five.empty())).containsExactly("m2", "m3");
 
-    @Test
-    void startingThemLosesNothingOfWhatWasReadBefore() {
-        Remains first = locked("v1").since(silent("v1", 1000));
-        Remains second = locked("v2").since(silent("v2", 5000));
-        assertThat(chosen(first, second, gone("v3"), gone("v4"))).isEqualTo("v2");
-        assertThat(chosen(first, silent("v2", 900), gone("v3"))).isEqualTo("v1");
-    }
-
-    @Test
-    void whoAnsweredBeforeKeepsTheRevisionItTold() {
-        assertThat(locked("v1").since(answering("v1", 2, 7, 5)).known()).contains(5L);
+        Survivors two = choose(with(1, FIVE, 2, 10), with(2, FIVE, 2, 12), gone(3), gone(4), gone(5));
+        assertThat(names(two.all())).containsExactly("m1", "m2");
+        assertThat(names(two.empty())).containsExactly("m3");
+        assertThat(two.best().name()).isEqualTo("m2");
     }
 
     @Test
-    void whoAnswersIsNotChosenWhereDataOfAnotherHasMore() {
-        refuses("v2 has revision 5000, v1 only 1000", answering("v1", 2, 1000, 1000), silent("v2", 5000));
-        assertThat(chosen(answering("v1", 2, 1000, 1000), silent("v2", 1000))).isEqualTo("v1");
+    void theLastEntrysTermCountsBeforeItsIndex() {
+        Survivors survivors = choose(with(1, FIVE, 2, 99), with(2, FIVE, 3, 12), gone(3), gone(4), gone(5));
+        assertThat(survivors.best().name()).isEqualTo("m2");
     }
 
     @Test
-    void nobodyIsChosenWhileAnotherMayHaveMore() {
-        refuses("the revision of v2 is unknown", answering("v1", 2, 10, 10), locked("v2"));
-        refuses("the revision of v2 is unknown", answering("v1", 2, 10, 10), unseen("v2"));
-        refuses("the revision of v2 is unknown", silent("v1", 10), locked("v2"), gone("v3"));
-        refuses("the revision of v1 is unknown", locked("v1"), locked("v2"));
-        assertThatThrownBy(() -> Survivor.mostRecent(List.of(answering("v1", 2, 10, 10)), List.of("v9")))
-                .hasMessageContaining("no machine is configured for member v9");
+    void membersThatAnInterruptedRunStartedWithoutDataStayTheOnes() {
+        Survivors survivors = choose(with(1, THREE, 2, 10), gone(2), blank(3));
+        assertThat(names(survivors.empty())).containsExactly("m3");
+        assertThat(names(survivors.others())).containsExactly("m2");
     }
 
     @Test
-    void nobodyIsChosenWhileEnoughVotersRunForAQuorum() {
-        refuses(
-                "2 of 3 voting members run",
-                locked("v1").since(silent("v1", 9)),
-                locked("v2").since(silent("v2", 9)),
-                gone("v3"));
-        // Only the data of those that ran here tells how many there are.
-        Remains first = storing("v1", Set.of("v1", "v2", "v3"));
-        Remains second = storing("v2", Set.of("v1", "v2", "v3"));
-        refuses("2 of 3 voting members run", first, second);
-        assertThat(chosen(storing("v1", Set.of("v1", "v2", "v3", "v4")), storing("v2", Set.of("v2"))))
-                .isEqualTo("v1");
+    void enoughSurvivorsNeedNoOtherMember() {
+        refuses("enough for a quorum", with(1, THREE, 2, 10), with(2, THREE, 2, 10), gone(3));
     }
 
     @Test
-    void whoIsTheOnlyOneLeftNeedsNoComparison() {
-        assertThat(chosen(locked("v1"), gone("v2"), gone("v3"))).isEqualTo("v1");
+    void aMemberThatMayHaveMoreIsADoubt() {
+        refuses("m2 may have more", with(1, THREE, 2, 10), unseen(2), gone(3));
+        refuses("m2 may have more", with(1, THREE, 2, 10), damaged(2), gone(3));
+        refuses("no machine is configured for member m3", with(1, THREE, 2, 10), gone(2));
+        Voting learner = new Voting(Set.of(1L, 2L, 3L), Set.of(4L));
+        refuses("learner m4 has more than m1", with(1, learner, 2, 10), gone(2), gone(3), with(4, learner, 2, 11));
+        assertThat(names(choose(with(1, learner, 2, 10), gone(2), gone(3), with(4, learner, 2, 10))
+                        .empty()))
+                .containsExactly("m2");
     }
 
     @Test
-    void aLearnerIsNeverChosenThoughItMayHaveMore() {
-        Remains learner = with(Optional.of(Role.LEARNER), Optional.of(answer(2, 90, 90)), Optional.empty());
-        assertThat(chosen(answering("v1", 2, 90, 90), learner, gone("v2"))).isEqualTo("v1");
-        refuses("s has revision 90, v1 only 10", answering("v1", 2, 10, 10), learner);
-        refuses("no member to recover from", learner, gone("v2"));
-        assertThatThrownBy(() -> Survivor.named("s", List.of(learner))).hasMessageContaining("is a learner");
+    void theOperatorMayChooseMembersRegardlessOfOthers() {
+        Survivors survivors =
+                Survivors.choose(Set.of("m1"), List.of(with(1, THREE, 2, 10), damaged(2), gone(3)), Optional.empty());
+        assertThat(names(survivors.all())).containsExactly("m1");
+        assertThat(names(survivors.empty())).containsExactly("m3");
+        assertThat(names(survivors.others())).containsExactly("m2");
+        assertThatThrownBy(() -> Survivors.choose(
+                        Set.of("m3"), List.of(with(1, THREE, 2, 10), gone(2), gone(3)), Optional.empty()))
+                .hasMessageContaining("cannot recover from m3: it has no data");
+        assertThatThrownBy(() -> Survivors.choose(Set.of("m9"), List.of(with(1, THREE, 2, 10)), Optional.empty()))
+                .hasMessageContaining("no machine is configured for member m9");
     }
 
     @Test
-    void whoseRoleNobodyTellsIsOnlyChosenByTheOperator() {
-        Remains unknown = with(Optional.empty(), Optional.empty(), Optional.of(7L));
-        refuses("unknown whether s is a voting member", unknown, gone("v2"));
-        assertThat(Survivor.named("s", List.of(unknown)).name()).isEqualTo("s");
-        // Such as the leftovers of a member that was removed.
-        assertThat(chosen(answering("v1", 2, 10, 10), unknown, gone("v2"))).isEqualTo("v1");
+    void aLogThatEndsWithAnotherConfigurationIsRefusedIfThatHasNoQuorum() {
+        refuses("changes the voting members to 4, m1, m2, m3", pending(THREE, 0, 4), gone(2), gone(3));
+        refuses("changes the voting members to m2, m3", pending(THREE, 1, 1), gone(2), gone(3));
+        assertThat(names(choose(pending(THREE, 3, 4), gone(2), gone(3)).empty()))
+                .containsExactly("m2");
+        assertThat(names(choose(pending(THREE, 1, 2), gone(2), gone(3)).empty()))
+                .as("the lost member that leaves is of no use, the other is")
+                .containsExactly("m3");
     }
 
     @Test
-    void whereNothingIsLeftASnapshotIs() {
-        refuses("cluster restore", gone("v1"), gone("v2"));
-        assertThatThrownBy(() -> Survivor.named("v1", List.of(gone("v1")))).hasMessageContaining("has no data");
-        assertThatThrownBy(() -> Survivor.named("v4", List.of(gone("v1")))).hasMessageContaining("v4");
+    void leftoversOfARemovedMemberAreIgnored() {
+        Survivors survivors = choose(with(1, THREE, 2, 10), gone(2), gone(3), with(9, voting(9), 1, 5));
+        assertThat(names(survivors.all())).containsExactly("m1");
     }
 
-    private static String chosen(Remains... all) {
-        return Survivor.mostRecent(List.of(all), List.of()).name();
+    @Test
+    void aLostMemberKeepsItsPeerUrls() {
+        Remains elsewhere = remains(machine(2, 99), Optional.empty(), Optional.of(false), "");
+        refuses("machines.m2.peerUrls is [http://10.0.0.99:2380]", with(1, THREE, 2, 10), elsewhere, gone(3));
     }
 
-    private static void refuses(String why, Remains... all) {
-        assertThatThrownBy(() -> Survivor.mostRecent(List.of(all), List.of()))
+    @Test
+    void withoutAVotingMemberThereIsNothingToChoose() {
+        assertThat(Survivors.exist(List.of(gone(1), gone(2)))).isFalse();
+        assertThat(Survivors.exist(List.of(with(1, new Voting(Set.of(2L), Set.of(1L)), 2, 10), gone(2))))
+                .isFalse();
+        assertThat(Survivors.exist(List.of(with(1, THREE, 2, 10), gone(2)))).isTrue();
+    }
+
+    private static Survivors choose(Remains... remains) {
+        return Survivors.choose(Set.of(), List.of(remains), Optional.empty());
+    }
+
+    private static void refuses(String why, Remains... remains) {
+        assertThatThrownBy(() -> choose(remains))
                 .isInstanceOf(RecoveryException.class)
                 .hasMessageContaining(why);
     }
 
-    private static Remains answering(String name, long term, long index, long revision) {
-        return voter(name, Optional.of(answer(term, index, revision)), Optional.of(true), Optional.empty(), true);
+    private static List<String> names(List<Remains> remains) {
+        return remains.stream().map(Remains::name).toList();
     }
 
-    /** Its process has ended, and its data can be read. */
-    private static Remains silent(String name, long revision) {
-        return voter(name, Optional.empty(), Optional.of(true), Optional.of(revision), false);
+    private static Voting voting(int voters) {
+        return new Voting(LongStream.rangeClosed(1, voters).boxed().collect(Collectors.toSet()), Set.of());
     }
 
-    /** Its process is there, but does not answer. */
-    private static Remains locked(String name) {
-        return voter(name, Optional.empty(), Optional.of(true), Optional.empty(), true);
-    }
-
-    private static Remains gone(String name) {
-        return voter(name, Optional.empty(), Optional.of(false), Optional.empty(), false);
-    }
-
-    /** Elsewhere. */
-    private static Remains unseen(String name) {
-        return voter(name, Optional.empty(), Optional.empty(), Optional.empty(), false);
-    }
-
-    private static Remains voter(
-            String name,
-            Optional<MemberAnswer> answer,
-            Optional<Boolean> hasData,
-            Optional<Long> revision,
-            boolean isRunning) {
-        return new Remains(
-                machine(name),
-                Optional.of(Role.VOTER),
-                answer,
-                Optional.of(isRunning),
-                hasData,
-                revision.map(SurvivorTest::stored));
-    }
-
-    /** It runs, and its data was read before. */
-    private static Remains storing(String name, Set<String> voters) {
-        return new Remains(
-                machine(name),
-                Optional.of(Role.VOTER),
-                Optional.empty(),
+    private static Remains with(int member, Voting voting, long term, long index) {
+        return remains(
+                machine(member, member),
+                Optional.of(stored(member, voting, new LogPosition(term, index), List.of())),
                 Optional.of(true),
+                "");
+    }
+
+    /** Member 1, with a change of the configuration that is not committed. */
+    private static Remains pending(Voting voting, long kind, long member) {
+        UnknownFieldSet change = UnknownFieldSet.newBuilder()
+                .addField(2, Fields.number(kind))
+                .addField(3, Fields.number(member))
+                .build();
+        LogPosition at = new LogPosition(2, 10);
+        return remains(
+                machine(1, 1),
+                Optional.of(stored(1, voting, at, List.of(new LogEntry(at, 1, change.toByteString())))),
                 Optional.of(true),
-                Optional.of(new Stored(7, voters)));
+                "");
     }
 
-    private static Stored stored(long revision) {
-        return new Stored(revision, Set.of());
+    private static Remains blank(int member) {
+        return remains(
+                machine(member, member),
+                Optional.of(stored(member, Voting.NONE, LogPosition.NONE, List.of())),
+                Optional.of(true),
+                "");
     }
 
-    private static Remains with(Optional<Role> role, Optional<MemberAnswer> answer, Optional<Long> revision) {
-        return new Remains(
-                machine("s"), role, answer, Optional.of(true), Optional.of(true), revision.map(SurvivorTest::stored));
+    private static Remains gone(int member) {
+        return remains(machine(member, member), Optional.empty(), Optional.of(false), "");
     }
 
-    private static MemberAnswer answer(long term, long index, long revision) {
-        return new MemberAnswer(
-                EtcdVersion.parse("3.5.30"),
-                Optional.empty(),
-                term,
-                index,
-                index,
-                new Revision(revision),
-                0,
-                0,
-                false,
-                List.of());
+    private static Remains unseen(int member) {
+        return remains(machine(member, member), Optional.empty(), Optional.empty(), "");
     }
 
-    private static MachineSettings machine(String name) {
+    private static Remains damaged(int member) {
+        return remains(machine(member, member), Optional.empty(), Optional.of(true), "CRC mismatch");
+    }
+
+    private static Remains remains(
+            MachineSettings machine, Optional<Stored> stored, Optional<Boolean> hasData, String trouble) {
+        Optional<Role> role = stored.flatMap(data -> data.isVoter()
+                ? Optional.of(Role.VOTER)
+                : data.isLearner() ? Optional.of(Role.LEARNER) : Optional.empty());
+        return new Remains(machine, role, Optional.empty(), Optional.of(false), hasData, stored, trouble);
+    }
+
+    private static Stored stored(long member, Voting voting, LogPosition last, List<LogEntry> tail) {
+        Map<Long, Stored.Listed> members = voting.voters().stream()
+                .collect(Collectors.toMap(
+                        id -> id,
+                        id -> new Stored.Listed(
+                                "m" + id,
+                                machine((int) (long) id, (int) (long) id)
+                                        .member()
+                                        .peerUrls())));
+        return new Stored(
+                new WriteAheadLog(
+                        member,
+                        1,
+                        last.term(),
+                        0,
+                        last,
+                        last.index() - tail.size(),
+                        voting,
+                        tail,
+                        new WriteAheadLog.End(Path.of("/nowhere"), 0, 0)),
+                new Stored.Database(7, last.index() - tail.size(), members));
+    }
+
+    private static MachineSettings machine(int member, int host) {
         return MachineSettings.of(
                 new MemberSpec(
-                        name, List.of(URI.create("http://127.0.0.1:1")), List.of(URI.create("http://127.0.0.1:2"))),
+                        "m" + member,
+                        List.of(URI.create("http://10.0.0." + host + ":2380")),
+                        List.of(URI.create("http://10.0.0." + host + ":2379"))),
                 ProcessKind.LOCAL,
-                Path.of("/nowhere", name));
+                Path.of("/nowhere", "m" + member));
     }
 }
