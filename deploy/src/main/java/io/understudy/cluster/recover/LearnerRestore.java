@@ -1,6 +1,5 @@
 package io.understudy.cluster.recover;
 
-import io.etcd.jetcd.api.HashKVResponse;
 import io.etcd.jetcd.api.StatusResponse;
 import io.understudy.cluster.machine.LocalControl;
 import io.understudy.cluster.machine.MachineSettings;
@@ -92,7 +91,7 @@ public record LearnerRestore(
                     null);
         }
         List<String> unknown = remains.stream()
-                .filter(each -> !each.name().equals(learner.name()) && !each.isGone())
+                .filter(each -> !each.name().equals(learner.name()) && !each.isGone() && !each.isEmpty())
                 .map(each -> each.name() + " " + each.state())
                 .toList();
         if (from.isEmpty() && !unknown.isEmpty()) {
@@ -130,7 +129,8 @@ public record LearnerRestore(
             restore.restoreDatabase(source.database(), machines, token, BUMP);
         }
         machines.forEach(machine -> control.start(machine.member()));
-        verify(machines, revision + BUMP);
+        operator.print("a new cluster serves the data of revision " + revision + "; "
+                + survey.verify(machines, revision + BUMP, patience));
         return retire(learner);
     }
 
@@ -261,26 +261,6 @@ public record LearnerRestore(
         } catch (IOException e) {
             return 0;
         }
-    }
-
-    private void verify(List<MachineSettings> machines, long least) {
-        List<HashKVResponse> hashes = machines.stream()
-                .map(machine -> Waiting.until(
-                        patience,
-                        () -> survey.hash(machine, 0)
-                                .filter(hash -> hash.getHeader().getRevision() >= least),
-                        () -> new RecoveryException(
-                                machine.name() + " does not serve revision " + least + " after " + patience.toSeconds()
-                                        + " s; see its log",
-                                null)))
-                .toList();
-        if (hashes.stream().map(HashKVResponse::getHash).distinct().count() > 1) {
-            throw new RecoveryException("the new members differ; the learner is unchanged", null);
-        }
-        operator.print("the new cluster serves revision "
-                + hashes.get(0).getHeader().getRevision()
-                + ", restored from revision " + (least - BUMP) + "; equal hashes of "
-                + String.join(", ", machines.stream().map(MachineSettings::name).toList()));
     }
 
     private boolean retire(Remains learner) {

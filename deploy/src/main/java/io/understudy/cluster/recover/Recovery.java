@@ -1,7 +1,5 @@
 package io.understudy.cluster.recover;
 
-import io.etcd.jetcd.api.HashKVResponse;
-import io.etcd.jetcd.api.StatusResponse;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
@@ -284,16 +282,24 @@ public final class Recovery {
     }
 
     private boolean finish(ClusterFacts facts) {
-        if (lost(facts).isEmpty()) {
-            operator.print("the cluster has a quorum, nothing to recover: " + facts.quorum());
-            return true;
+        if (!lost(facts).isEmpty()) {
+            verify(0, facts);
         }
-        verify(0, facts);
         return grow(facts);
     }
 
-    /** Voting members without data, which join one by one: each time all others have all data. */
+    /**
+     * Starts stopped members with their data; voting members without data join one by one, each time when all others have
+     * all data.
+     */
     private boolean grow(ClusterFacts facts) {
+        List<Remains> stopped = survey.remains(Optional.of(facts)).stream()
+                .filter(each -> each.isStopped() && facts.named(each.name()).isPresent())
+                .toList();
+        List<String> names = stopped.stream().map(Remains::name).toList();
+        if (!stopped.isEmpty() && operator.confirms("start " + String.join(", ", names) + " with their existing data")) {
+            stopped.forEach(each -> control.start(each.machine().member()));
+        }
         ClusterFacts now = facts;
         for (Optional<MachineSettings> next = lost(now).stream().findFirst();
                 next.isPresent();
@@ -306,7 +312,7 @@ public final class Recovery {
             now = await(seen -> isHealthy(seen, machine.name()), machine.name() + " does not serve");
             verify(0, now);
         }
-        operator.print("the cluster has a quorum: " + now.quorum());
+        operator.print("the cluster has a quorum, nothing more to recover: " + now.quorum());
         LOG.atInfo()
                 .addKeyValue("cluster_id", now.cluster())
                 .addKeyValue("voters", now.healthyVoters().size())
@@ -321,50 +327,15 @@ public final class Recovery {
                 .toList();
     }
 
-    /** Compares all healthy voting members at one revision. */
     private void verify(long least, ClusterFacts facts) {
-        List<MachineSettings> healthy = survey.machines().stream()
-                .filter(machine -> facts.named(machine.name())
-                        .filter(member -> member.isVoter() && member.isHealthy())
-                        .isPresent())
-                .toList();
-        long revision = healthy.stream()
-                .flatMap(machine -> survey.status(machine).stream())
-                .mapToLong((StatusResponse status) -> status.getHeader().getRevision())
-                .max()
-                .orElse(0L);
-        if (revision < least) {
-            throw new RecoveryException(
-                    "the cluster serves revision " + revision + " but had revision " + least
-                            + " before: its data is incomplete. Use the copies beside the data directories",
-                    null);
-        }
-        List<HashKVResponse> hashes = healthy.stream()
-                .map(machine -> Waiting.until(
-                        patience,
-                        () -> survey.hash(machine, revision),
-                        () -> new RecoveryException(
-                                machine.name() + " gives no hash of revision " + revision + " after "
-                                        + patience.toSeconds() + " s; see its log",
-                                null)))
-                .toList();
-        // Members compact at different times; only equal compactions are comparable.
-        boolean isComparable = hashes.stream()
-                        .map(HashKVResponse::getCompactRevision)
-                        .distinct()
-                        .count()
-                <= 1;
-        if (isComparable
-                && hashes.stream().map(HashKVResponse::getHash).distinct().count() > 1) {
-            throw new RecoveryException(
-                    "the members differ at revision " + revision + ": "
-                            + healthy.stream().map(MachineSettings::name).toList()
-                            + ". Use the copies beside the data directories",
-                    null);
-        }
-        operator.print("verified: revision " + revision
-                + (isComparable ? ", equal hashes of " : ", present at ")
-                + String.join(", ", healthy.stream().map(MachineSettings::name).toList()));
+        operator.print(survey.verify(
+                survey.machines().stream()
+                        .filter(machine -> facts.named(machine.name())
+                                .filter(member -> member.isVoter() && member.isHealthy())
+                                .isPresent())
+                        .toList(),
+                least,
+                patience));
     }
 
     /** Manual steps were printed already. */

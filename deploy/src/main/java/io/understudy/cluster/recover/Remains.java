@@ -59,9 +59,14 @@ record Remains(
         return answer.isPresent() || isRunning.orElse(false);
     }
 
-    /** Whether a restart may be all that is missing. */
+    /** Whether it is a member with data that does not run. */
+    boolean isStopped() {
+        return hasData.orElse(false) && !isRunning.orElse(true) && role.isPresent() && hasLog();
+    }
+
+    /** Whether its restart may restore the quorum. */
     boolean isStartable() {
-        return answer.isEmpty() && hasData.orElse(false) && !isRunning.orElse(true) && isVoter() && hasLog();
+        return isStopped() && isVoter();
     }
 
     /** The index up to which its log certainly extends. */

@@ -17,6 +17,7 @@ import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.Role;
+import io.understudy.local.process.Waiting;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -104,8 +105,56 @@ public record Survey(
                 endpoint(machine), MaintenanceGrpc.getStatusMethod(), StatusRequest.getDefaultInstance(), patience));
     }
 
-    /** The hash of all keys up to a revision; empty if the member does not have that revision, or does not respond. */
-    Optional<HashKVResponse> hash(MachineSettings machine, long revision) {
+    /**
+     * Compares members by their hashes at one revision.
+     *
+     * @param least that the revision must be at least
+     * @return what was compared, in a sentence
+     * @throws RecoveryException they differ, lack revisions, or do not respond
+     */
+    String verify(List<MachineSettings> members, long least, Duration deadline) {
+        String names = String.join(", ", members.stream().map(MachineSettings::name).toList());
+        long revision = members.stream()
+                .map(machine -> Waiting.until(
+                        deadline,
+                        () -> status(machine),
+                        () -> new RecoveryException(
+                                machine.name() + " does not serve after " + deadline.toSeconds() + " s; see its log",
+                                null)))
+                .mapToLong(status -> status.getHeader().getRevision())
+                .max()
+                .orElse(0L);
+        if (revision < least) {
+            throw new RecoveryException(
+                    names + " serve revision " + revision + ", not the expected revision " + least
+                            + ". The old data is kept beside the data directories",
+                    null);
+        }
+        List<HashKVResponse> hashes = members.stream()
+                .map(machine -> Waiting.until(
+                        deadline,
+                        () -> hash(machine, revision),
+                        () -> new RecoveryException(
+                                machine.name() + " gives no hash of revision " + revision + " after "
+                                        + deadline.toSeconds() + " s; see its log",
+                                null)))
+                .toList();
+        // Members compact at different times; only equal compactions are comparable.
+        boolean isComparable = hashes.stream()
+                        .map(HashKVResponse::getCompactRevision)
+                        .distinct()
+                        .count()
+                <= 1;
+        if (isComparable && hashes.stream().map(HashKVResponse::getHash).distinct().count() > 1) {
+            throw new RecoveryException(
+                    names + " differ at revision " + revision + ". The old data is kept beside the data directories",
+                    null);
+        }
+        return "verified: revision " + revision + (isComparable ? ", equal hashes of " : ", present at ") + names;
+    }
+
+    /** Empty if the member does not have that revision, or does not respond. */
+    private Optional<HashKVResponse> hash(MachineSettings machine, long revision) {
         return call(connections.call(
                 endpoint(machine),
                 MaintenanceGrpc.getHashKVMethod(),

@@ -166,7 +166,7 @@ final class RecoveryIT {
         assertThat(printed).anyMatch(line -> line.startsWith("verified: revision "));
         assertThat(folder).isDirectoryContaining("glob:**/m" + (survivor + 1) + ".copy-*");
         assertThat(recovery(step -> true).run(Set.of())).isTrue();
-        assertThat(printed).anyMatch(line -> line.contains("nothing to recover"));
+        assertThat(printed).anyMatch(line -> line.contains("nothing more to recover"));
     }
 
     /** A process that is killed between two steps leaves what the steps before it did. */
@@ -264,7 +264,7 @@ final class RecoveryIT {
         List<Boolean> running = new ArrayList<>();
 
         assertThat(recovery(step -> true, line -> {
-                            if (line.startsWith("the new cluster serves")) {
+                            if (line.startsWith("a new cluster serves")) {
                                 running.add(
                                         here.isRunning(machines.get(3).member()).orElseThrow());
                             }
