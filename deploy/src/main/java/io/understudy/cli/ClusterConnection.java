@@ -10,6 +10,7 @@ import io.understudy.cluster.membership.EtcdMembership;
 import io.understudy.cluster.membership.Membership;
 import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.EtcdObserver;
+import io.understudy.cluster.recover.Survey;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.supervise.elect.Turn;
 import io.understudy.etcd.EtcdConnections;
@@ -67,10 +68,18 @@ final class ClusterConnection implements AutoCloseable {
         return observer;
     }
 
-    /** For a recovery, of which nobody but the operator says whose it is. */
-    ClusterObserver believingObserver() {
-        return new EtcdObserver(
-                settings.cluster(), settings.otherwise().believed(), connections, new SimpleMeterRegistry());
+    /**
+     * For a recovery, in which the operator confirms each step.
+     *
+     * @param operator receives the steps for machines that someone else manages
+     */
+    Survey survey(Consumer<String> operator) {
+        return new Survey(
+                new EtcdObserver(
+                        settings.cluster(), settings.otherwise().believed(), connections, new SimpleMeterRegistry()),
+                machines(operator),
+                settings.machines(),
+                connections);
     }
 
     Membership membership() {

@@ -1,8 +1,11 @@
 package io.understudy.cli;
 
+import io.understudy.cluster.recover.LearnerRestore;
 import io.understudy.cluster.recover.Operator;
 import io.understudy.cluster.recover.Recovery;
 import io.understudy.cluster.recover.Survey;
+import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.cluster.snapshot.SnapshotDirectory;
 import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.local.binary.EtcdBinaries;
 import java.io.BufferedReader;
@@ -13,7 +16,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.Charset;
 import java.time.Duration;
 import java.util.Locale;
-import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -28,10 +31,10 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "recover",
         description = {
-            "Recover a cluster after permanent quorum loss, from the member with the most recent data.",
-            "Waits 30 s for a quorum first. Starts members that still have their data, which may restore the quorum. Stops if another member may have more recent data; then specify --from.",
-            "Each step needs confirmation. Writes that only the lost members had, or that the chosen member's log does not mark as committed, are lost. Keeps every data directory. Run it"
-                    + " again after an interruption."
+            "Recover a cluster after quorum loss, from all members that still have data.",
+            "Starts stopped members with their data first. If there is still no quorum for 30 s, starts lost voting members without data under their old names, as many as the quorum lacks: the most complete survivor is elected, and its whole log is kept. Then the other lost members join again.",
+            "If only a learner is left, creates a new cluster from its data. Stops if another member may have more recent data; then specify --from.",
+            "Each step needs confirmation: lost members must be lost for good, and fenced. Writes that only they had are lost. Keeps every data directory. Run it again after an interruption."
         },
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:the cluster has a quorum", "1:the cluster has no quorum", "2:usage error"})
@@ -42,9 +45,10 @@ final class ClusterRecoverCommand implements Callable<Integer> {
 
     @Option(
             names = "--from",
+            split = ",",
             paramLabel = "NAME",
-            description = "Member to recover from, regardless of the data of the others.")
-    private String from;
+            description = "Members to recover from, regardless of the data of the others.")
+    private Set<String> from = Set.of();
 
     @Option(names = "--yes", description = "Skip all confirmations.")
     private boolean isConfirmed;
@@ -68,15 +72,21 @@ final class ClusterRecoverCommand implements Callable<Integer> {
                         spec.commandLine(), "specify --config with a configuration that has machines");
             }
             Operator operator = new AtTerminal(spec.commandLine().getOut());
-            Survey survey = new Survey(
-                    cluster.believingObserver(),
-                    cluster.machines(operator::tell),
-                    cluster.settings().machines(),
-                    SnapshotTool.of(EtcdBinaries.find()));
-            boolean isDone = new Recovery(survey, operator, timeout).run(Optional.ofNullable(from));
-            operator.tell(
+            ClusterSettings settings = cluster.settings();
+            Survey survey = cluster.survey(operator::print);
+            LearnerRestore learners = new LearnerRestore(
+                    survey,
+                    operator,
+                    () -> SnapshotTool.of(settings.machines()),
+                    () -> EtcdBinaries.find().etcd(),
+                    settings.snapshots().directory().map(SnapshotDirectory::new),
+                    settings.shape().voters(),
+                    timeout);
+            boolean isDone = new Recovery(survey, operator, learners, timeout).run(from);
+            operator.print(
                     isDone
-                            ? "next: add members one by one, as learners (understudy cluster add)"
+                            ? "next: understudy cluster status; if members are missing, understudy cluster scale "
+                                    + settings.shape().voters()
                             : "stopped; run the command again to continue");
             return isDone ? ExitCode.OK : ExitCode.SOFTWARE;
         }
@@ -93,7 +103,7 @@ final class ClusterRecoverCommand implements Callable<Integer> {
         }
 
         @Override
-        public void tell(String line) {
+        public void print(String line) {
             out.println(line);
             out.flush();
         }
@@ -101,7 +111,7 @@ final class ClusterRecoverCommand implements Callable<Integer> {
         @Override
         public boolean confirms(String step) {
             if (isConfirmed) {
-                tell("next: " + step);
+                print("next: " + step);
                 return true;
             }
             out.print(step + "? [y/N] ");

@@ -90,13 +90,13 @@ final class ClusterRestoreCommand implements Callable<Integer> {
             out.println(line);
             out.flush();
         };
-        EtcdBinaries binaries = EtcdBinaries.find();
-        Machines control = ConfiguredMachines.of(settings.machines(), binaries::etcd, told, InstantSource.system());
+        Machines control = ConfiguredMachines.of(
+                settings.machines(), () -> EtcdBinaries.find().etcd(), told, InstantSource.system());
         try (EtcdConnections connections =
                 EtcdConnections.open(settings.cluster(), settings.otherwise().endpoints())) {
             refuseBesideAnother(new EtcdObserver(
                     settings.cluster(), settings.otherwise().believed(), connections, new SimpleMeterRegistry()));
-            new Restore(SnapshotTool.of(binaries), control, told)
+            new Restore(SnapshotTool.of(settings.machines()), control, told)
                     .restore(
                             snapshot.toAbsolutePath(),
                             machines,

@@ -1,10 +1,11 @@
 package io.understudy.cli;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.EtcdObserver;
+import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.snapshot.SnapshotDirectory;
+import io.understudy.cluster.snapshot.SnapshotException;
 import io.understudy.cluster.snapshot.SnapshotTaker;
 import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.etcd.EtcdConnections;
@@ -44,14 +45,13 @@ final class ClusterSnapshotSaveCommand implements Callable<Integer> {
                 .or(() -> settings.snapshots().directory())
                 .orElseThrow(() -> new ParameterException(
                         spec.commandLine(), "specify --to, or snapshots.directory in the configuration")));
-        SnapshotTool tool = SnapshotTool.find();
+        SnapshotTool tool = SnapshotTool.of(settings.machines());
         try (EtcdConnections connections =
                 EtcdConnections.open(settings.cluster(), settings.otherwise().endpoints())) {
             EtcdObserver observer =
                     new EtcdObserver(settings.cluster(), settings.otherwise(), connections, new SimpleMeterRegistry());
-            ClusterFacts facts = observer.observe(LOOK);
             SnapshotTaker.Taken taken =
-                    new SnapshotTaker(observer::endpointOf, connections, tool).take(facts, target, Instant.now());
+                    save(observer, new SnapshotTaker(observer::endpointOf, connections, tool), target, settings);
             PrintWriter out = spec.commandLine().getOut();
             out.println("saved " + taken.file().path() + ": revision "
                     + taken.contents().revision() + ", " + taken.file().bytes() + " bytes, from " + taken.member()
@@ -59,5 +59,21 @@ final class ClusterSnapshotSaveCommand implements Callable<Integer> {
             out.flush();
         }
         return ExitCode.OK;
+    }
+
+    /** A learner alone still gives a snapshot, which may be the last copy. */
+    private static SnapshotTaker.Taken save(
+            EtcdObserver observer, SnapshotTaker taker, SnapshotDirectory target, ClusterSettings settings)
+            throws InterruptedException {
+        try {
+            return taker.take(observer.observe(LOOK), target, Instant.now());
+        } catch (UnobservableException e) {
+            try {
+                return taker.takeFromLearners(settings.machines(), target, Instant.now());
+            } catch (SnapshotException none) {
+                e.addSuppressed(none);
+                throw e;
+            }
+        }
     }
 }

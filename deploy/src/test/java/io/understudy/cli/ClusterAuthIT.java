@@ -110,7 +110,7 @@ final class ClusterAuthIT {
         }
         done("recover", "--from=m-1", "--yes");
         assertThat(run(supervisor, "status")).as(status).isZero();
-        assertThat(status).contains("1 voter, 1 healthy");
+        assertThat(status).contains("3 voters, 3 healthy");
     }
 
     private void deleteData(MemberSpec member) throws IOException {

@@ -21,7 +21,6 @@ final class DocumentedCommandsTest {
             "etcd",
             Set.of(
                     "--max-learners",
-                    "--force-new-cluster",
                     "--auto-compaction-retention",
                     "--data-dir",
                     "--initial-cluster",

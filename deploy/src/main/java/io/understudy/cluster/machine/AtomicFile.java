@@ -6,27 +6,14 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.Optional;
 
 /** Files that are there whole or not at all, whatever happens while they are written. */
 final class AtomicFile {
 
     private AtomicFile() {}
-
-    /** Empty if it isn't there. */
-    static Optional<String> read(Path file) {
-        try {
-            return Optional.of(Files.readString(file));
-        } catch (NoSuchFileException e) {
-            return Optional.empty();
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot read " + file, e);
-        }
-    }
 
     static void write(Path file, String text) {
         Path folder = file.toAbsolutePath().resolveSibling(".").normalize();

@@ -77,16 +77,6 @@ public final class ConfiguredMachines implements Machines {
     }
 
     @Override
-    public void startAlone(MemberSpec member) {
-        of(member).startAlone(member);
-    }
-
-    @Override
-    public void rememberOthers(MemberSpec member) {
-        of(member).rememberOthers(member);
-    }
-
-    @Override
     public void stop(MemberSpec member) {
         of(member).stop(member);
     }

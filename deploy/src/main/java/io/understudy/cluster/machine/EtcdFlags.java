@@ -16,8 +16,6 @@ record EtcdFlags(Map<String, String> values) {
 
     static final String DATA_DIRECTORY = "--data-dir=";
 
-    private static final String FORGETS = "force-new-cluster";
-
     private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|\\[.*]|localhost");
 
     EtcdFlags {
@@ -47,13 +45,6 @@ record EtcdFlags(Map<String, String> values) {
         // Should its data be gone, it must not take itself for the first of a new cluster.
         flags.values.put("initial-cluster-state", "existing");
         return flags.with(machine.arguments());
-    }
-
-    /** For one that is to forget all other members. */
-    static EtcdFlags alone(MachineSettings machine) {
-        EtcdFlags flags = resuming(machine);
-        flags.values.put(FORGETS, "true");
-        return flags;
     }
 
     private static EtcdFlags of(MachineSettings machine) {
@@ -93,16 +84,6 @@ record EtcdFlags(Map<String, String> values) {
         return urls.stream().map(URI::toString).collect(Collectors.joining(","));
     }
 
-    /** Whether who starts with these forgets all other members. */
-    boolean forgetsOthers() {
-        return values.containsKey(FORGETS);
-    }
-
-    /** Whether a text of {@link #variables} holds flags that {@link #forgetsOthers}. */
-    static boolean forgetsOthers(String variables) {
-        return variables.contains(variable(FORGETS) + "=");
-    }
-
     /** As arguments, program left out. */
     List<String> arguments() {
         return values.entrySet().stream()
@@ -113,12 +94,8 @@ record EtcdFlags(Map<String, String> values) {
     /** As variables, a line each, in the form of systemd's environment files. */
     List<String> variables() {
         return values.entrySet().stream()
-                .map(flag -> variable(flag.getKey()) + "=\""
+                .map(flag -> "ETCD_" + flag.getKey().toUpperCase(Locale.ROOT).replace('-', '_') + "=\""
                         + flag.getValue().replace("\\", "\\\\").replace("\"", "\\\"") + "\"")
                 .toList();
-    }
-
-    private static String variable(String flag) {
-        return "ETCD_" + flag.toUpperCase(Locale.ROOT).replace('-', '_');
     }
 }

@@ -178,6 +178,22 @@ public record MachineSettings(
                 arguments);
     }
 
+    /** The same server as another member, as a process of this machine. */
+    public MachineSettings withMember(MemberSpec newMember, Path newDataDirectory) {
+        return new MachineSettings(
+                newMember,
+                ProcessKind.LOCAL,
+                Optional.empty(),
+                Optional.empty(),
+                newDataDirectory,
+                program,
+                logBeside(newDataDirectory),
+                unit,
+                environmentFile,
+                joinBytesPerSecond,
+                arguments);
+    }
+
     public MachineSettings withJoinBytesPerSecond(long newRate) {
         return new MachineSettings(
                 member,

@@ -54,15 +54,6 @@ public interface Machines {
     /** Starts the member with the data it has. */
     void start(MemberSpec member);
 
-    /** Starts the member with the data it has, as the only member: those it knew are none any more. */
-    void startAlone(MemberSpec member);
-
-    /**
-     * Sees to it that the member forgets no others when it next starts, whoever starts it; what runs is left alone. For
-     * after {@link #startAlone}, and needed only where what a member is started with is kept.
-     */
-    default void rememberOthers(MemberSpec member) {}
-
     /** Ends the member's process; its data stays. */
     void stop(MemberSpec member);
 

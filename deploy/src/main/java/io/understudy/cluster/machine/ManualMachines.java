@@ -51,15 +51,6 @@ public final class ManualMachines implements Machines {
     }
 
     @Override
-    public void startAlone(MemberSpec member) {
-        MachineSettings machine = machine(member);
-        tell(
-                machine,
-                "start it with its existing data, as the only member; this removes all others from the cluster",
-                EtcdFlags.alone(machine));
-    }
-
-    @Override
     public void stop(MemberSpec member) {
         operator.accept("To do for member " + member.name() + ": stop etcd; keep its data unchanged");
     }

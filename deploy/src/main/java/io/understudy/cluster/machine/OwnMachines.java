@@ -101,20 +101,6 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
-    public synchronized void startAlone(MemberSpec member) {
-        locked(member, machine -> {
-            requireData(machine);
-            requireStopped(machine);
-            control.run(machine, EtcdFlags.alone(machine));
-        });
-    }
-
-    @Override
-    public synchronized void rememberOthers(MemberSpec member) {
-        locked(member, control::rememberOthers);
-    }
-
-    @Override
     public synchronized void stop(MemberSpec member) {
         locked(member, this::stop);
     }

@@ -9,9 +9,6 @@ interface ProcessControl {
     /** Starts it, or gives the order to; the caller made sure that it doesn't run. */
     void run(MachineSettings machine, EtcdFlags flags);
 
-    /** Takes the flag that makes it forget all others from what it will next be started with, if that is kept anywhere. */
-    default void rememberOthers(MachineSettings machine) {}
-
     /** Returns when it has ended; does nothing if it doesn't run. */
     void stop(MachineSettings machine);
 

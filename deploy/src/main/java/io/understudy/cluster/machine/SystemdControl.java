@@ -2,11 +2,9 @@ package io.understudy.cluster.machine;
 
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
-import io.understudy.local.process.Waiting;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.slf4j.Logger;
@@ -14,8 +12,6 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Members as units of this machine's systemd. What they are started with is in the environment file of each.
- *
- * <p>Invariant DP14: no systemd unit keeps the flag --force-new-cluster.
  *
  * <p>Invariant DP16: hardened systemd units can be installed, added, restarted, replaced, recovered and restored.
  */
@@ -28,8 +24,6 @@ final class SystemdControl implements ProcessControl {
 
     /** Nothing is waited for but systemd itself. */
     private static final Duration QUESTION_DEADLINE = Duration.ofSeconds(3);
-
-    private static final Duration SPAWN = Duration.ofSeconds(30);
 
     /** A unit of type notify is being activated until etcd has joined, which may take as long as it likes. */
     private static final Set<String> RUNNING = Set.of("active", "activating", "reloading", "deactivating");
@@ -45,42 +39,9 @@ final class SystemdControl implements ProcessControl {
 
     @Override
     public void run(MachineSettings machine, EtcdFlags flags) {
-        write(machine, flags);
-        try {
-            resetFailed(machine);
-            var unused = systemctl("start", "--no-block", machine.unit());
-            if (flags.forgetsOthers()) {
-                awaitProcess(machine);
-            }
-        } finally {
-            // systemd may start it again at any time, and must not make it forget those that have joined since.
-            rememberOthers(machine);
-        }
-    }
-
-    private static void write(MachineSettings machine, EtcdFlags flags) {
         AtomicFile.write(machine.environmentFile(), String.join("\n", flags.variables()) + "\n");
-    }
-
-    /** systemd reads the environment file before there is a process. */
-    private void awaitProcess(MachineSettings machine) {
-        var unused = Waiting.until(
-                SPAWN,
-                () -> Optional.of(mainPid(machine)).filter(pid -> !pid.equals("0")),
-                () -> new IllegalStateException("unit " + machine.unit() + " has no process " + SPAWN.toSeconds()
-                        + " s after its start; see its log"));
-    }
-
-    @Override
-    public void rememberOthers(MachineSettings machine) {
-        if (AtomicFile.read(machine.environmentFile())
-                .filter(EtcdFlags::forgetsOthers)
-                .isPresent()) {
-            write(machine, EtcdFlags.resuming(machine));
-            log.atInfo()
-                    .addKeyValue("unit", machine.unit())
-                    .log("--force-new-cluster removed from the environment file");
-        }
+        resetFailed(machine);
+        var unused = systemctl("start", "--no-block", machine.unit());
     }
 
     /** What has failed too often would not be started again. */

@@ -11,12 +11,12 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
 
 /** Whether something answers at a peer URL. */
-final class PeerPort {
+public final class PeerPort {
 
     private PeerPort() {}
 
     /** Completes with false by the deadline, or if the URL is none that a member could have. */
-    static CompletableFuture<Boolean> answers(EtcdConnections connections, URI url, Duration deadline) {
+    public static CompletableFuture<Boolean> answers(EtcdConnections connections, URI url, Duration deadline) {
         try {
             return connections
                     .page(Endpoint.of(url), "/raft/probing", deadline)

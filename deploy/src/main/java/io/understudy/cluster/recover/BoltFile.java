@@ -31,8 +31,8 @@ final class BoltFile implements AutoCloseable {
     private static final int SMALLEST_PAGE = 1 << 10;
     private static final int LARGEST_PAGE = 1 << 16;
 
-    /** What is read here is far smaller, also where it takes several pages. */
-    private static final long LARGEST_RUN = 16 << 20;
+    /** A value has 1.5 MiB by default, and shares its page run with no large one. */
+    private static final long LARGEST_RUN = 1L << 30;
 
     private static final int DEEPEST = 32;
 
@@ -42,7 +42,7 @@ final class BoltFile implements AutoCloseable {
     /** @param transaction the one that wrote it */
     private record Root(int pageSize, long page, long transaction) {}
 
-    private record Entry(boolean isBucket, String key, ByteBuffer value) {}
+    private record Entry(boolean isBucket, ByteBuffer key, ByteBuffer value) {}
 
     private BoltFile(FileChannel channel, Root root) {
         this.channel = channel;
@@ -78,19 +78,66 @@ final class BoltFile implements AutoCloseable {
      * @throws IOException it can't be read, or is damaged
      */
     List<String> values(String bucket) throws IOException {
+        return plain(bucket).stream().map(entry -> text(entry.value())).toList();
+    }
+
+    /** The big-endian number at a key of a small bucket at the top. */
+    Optional<Long> number(String bucket, String key) throws IOException {
+        return plain(bucket).stream()
+                .filter(entry -> text(entry.key()).equals(key) && entry.value().limit() >= Long.BYTES)
+                .map(entry -> bigEndian(entry.value()))
+                .findFirst();
+    }
+
+    /** The big-endian number at the start of the last key of a bucket of any size at the top. */
+    Optional<Long> lastKey(String bucket) throws IOException {
+        return guarded(bucket, value -> {
+                    ByteBuffer page = value.getLong(0) == 0
+                            ? part(value, BUCKET_HEADER, value.limit() - BUCKET_HEADER)
+                            : page(value.getLong(0));
+                    for (int depth = DEEPEST; depth > 0; depth--) {
+                        int count = Short.toUnsignedInt(page.getShort(10));
+                        if (count == 0) {
+                            return Optional.<Long>empty();
+                        }
+                        int at = PAGE_HEADER + (count - 1) * ELEMENT;
+                        if (Short.toUnsignedInt(page.getShort(8)) == LEAF_PAGE) {
+                            return Optional.of(bigEndian(part(page, at + page.getInt(at + 4), page.getInt(at + 8))));
+                        }
+                        page = page(page.getLong(at + 8));
+                    }
+                    throw new IOException("tree deeper than " + DEEPEST + " pages");
+                })
+                .flatMap(last -> last);
+    }
+
+    private interface Reading<T> {
+        T from(ByteBuffer bucket) throws IOException;
+    }
+
+    private List<Entry> plain(String bucket) throws IOException {
+        return guarded(bucket, value -> within(value).stream()
+                        .filter(each -> !each.isBucket())
+                        .toList())
+                .orElse(List.of());
+    }
+
+    /** Empty if there is no such bucket. */
+    private <T> Optional<T> guarded(String bucket, Reading<T> reading) throws IOException {
         try {
             for (Entry entry : entries(root.page())) {
-                if (entry.isBucket() && entry.key().equals(bucket)) {
-                    return within(entry.value()).stream()
-                            .filter(each -> !each.isBucket())
-                            .map(each -> text(each.value()))
-                            .toList();
+                if (entry.isBucket() && text(entry.key()).equals(bucket)) {
+                    return Optional.of(reading.from(entry.value()));
                 }
             }
-            return List.of();
+            return Optional.empty();
         } catch (IndexOutOfBoundsException | IllegalArgumentException e) {
             throw new IOException("damaged page on the path to bucket " + bucket, e);
         }
+    }
+
+    private static long bigEndian(ByteBuffer bytes) {
+        return bytes.duplicate().order(ByteOrder.BIG_ENDIAN).getLong(0);
     }
 
     @Override
@@ -130,9 +177,7 @@ final class BoltFile implements AutoCloseable {
             int key = at + page.getInt(at + 4);
             int keyBytes = page.getInt(at + 8);
             into.add(new Entry(
-                    page.getInt(at) == 1,
-                    text(part(page, key, keyBytes)),
-                    part(page, key + keyBytes, page.getInt(at + 12))));
+                    page.getInt(at) == 1, part(page, key, keyBytes), part(page, key + keyBytes, page.getInt(at + 12))));
         }
     }
 

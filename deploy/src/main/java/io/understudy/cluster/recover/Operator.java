@@ -1,11 +1,11 @@
 package io.understudy.cluster.recover;
 
-/** Who decides. */
+/** Prints progress to the operator, and reads confirmations. */
 public interface Operator {
 
-    /** Told what was found and done. */
-    void tell(String line);
+    /** Prints a line. */
+    void print(String line);
 
-    /** Asked before each step; whether to go on. */
+    /** Returns whether to do the step. */
     boolean confirms(String step);
 }

@@ -7,23 +7,28 @@ import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.local.process.Waiting;
+import java.io.IOException;
+import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes a cluster of one from the member with the most recent data, when the others are lost for good. What only those had
- * is lost; every data directory is kept. It remembers nothing: run again after an interruption it goes on from what it
- * finds.
+ * Restores the quorum from the members that still have data. The survivors start normally, and as many lost voting members
+ * as the quorum lacks start without data under their old names: Raft elects the most complete survivor and commits its
+ * whole log. It keeps no state: after an interruption it continues from what it finds.
  *
- * <p>Invariant DP9: after a lost quorum all data of the survivor is kept, however often the recovery is interrupted.
+ * <p>Invariant DP9: after a lost quorum all data of the survivors is kept, uncommitted log entries too, however often the
+ * recovery is interrupted.
  */
 public final class Recovery {
 
-    private static final Logger log = LoggerFactory.getLogger(Recovery.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
 
     /** Members that are started have a leader within seconds, if enough of them are. */
     private static final Duration ELECTION = Duration.ofSeconds(15);
@@ -35,102 +40,93 @@ public final class Recovery {
     private final QuorumWatch watch;
     private final Machines control;
     private final Operator operator;
+    private final LearnerRestore learners;
     private final Duration patience;
     private final Duration election;
 
-    /** @param patience how long a member may take to serve */
-    public Recovery(Survey survey, Operator operator, Duration patience) {
-        this(survey, operator, patience, LOST_FOR, ELECTION);
+    /**
+     * @param learners used when no voting member has anything left
+     * @param patience how long a member may take to serve
+     */
+    public Recovery(Survey survey, Operator operator, LearnerRestore learners, Duration patience) {
+        this(survey, operator, learners, patience, LOST_FOR, ELECTION);
     }
 
     /**
      * @param lostFor how long no quorum must have been seen
      * @param election how long members that were started may take to find a leader
      */
-    Recovery(Survey survey, Operator operator, Duration patience, Duration lostFor, Duration election) {
+    Recovery(
+            Survey survey,
+            Operator operator,
+            LearnerRestore learners,
+            Duration patience,
+            Duration lostFor,
+            Duration election) {
         this.survey = survey;
         this.watch = new QuorumWatch(survey, lostFor);
         this.control = survey.control();
         this.operator = operator;
+        this.learners = learners;
         this.patience = patience;
         this.election = election;
     }
 
     /**
-     * Goes on until somebody holds a quorum. Does nothing before none was seen for half a minute.
+     * Continues until there is a quorum. Gives nothing up before none was seen for half a minute.
      *
-     * @param from the member to go on from; empty for the one with the most recent data
-     * @return whether it is done; if not, the operator did not want to
-     * @throws RecoveryException a step failed; or it is in doubt whether the quorum is lost, or who has the most recent data
+     * @param from the members to recover from; empty for all voting members that have data
+     * @return whether it is done; if not, the operator declined a step
+     * @throws RecoveryException a step failed; or it is in doubt whether the quorum is lost, or which members have the most
+     *     recent data
      */
-    public boolean run(Optional<String> from) {
-        operator.tell("checking for a quorum");
-        Optional<ClusterFacts> facts = watch.look();
+    public boolean run(Set<String> from) {
+        operator.print("checking for a quorum");
+        Optional<ClusterFacts> facts = survey.look();
         if (facts.isPresent() && holdsQuorum(facts.get())) {
             return finish(facts.get());
         }
-        List<Remains> remains = told(facts, survey.remains(facts));
-        List<String> elsewhere = survey.elsewhere(facts);
-        if (remains.stream().anyMatch(Remains::isStartable)) {
+        List<Remains> remains = survey.remains(facts);
+        if (mayRestart(remains)) {
+            print(facts, remains);
             if (!startThoseWithData(remains)) {
                 return false;
             }
-            Optional<ClusterFacts> now = survey.look();
-            if (now.isPresent() && holdsQuorum(now.get())) {
-                operator.tell("quorum restored without data loss: " + now.get().quorum());
-                return true;
-            }
-            now.ifPresent(QuorumWatch::requireClear);
-            remains = told(now, since(remains, survey.remains(now)));
-            elsewhere = now.isPresent() ? survey.elsewhere(now) : elsewhere;
         }
-        elsewhere.forEach(name -> operator.tell("no machine is configured for " + name
-                + ": make sure that it is stopped and never restarts with its data"));
-        List<Remains> left = remains;
-        List<String> outside = elsewhere;
-        return goOnFrom(
-                from.map(name -> Survivor.named(name, left)).orElseGet(() -> Survivor.mostRecent(left, outside)), left);
+        facts = watch.look();
+        if (facts.isPresent() && holdsQuorum(facts.get())) {
+            return finish(facts.get());
+        }
+        List<Remains> left = survey.remains(facts);
+        print(facts, left);
+        boolean isNamedLearner = left.stream().anyMatch(each -> from.contains(each.name()) && each.isLearner());
+        if (isNamedLearner || !Survivors.exist(left)) {
+            return learners.run(from, left);
+        }
+        return recover(Survivors.choose(from, left, facts), facts);
     }
 
     private static boolean holdsQuorum(ClusterFacts facts) {
         return facts.quorum().isHeld();
     }
 
-    /** A cluster of one may have been left by an earlier run, with the flag that makes it forget others at each start. */
-    private boolean finish(ClusterFacts facts) {
-        survey.machines().forEach(machine -> control.rememberOthers(machine.member()));
-        if (facts.voters().size() > 1 || survey.machines().size() == 1) {
-            operator.tell("the cluster has a quorum, nothing to recover: " + facts.quorum());
-            return true;
-        }
-        MemberFacts only = facts.voters().get(0);
-        MachineSettings member = survey.machines().stream()
-                .filter(each -> each.name().equals(only.name()))
-                .findFirst()
-                .orElseThrow(() -> new RecoveryException(
-                        "no machine is configured for the only voting member " + only.label(), null));
-        operator.tell(member.name() + " is the only voting member");
-        if (!operator.confirms("restart " + member.name() + " without --force-new-cluster")) {
-            return false;
-        }
-        restartPlainly(member);
-        return true;
+    private void print(Optional<ClusterFacts> facts, List<Remains> remains) {
+        operator.print(facts.map(seen -> "the quorum is lost: " + seen.quorum()).orElse("no voting member responds"));
+        remains.forEach(each -> operator.print("  " + each.name() + " " + each.state()));
     }
 
-    private static List<Remains> since(List<Remains> earlier, List<Remains> now) {
-        return now.stream()
-                .map(each -> earlier.stream()
-                        .filter(before -> before.name().equals(each.name()))
-                        .findFirst()
-                        .map(each::since)
-                        .orElse(each))
+    /** Whether the members with data on this machine, with those that run, are enough for a quorum by their own logs. */
+    private static boolean mayRestart(List<Remains> remains) {
+        List<Remains> all = remains.stream()
+                .filter(each -> each.isStartable() || (each.isVoter() && each.isThere()))
                 .toList();
-    }
-
-    private List<Remains> told(Optional<ClusterFacts> facts, List<Remains> remains) {
-        operator.tell(facts.map(seen -> "the quorum is lost: " + seen.quorum()).orElse("no member responds"));
-        remains.forEach(each -> operator.tell("  " + each.name() + " " + each.told()));
-        return remains;
+        return all.stream().anyMatch(Remains::isStartable)
+                && all.size()
+                        >= all.stream()
+                                .flatMap(each -> each.stored().stream())
+                                .map(data -> data.log().voting().quorum())
+                                .max(Integer::compare)
+                                .orElse(Integer.MAX_VALUE);
     }
 
     private boolean startThoseWithData(List<Remains> remains) {
@@ -151,88 +147,204 @@ public final class Recovery {
                         ? Optional.of(true)
                         : System.nanoTime() > end ? Optional.of(false) : Optional.empty(),
                 () -> new RecoveryException("interrupted while waiting for the quorum", null));
-        if (!isBack) {
-            operator.tell("no quorum after " + election.toSeconds() + " s");
-        }
+        operator.print(isBack ? "quorum restored without data loss" : "no quorum after " + election.toSeconds() + " s");
         return true;
     }
 
-    private boolean goOnFrom(Remains survivor, List<Remains> remains) {
-        MachineSettings machine = survivor.machine();
-        MemberSpec member = machine.member();
-        operator.tell("selected " + member.name() + ", which " + survivor.told());
-        if (!operator.confirms("recover from " + member.name()
-                + " alone; acknowledged writes missing from its data are lost permanently")) {
+    private boolean recover(Survivors survivors, Optional<ClusterFacts> known) {
+        Remains best = survivors.best();
+        List<String> names = survivors.all().stream().map(Remains::name).toList();
+        List<String> lost = Stream.of(survivors.empty(), survivors.others())
+                .flatMap(List::stream)
+                .map(Remains::name)
+                .toList();
+        operator.print("recovering from " + String.join(", ", names) + "; the most complete log is that of "
+                + best.name() + ", which " + best.state());
+        List<String> tail = best.tail();
+        operator.print(
+                best.stored().isEmpty()
+                        ? "its log is not readable from this machine: entries after the commit index are unknown"
+                        : tail.isEmpty()
+                                ? "all its writes are marked as committed"
+                                : "entries that it does not mark as committed, acknowledged or not; all are kept:");
+        tail.forEach(operator::print);
+        operator.print("acknowledged writes that only " + String.join(", ", lost) + " had are lost");
+        survivors
+                .ahead()
+                .forEach(each ->
+                        operator.print("learner " + each.name() + " has more, which is set aside: it " + each.state()));
+        if (!operator.confirms("continue without the data of " + String.join(", ", lost)
+                + "; these members are lost for good, and fenced so that none of them starts again with old data")) {
             return false;
         }
-        log.atWarn()
-                .addKeyValue("from", member.name())
-                .addKeyValue("state", survivor.told())
+        LOG.atWarn()
+                .addKeyValue("from", names)
+                .addKeyValue("without", lost)
+                .addKeyValue("log", best.last())
                 .log("recovery started");
-        control.stop(member);
-        tellDone(machine, "stopped " + member.name());
-        control.copyData(member);
-        tellDone(machine, "copied its data to a directory beside " + machine.dataDirectory());
-        List<MachineSettings> others = remains.stream()
-                .map(Remains::machine)
-                .filter(other -> !other.name().equals(member.name()))
-                .toList();
-        for (MachineSettings other : others) {
-            // Two of them that come back with their old data would be a second cluster.
-            control.retire(other.member());
-            tellDone(other, "stopped " + other.name() + " and set its data aside");
+        survivors.ahead().forEach(this::retire);
+        survivors.others().stream().filter(each -> !each.isGone()).forEach(this::retire);
+        survivors.empty().forEach(each -> control.stop(each.machine().member()));
+        survivors.all().forEach(each -> backUp(each.machine()));
+        survivors.all().forEach(each -> control.start(each.machine().member()));
+        survivors.all().forEach(each -> requireDone(each.machine()));
+        survivors.all().forEach(this::awaitPeerPort);
+        List<MemberSpec> members = members(survivors, known);
+        for (Remains each : survivors.empty()) {
+            startEmpty(each.machine(), members);
         }
-        others.forEach(this::requireDone);
+        ClusterFacts facts = await(
+                seen -> holdsQuorum(seen)
+                        && Stream.concat(survivors.all().stream(), survivors.empty().stream())
+                                .allMatch(each -> isHealthy(seen, each.name())),
+                "the members have no quorum");
+        verify(best.stored().map(data -> data.database().revision()).orElse(0L), facts);
+        return grow(facts);
+    }
+
+    /** A member without data gets the member list from it; without a leader it serves no clients. */
+    private void awaitPeerPort(Remains survivor) {
+        var unused = Waiting.until(
+                patience,
+                () -> Optional.of(survey.servesPeers(survivor.machine())).filter(serves -> serves),
+                () -> new RecoveryException(
+                        survivor.name() + " does not serve peers after " + patience.toSeconds() + " s; see its log",
+                        null));
+    }
+
+    /** Started members apply their committed entries, so that their database has the list that they serve. */
+    private List<MemberSpec> members(Survivors survivors, Optional<ClusterFacts> known) {
+        MachineSettings best = survivors.best().machine();
+        if (survivors.best().stored().isEmpty()) {
+            return members(known.orElseThrow());
+        }
+        return Waiting.until(
+                patience,
+                () -> database(best)
+                        .filter(database -> database.members().keySet().equals(survivors.members()))
+                        .map(database -> database.members().values().stream()
+                                .map(member -> spec(member.name(), member.peerUrls()))
+                                .toList()),
+                () -> new RecoveryException(
+                        "the database of " + best.name() + " does not list the members that its log names", null));
+    }
+
+    /** One that is written at the same time may be unreadable for a moment. */
+    private static Optional<Stored.Database> database(MachineSettings machine) {
+        try {
+            return Optional.of(Stored.Database.read(Stored.database(machine.dataDirectory())));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static boolean isHealthy(ClusterFacts facts, String name) {
+        return facts.named(name).filter(MemberFacts::isHealthy).isPresent();
+    }
+
+    private void retire(Remains other) {
+        control.retire(other.machine().member());
+        printDone(other.machine(), "stopped " + other.name() + " and set its data aside");
+        requireDone(other.machine());
+    }
+
+    private void backUp(MachineSettings machine) {
+        control.stop(machine.member());
+        control.copyData(machine.member());
+        printDone(
+                machine, "copied the data of " + machine.name() + " to a directory beside " + machine.dataDirectory());
+    }
+
+    private void startEmpty(MachineSettings machine, List<MemberSpec> members) {
+        MemberSpec member = machine.member();
+        control.stop(member);
+        control.join(member, MemberSpec.initialCluster(members));
+        // The quorum waits for it.
+        control.letGo(member);
+        printDone(machine, "started " + machine.name() + " without data, under its old name");
         requireDone(machine);
-        control.startAlone(member);
-        requireDone(machine);
-        ClusterFacts alone = await(seen -> isAlone(seen, member), member.name() + " does not serve as the only member");
-        control.rememberOthers(member);
-        verify(survivor, alone);
-        operator.tell(member.name() + " serves as the only member: " + alone.quorum());
-        restartPlainly(machine);
+    }
+
+    private List<MemberSpec> members(ClusterFacts facts) {
+        return facts.members().stream()
+                .map(member -> spec(member.name(), member.peerUrls()))
+                .toList();
+    }
+
+    /** One that never started has the name of the machine at its peer URLs. */
+    private MemberSpec spec(String name, List<URI> peerUrls) {
+        String own = survey.machines().stream()
+                .filter(machine -> name.isEmpty() && machine.member().peerUrls().equals(peerUrls))
+                .map(MachineSettings::name)
+                .findFirst()
+                .orElse(name.isEmpty() ? "unstarted" : name);
+        return new MemberSpec(own, peerUrls, List.of());
+    }
+
+    private boolean finish(ClusterFacts facts) {
+        if (!lost(facts).isEmpty()) {
+            verify(0, facts);
+        }
+        return grow(facts);
+    }
+
+    /**
+     * Starts stopped members with their data; voting members without data join one by one, each time when all others have
+     * all data.
+     */
+    private boolean grow(ClusterFacts facts) {
+        List<Remains> stopped = survey.remains(Optional.of(facts)).stream()
+                .filter(each -> each.isStopped() && facts.named(each.name()).isPresent())
+                .toList();
+        List<String> names = stopped.stream().map(Remains::name).toList();
+        if (!stopped.isEmpty() && operator.confirms("start " + String.join(", ", names) + " with their existing data")) {
+            stopped.forEach(each -> control.start(each.machine().member()));
+        }
+        ClusterFacts now = facts;
+        for (Optional<MachineSettings> next = lost(now).stream().findFirst();
+                next.isPresent();
+                next = lost(now).stream().findFirst()) {
+            MachineSettings machine = next.get();
+            if (!operator.confirms("start " + machine.name() + " without data; its old data is lost for good")) {
+                return true;
+            }
+            startEmpty(machine, members(now));
+            now = await(seen -> isHealthy(seen, machine.name()), machine.name() + " does not serve");
+            verify(0, now);
+        }
+        operator.print("the cluster has a quorum, nothing more to recover: " + now.quorum());
+        LOG.atInfo()
+                .addKeyValue("cluster_id", now.cluster())
+                .addKeyValue("voters", now.healthyVoters().size())
+                .log("recovery completed");
         return true;
     }
 
-    private void verify(Remains before, ClusterFacts alone) {
-        long revision = alone.voters()
-                .get(0)
-                .answer()
-                .map(answer -> answer.revision().value())
-                .orElse(0L);
-        long least = before.known().orElse(0L);
-        if (revision < least) {
-            throw new RecoveryException(
-                    before.machine().name() + " serves revision " + revision + " but had revision " + least
-                            + " before: its data is incomplete. Use the copy beside "
-                            + before.machine().dataDirectory(),
-                    null);
-        }
-        operator.tell("revision: " + revision);
+    private List<MachineSettings> lost(ClusterFacts facts) {
+        return survey.remains(Optional.of(facts)).stream()
+                .filter(each -> each.isVoter() && (each.isGone() || each.isEmpty()))
+                .map(Remains::machine)
+                .toList();
     }
 
-    /** With the flag still on, each start would make it forget those that have joined since. */
-    private void restartPlainly(MachineSettings machine) {
-        MemberSpec member = machine.member();
-        control.stop(member);
-        control.start(member);
-        requireDone(machine);
-        ClusterFacts alone = await(seen -> isAlone(seen, member), member.name() + " does not serve after its restart");
-        operator.tell(member.name() + " serves without --force-new-cluster: " + alone.quorum());
-        log.atInfo()
-                .addKeyValue("member", member.name())
-                .addKeyValue("cluster_id", alone.cluster())
-                .log("recovery completed");
+    private void verify(long least, ClusterFacts facts) {
+        operator.print(survey.verify(
+                survey.machines().stream()
+                        .filter(machine -> facts.named(machine.name())
+                                .filter(member -> member.isVoter() && member.isHealthy())
+                                .isPresent())
+                        .toList(),
+                least,
+                patience));
     }
 
-    /** Of what someone else does, the machines have told already that it is to be done. */
-    private void tellDone(MachineSettings machine, String what) {
+    /** Manual steps were printed already. */
+    private void printDone(MachineSettings machine, String what) {
         if (machine.process() != ProcessKind.MANUAL) {
-            operator.tell(what);
+            operator.print(what);
         }
     }
 
-    /** What someone else does is done when he says so. */
     private void requireDone(MachineSettings machine) {
         if (machine.process() == ProcessKind.MANUAL
                 && !operator.confirms("continue, with all manual steps done for " + machine.name())) {
@@ -242,15 +354,10 @@ public final class Recovery {
         }
     }
 
-    private static boolean isAlone(ClusterFacts facts, MemberSpec member) {
-        return facts.members().size() == 1
-                && facts.named(member.name()).filter(MemberFacts::isHealthy).isPresent();
-    }
-
     private ClusterFacts await(Predicate<ClusterFacts> wanted, String otherwise) {
         return Waiting.until(
                 patience,
                 () -> survey.look().filter(wanted),
-                () -> new RecoveryException(otherwise + " after " + patience.toSeconds() + " s; see its log", null));
+                () -> new RecoveryException(otherwise + " after " + patience.toSeconds() + " s; see the logs", null));
     }
 }

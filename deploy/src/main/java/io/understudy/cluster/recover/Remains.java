@@ -3,19 +3,19 @@ package io.understudy.cluster.recover;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.etcd.Role;
-import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /**
  * What is left of a member.
  *
- * @param role as those who answer list it; where nobody does, as its own data does
- * @param answer what it says of itself, if it answers
- * @param isRunning whether its process is there; empty if only its operator knows
- * @param hasData whether there is data of it on this machine; empty if that can't be seen from here
- * @param stored what is in that data, as far as it can be read
+ * @param role as responding members list it, or else its own log
+ * @param answer its status, if it responds
+ * @param isRunning whether its process runs; empty if only the operator can see that
+ * @param hasData whether this machine has data of it; empty if that cannot be seen from here
+ * @param stored that data, if it can be read
+ * @param trouble why it cannot be read
  */
 record Remains(
         MachineSettings machine,
@@ -23,23 +23,15 @@ record Remains(
         Optional<MemberAnswer> answer,
         Optional<Boolean> isRunning,
         Optional<Boolean> hasData,
-        Optional<Stored> stored) {
+        Optional<Stored> stored,
+        String trouble) {
+
+    private static final int LISTED_ENTRIES = 20;
 
     String name() {
         return machine.name();
     }
 
-    /** Whether anything is known to be left. */
-    boolean hasAnything() {
-        return answer.isPresent() || hasData.orElse(false);
-    }
-
-    /** Whether anything may be left, seen or not. */
-    boolean mayHaveAnything() {
-        return answer.isPresent() || hasData.orElse(true);
-    }
-
-    /** Alone it would stay one, and a cluster without a voter do nothing. */
     boolean isLearner() {
         return role.filter(Role.LEARNER::equals).isPresent();
     }
@@ -48,43 +40,57 @@ record Remains(
         return role.filter(Role.VOTER::equals).isPresent();
     }
 
-    /** The last revision it is known to have. */
-    Optional<Long> known() {
-        return Stream.of(answer.map(said -> said.revision().value()), stored.map(Stored::revision))
-                .flatMap(Optional::stream)
-                .max(Comparator.naturalOrder());
+    /** Whether its data can elect a leader: a log with entries, or a response. */
+    boolean hasLog() {
+        return answer.isPresent() || stored.filter(data -> !data.isEmpty()).isPresent();
     }
 
-    /** Whom its data lists as voters; none if that is unknown. */
-    Set<String> voters() {
-        return stored.map(Stored::voters).orElse(Set.of());
+    /** Whether an earlier run started it without data, and it received none yet. */
+    boolean isEmpty() {
+        return answer.isEmpty() && stored.filter(Stored::isEmpty).isPresent();
     }
 
-    /** Whether it may vote, as far as is seen. */
+    /** Whether it is lost beyond doubt. */
+    boolean isGone() {
+        return answer.isEmpty() && !hasData.orElse(true);
+    }
+
     boolean isThere() {
         return answer.isPresent() || isRunning.orElse(false);
     }
 
-    /** With what was known before it was started: who runs keeps its database locked, and without a quorum does not answer. */
-    Remains since(Remains earlier) {
-        Optional<Stored> both = earlier.known()
-                .map(least -> new Stored(
-                        Math.max(least, known().orElse(least)), voters().isEmpty() ? earlier.voters() : voters()))
-                .or(() -> stored);
-        return new Remains(machine, role.or(earlier::role), answer, isRunning, hasData, both);
+    /** Whether it is a member with data that does not run. */
+    boolean isStopped() {
+        return hasData.orElse(false) && !isRunning.orElse(true) && role.isPresent() && hasLog();
     }
 
-    /** Whether it might come back just by starting it. */
+    /** Whether its restart may restore the quorum. */
     boolean isStartable() {
-        return answer.isEmpty() && hasData.orElse(false) && !isRunning.orElse(true);
+        return isStopped() && isVoter();
     }
 
-    /** One line, without the name. */
-    String told() {
+    /** The index up to which its log certainly extends. */
+    long index() {
+        return Stream.of(stored.map(data -> data.log().last().index()), answer.map(MemberAnswer::raftIndex))
+                .flatMap(Optional::stream)
+                .max(Long::compare)
+                .orElse(0L);
+    }
+
+    LogPosition last() {
+        return stored.map(data -> data.log().last()).orElse(LogPosition.NONE);
+    }
+
+    /** Its state in one line, without the name. */
+    String state() {
+        String data = stored.filter(each -> !each.isEmpty())
+                .map(each -> "; log ends at " + each.log().last() + ", committed up to " + each.committed()
+                        + ", database at revision " + each.database().revision())
+                .orElse("");
         if (answer.isPresent()) {
-            MemberAnswer said = answer.get();
-            return (isLearner() ? "is a learner and " : "") + "responds: raft term " + said.raftTerm()
-                    + ", committed index " + said.raftIndex() + ", revision " + said.revision();
+            return (isLearner() ? "is a learner and responds: " : "responds: ") + "raft term "
+                    + answer.get().raftTerm() + ", committed index "
+                    + answer.get().raftIndex() + ", revision " + answer.get().revision() + data;
         }
         if (hasData.isEmpty()) {
             return "does not respond; its data is not accessible from this machine";
@@ -92,9 +98,25 @@ record Remains(
         if (!hasData.get()) {
             return "has no data in " + machine.dataDirectory();
         }
-        return "does not respond"
+        return (isLearner() ? "is a learner and does not respond" : "does not respond")
                 + (isRunning.orElse(false) ? ", but its process is running" : "; its process has exited")
                 + "; data in " + machine.dataDirectory()
-                + known().map(last -> ", up to at least revision " + last).orElse(", not readable");
+                + (stored.isEmpty() ? ", not readable: " + trouble : isEmpty() ? ", empty" : data);
+    }
+
+    /** Entries after the commit index, for the operator; none of them is certainly acknowledged. */
+    List<String> tail() {
+        List<String> lines = stored.map(data -> data.log().tail().stream()
+                        .filter(entry -> entry.at().index() > data.committed()
+                                && !entry.description().isEmpty())
+                        .map(entry -> "    index " + entry.at().index() + ": " + entry.description())
+                        .toList())
+                .orElse(List.of());
+        return lines.size() <= LISTED_ENTRIES
+                ? lines
+                : Stream.concat(
+                                lines.subList(0, LISTED_ENTRIES).stream(),
+                                Stream.of("    and " + (lines.size() - LISTED_ENTRIES) + " more"))
+                        .toList();
     }
 }

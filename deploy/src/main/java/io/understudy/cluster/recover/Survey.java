@@ -1,5 +1,10 @@
 package io.understudy.cluster.recover;
 
+import io.etcd.jetcd.api.HashKVRequest;
+import io.etcd.jetcd.api.HashKVResponse;
+import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.StatusRequest;
+import io.etcd.jetcd.api.StatusResponse;
 import io.understudy.cluster.machine.DataDirectory;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
@@ -7,105 +12,178 @@ import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.observe.PeerPort;
 import io.understudy.cluster.observe.UnobservableException;
-import io.understudy.cluster.snapshot.SnapshotException;
-import io.understudy.cluster.snapshot.SnapshotTool;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.Role;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import io.understudy.local.process.Waiting;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
 
 /**
- * Looks at what is left of a cluster: at those that answer, and at the data of those that don't.
+ * Reads what is left of a cluster: the state of responding members, and the data of all on this machine.
  *
- * @param machines where members run
- * @param patience how long each look waits for those that don't answer
+ * @param machines of the members
+ * @param connections stay the caller's to close
+ * @param patience maximum time for responses
  */
 public record Survey(
         ClusterObserver observer,
         Machines control,
         List<MachineSettings> machines,
-        SnapshotTool tool,
+        EtcdConnections connections,
         Duration patience) {
 
     private static final Duration LOOK = Duration.ofSeconds(3);
+
+    /** A member reads its whole database for it. */
+    private static final Duration HASH = Duration.ofMinutes(2);
 
     public Survey {
         machines = List.copyOf(machines);
     }
 
-    public Survey(ClusterObserver observer, Machines control, List<MachineSettings> machines, SnapshotTool tool) {
-        this(observer, control, machines, tool, LOOK);
+    public Survey(
+            ClusterObserver observer, Machines control, List<MachineSettings> machines, EtcdConnections connections) {
+        this(observer, control, machines, connections, LOOK);
     }
 
-    /** Empty if nobody answers. */
+    /** Empty if no voting member responds. */
     Optional<ClusterFacts> look() {
         try {
             return Optional.of(observer.observe(patience));
         } catch (UnobservableException e) {
             return Optional.empty();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new RecoveryException("interrupted while reading the state of the cluster", e);
+            throw interrupted(e);
         }
     }
 
-    /** What is left of each. */
     List<Remains> remains(Optional<ClusterFacts> facts) {
         return machines.stream().map(machine -> remains(machine, facts)).toList();
-    }
-
-    /** Members that have run where no machine is configured: what they have can't be known. */
-    List<String> elsewhere(Optional<ClusterFacts> facts) {
-        return facts.stream()
-                .flatMap(seen -> seen.members().stream())
-                .filter(MemberFacts::hasStarted)
-                .map(MemberFacts::name)
-                .filter(name ->
-                        machines.stream().noneMatch(machine -> machine.name().equals(name)))
-                .toList();
     }
 
     private Remains remains(MachineSettings machine, Optional<ClusterFacts> facts) {
         Optional<MemberFacts> member = facts.flatMap(seen -> seen.named(machine.name()));
         Optional<Boolean> isRunning = control.isRunning(machine.member());
-        if (machine.process() == ProcessKind.MANUAL) {
-            return new Remains(
-                    machine,
-                    member.map(MemberFacts::role),
-                    member.flatMap(MemberFacts::answer),
-                    isRunning,
-                    Optional.empty(),
-                    Optional.empty());
+        Optional<Boolean> hasData = Optional.empty();
+        Optional<Stored> stored = Optional.empty();
+        String trouble = "";
+        if (machine.process() != ProcessKind.MANUAL) {
+            hasData = Optional.of(new DataDirectory(machine.dataDirectory()).hasMember());
+            try {
+                stored = hasData.get() ? Optional.of(Stored.read(machine.dataDirectory())) : stored;
+            } catch (IOException e) {
+                trouble = String.valueOf(e.getMessage());
+            }
         }
-        boolean hasData = new DataDirectory(machine.dataDirectory()).hasMember();
-        // A member that runs keeps its database locked.
-        Optional<Stored> stored = hasData && !isRunning.orElse(true) ? stored(machine) : Optional.empty();
         return new Remains(
                 machine,
-                facts.isPresent() ? member.map(MemberFacts::role) : stored.flatMap(data -> role(machine, data)),
+                member.map(MemberFacts::role).or(stored(stored)),
                 member.flatMap(MemberFacts::answer),
                 isRunning,
-                Optional.of(hasData),
-                stored);
+                hasData,
+                stored,
+                trouble);
     }
 
-    private static Optional<Role> role(MachineSettings machine, Stored data) {
-        return Optional.of(Role.VOTER).filter(voter -> data.voters().contains(machine.name()));
+    private static Supplier<Optional<Role>> stored(Optional<Stored> stored) {
+        return () -> stored.flatMap(data -> data.isVoter()
+                ? Optional.of(Role.VOTER)
+                : data.isLearner() ? Optional.of(Role.LEARNER) : Optional.empty());
     }
 
-    private Optional<Stored> stored(MachineSettings machine) {
-        Path database =
-                machine.dataDirectory().resolve("member").resolve("snap").resolve("db");
-        if (!Files.exists(database)) {
-            return Optional.empty();
+    /** The member's status by its own client port; learners without a leader still serve it. */
+    Optional<StatusResponse> status(MachineSettings machine) {
+        return call(connections.call(
+                endpoint(machine), MaintenanceGrpc.getStatusMethod(), StatusRequest.getDefaultInstance(), patience));
+    }
+
+    /**
+     * Compares members by their hashes at one revision.
+     *
+     * @param least that the revision must be at least
+     * @return what was compared, in a sentence
+     * @throws RecoveryException they differ, lack revisions, or do not respond
+     */
+    String verify(List<MachineSettings> members, long least, Duration deadline) {
+        String names = String.join(", ", members.stream().map(MachineSettings::name).toList());
+        long revision = members.stream()
+                .map(machine -> Waiting.until(
+                        deadline,
+                        () -> status(machine),
+                        () -> new RecoveryException(
+                                machine.name() + " does not serve after " + deadline.toSeconds() + " s; see its log",
+                                null)))
+                .mapToLong(status -> status.getHeader().getRevision())
+                .max()
+                .orElse(0L);
+        if (revision < least) {
+            throw new RecoveryException(
+                    names + " serve revision " + revision + ", not the expected revision " + least
+                            + ". The old data is kept beside the data directories",
+                    null);
         }
+        List<HashKVResponse> hashes = members.stream()
+                .map(machine -> Waiting.until(
+                        deadline,
+                        () -> hash(machine, revision),
+                        () -> new RecoveryException(
+                                machine.name() + " gives no hash of revision " + revision + " after "
+                                        + deadline.toSeconds() + " s; see its log",
+                                null)))
+                .toList();
+        // Members compact at different times; only equal compactions are comparable.
+        boolean isComparable = hashes.stream()
+                        .map(HashKVResponse::getCompactRevision)
+                        .distinct()
+                        .count()
+                <= 1;
+        if (isComparable && hashes.stream().map(HashKVResponse::getHash).distinct().count() > 1) {
+            throw new RecoveryException(
+                    names + " differ at revision " + revision + ". The old data is kept beside the data directories",
+                    null);
+        }
+        return "verified: revision " + revision + (isComparable ? ", equal hashes of " : ", present at ") + names;
+    }
+
+    /** Empty if the member does not have that revision, or does not respond. */
+    private Optional<HashKVResponse> hash(MachineSettings machine, long revision) {
+        return call(connections.call(
+                endpoint(machine),
+                MaintenanceGrpc.getHashKVMethod(),
+                HashKVRequest.newBuilder().setRevision(revision).build(),
+                HASH));
+    }
+
+    /** Whether the member serves peers, as it does without a leader. */
+    boolean servesPeers(MachineSettings machine) {
+        return call(PeerPort.answers(connections, machine.member().peerUrls().get(0), patience))
+                .orElse(false);
+    }
+
+    static Endpoint endpoint(MachineSettings machine) {
+        return Endpoint.of(machine.member().clientUrls().get(0));
+    }
+
+    private static <T> Optional<T> call(CompletableFuture<T> answer) {
         try {
-            return Optional.of(new Stored(tool.contents(database).revision(), Stored.voters(database)));
-        } catch (SnapshotException e) {
+            return Optional.of(answer.get());
+        } catch (ExecutionException e) {
             return Optional.empty();
+        } catch (InterruptedException e) {
+            throw interrupted(e);
         }
+    }
+
+    private static RecoveryException interrupted(InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return new RecoveryException("interrupted while reading the state of the cluster", e);
     }
 }

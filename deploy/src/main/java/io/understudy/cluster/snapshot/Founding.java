@@ -9,8 +9,9 @@ import java.util.List;
  * @param members its first, all of them voters
  * @param token what tells it from others with the same members, such as the one the snapshot is from
  * @param bump by how much revisions are moved ahead, so that no client of the old cluster has seen them; 0 for none
+ * @param hasDigest whether the snapshot ends with a digest; a copied database does not
  */
-public record Founding(List<MemberSpec> members, String token, long bump) {
+public record Founding(List<MemberSpec> members, String token, long bump, boolean hasDigest) {
 
     public Founding {
         members = List.copyOf(members);

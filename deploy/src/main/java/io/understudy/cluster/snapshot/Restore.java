@@ -41,12 +41,26 @@ public final class Restore {
      * @throws SnapshotException the snapshot is damaged, a member runs, or there is data already; nothing was made then
      */
     public void restore(Path snapshot, List<MachineSettings> machines, String token, long bump) {
-        SnapshotTool.Contents contents = verified(snapshot);
+        try {
+            Digest.require(snapshot);
+        } catch (IOException e) {
+            throw new SnapshotException("cannot read snapshot " + snapshot, e);
+        }
+        restore(snapshot, machines, token, bump, true);
+    }
+
+    /** As {@link #restore(Path, List, String, long)}, from a member's copied database. */
+    public void restoreDatabase(Path database, List<MachineSettings> machines, String token, long bump) {
+        restore(database, machines, token, bump, false);
+    }
+
+    private void restore(Path snapshot, List<MachineSettings> machines, String token, long bump, boolean hasDigest) {
+        SnapshotTool.Contents contents = tool.contents(snapshot);
         machines.forEach(this::requireNothingThere);
         progress.accept("snapshot " + snapshot + " is intact: revision " + contents.revision() + ", "
                 + Counted.of(contents.keys(), "key with its history", "keys with their history"));
         Founding cluster =
-                new Founding(machines.stream().map(MachineSettings::member).toList(), token, bump);
+                new Founding(machines.stream().map(MachineSettings::member).toList(), token, bump, hasDigest);
         for (MachineSettings machine : machines) {
             if (machine.process() == ProcessKind.MANUAL) {
                 progress.accept("To do for member " + machine.name() + ": copy the snapshot to its machine, then");
@@ -58,15 +72,6 @@ public final class Restore {
                 progress.accept("restored " + machine.name() + " into " + machine.dataDirectory());
             }
         }
-    }
-
-    private SnapshotTool.Contents verified(Path snapshot) {
-        try {
-            Digest.require(snapshot);
-        } catch (IOException e) {
-            throw new SnapshotException("cannot read snapshot " + snapshot, e);
-        }
-        return tool.contents(snapshot);
     }
 
     private void requireNothingThere(MachineSettings machine) {

@@ -7,6 +7,7 @@ import io.etcd.jetcd.api.StatusRequest;
 import io.etcd.jetcd.api.StatusResponse;
 import io.grpc.Context;
 import io.grpc.StatusRuntimeException;
+import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
@@ -24,8 +25,10 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
@@ -88,7 +91,7 @@ public final class SnapshotTaker {
             try {
                 Endpoint address = addresses.apply(member.id()).orElseThrow();
                 requireCurrent(facts, member, address);
-                return take(member, address, directory, now);
+                return take(member.label(), member.isLearner(), address, directory, now);
             } catch (SnapshotException e) {
                 log.atWarn()
                         .addKeyValue("member", member.label())
@@ -122,7 +125,7 @@ public final class SnapshotTaker {
         Waiting.until(
                 APPLY_PATIENCE,
                 () -> {
-                    StatusResponse status = status(member, address);
+                    StatusResponse status = status(member.label(), address);
                     if (status.getHeader().getClusterId() != facts.cluster().value()
                             || status.getHeader().getMemberId() != member.id().value()) {
                         throw new SnapshotException("another member responds at " + address, null);
@@ -135,7 +138,7 @@ public final class SnapshotTaker {
                         null));
     }
 
-    private StatusResponse status(MemberFacts member, Endpoint address) {
+    private StatusResponse status(String member, Endpoint address) {
         try {
             return connections
                     .call(
@@ -145,14 +148,54 @@ public final class SnapshotTaker {
                             STATUS_DEADLINE)
                     .get();
         } catch (ExecutionException e) {
-            throw new SnapshotException(member.label() + " at " + address + " does not respond", e.getCause());
+            throw new SnapshotException(member + " at " + address + " does not respond", e.getCause());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new SnapshotException("interrupted while reading the status of " + member.label(), e);
+            throw new SnapshotException("interrupted while reading the status of " + member, e);
         }
     }
 
-    private Taken take(MemberFacts member, Endpoint address, SnapshotDirectory directory, Instant now) {
+    /**
+     * Saves one from a learner without a cluster, which has nothing to compare it with.
+     *
+     * @throws SnapshotException it gave none that is whole
+     */
+    public Taken takeFromLearner(String member, Endpoint address, SnapshotDirectory directory, Instant now) {
+        return take(member, true, address, directory, now);
+    }
+
+    /**
+     * Saves one from the learner with the most applied entries, for when no voting member responds.
+     *
+     * @throws SnapshotException no learner responds, or gave one that is whole
+     */
+    public Taken takeFromLearners(List<MachineSettings> machines, SnapshotDirectory directory, Instant now) {
+        Map<MachineSettings, Long> learners = new HashMap<>();
+        for (MachineSettings machine : machines) {
+            try {
+                StatusResponse status = status(machine.name(), endpoint(machine));
+                if (status.getIsLearner()) {
+                    learners.put(machine, status.getRaftAppliedIndex());
+                }
+            } catch (SnapshotException e) {
+                log.atDebug()
+                        .addKeyValue("member", machine.name())
+                        .addKeyValue("cause", e.getMessage())
+                        .log("member does not respond");
+            }
+        }
+        MachineSettings learner = learners.entrySet().stream()
+                .max(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey)
+                .orElseThrow(() -> new SnapshotException("no member responds, learners included", null));
+        return takeFromLearner(learner.name(), endpoint(learner), directory, now);
+    }
+
+    private static Endpoint endpoint(MachineSettings machine) {
+        return Endpoint.of(machine.member().clientUrls().get(0));
+    }
+
+    private Taken take(String member, boolean isLearner, Endpoint address, SnapshotDirectory directory, Instant now) {
         Path file = directory.fileOf(now);
         Path part = file.resolveSibling(file.getFileName() + ".part");
         long began = System.nanoTime();
@@ -168,20 +211,20 @@ public final class SnapshotTaker {
                 SnapshotFile saved = new SnapshotFile(file, now, Files.size(file), false);
                 log.atInfo()
                         .addKeyValue("file", file)
-                        .addKeyValue("member", member.label())
-                        .addKeyValue("learner", member.isLearner())
+                        .addKeyValue("member", member)
+                        .addKeyValue("learner", isLearner)
                         .addKeyValue("bytes", saved.bytes())
                         .addKeyValue("revision", contents.revision())
                         .addKeyValue("ms", took.toMillis())
                         .log("snapshot saved");
-                return new Taken(saved, member.label(), contents, took);
+                return new Taken(saved, member, contents, took);
             } finally {
                 Files.deleteIfExists(part);
             }
         } catch (IOException e) {
             throw new SnapshotException("cannot write snapshot " + file, e);
         } catch (StatusRuntimeException e) {
-            throw new SnapshotException("snapshot from " + member.label() + " at " + address + " failed", e);
+            throw new SnapshotException("snapshot from " + member + " at " + address + " failed", e);
         }
     }
 

@@ -59,6 +59,21 @@ public record SnapshotTool(Path program) {
                 .map(SnapshotTool::new);
     }
 
+    /**
+     * The one beside the server that machines name, of the version of the data; or else that of this machine.
+     *
+     * @throws io.understudy.local.binary.EtcdNotFoundException there is none, and it cannot be fetched
+     */
+    public static SnapshotTool of(List<MachineSettings> machines) {
+        return machines.stream()
+                .flatMap(machine -> machine.program().stream())
+                .map(program -> program.resolveSibling("etcdutl"))
+                .filter(Files::isExecutable)
+                .findFirst()
+                .map(SnapshotTool::new)
+                .orElseGet(SnapshotTool::find);
+    }
+
     public static SnapshotTool of(EtcdBinaries binaries) {
         Path etcdutl = binaries.etcdutl();
         return new SnapshotTool(etcdutl == null ? binaries.etcdctl() : etcdutl);
@@ -106,6 +121,9 @@ public record SnapshotTool(Path program) {
                 "--initial-cluster-token=" + cluster.token(),
                 "--initial-advertise-peer-urls="
                         + member.peerUrls().stream().map(URI::toString).collect(Collectors.joining(","))));
+        if (!cluster.hasDigest()) {
+            line.add("--skip-hash-check");
+        }
         if (cluster.bump() > 0) {
             line.add("--bump-revision=" + cluster.bump());
             line.add("--mark-compacted");

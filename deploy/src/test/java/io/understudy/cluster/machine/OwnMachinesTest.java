@@ -79,9 +79,6 @@ final class OwnMachinesTest {
         assertThat(arguments())
                 .contains("--initial-cluster-state=existing")
                 .doesNotContain("--initial-cluster=one=http://127.0.0.1:11");
-        machines.stop(MEMBER);
-        machines.startAlone(MEMBER);
-        assertThat(arguments()).contains("--force-new-cluster=true");
     }
 
     @Test

@@ -15,11 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * With a script in place of systemctl.
- *
- * <p>Tests invariant DP14.
- */
+/** With a script in place of systemctl. */
 final class SystemdControlTest {
 
     @TempDir
@@ -88,28 +84,6 @@ final class SystemdControlTest {
         assertThat(control.isRunning(machine)).isTrue();
         control.stop(machine);
         assertThat(control.isRunning(machine)).isFalse();
-    }
-
-    @Test
-    void whatForgetsOthersIsNotKeptForTheNextStart() throws IOException {
-        control.run(machine, EtcdFlags.alone(machine));
-        assertThat(folder.resolve("startedWith")).content().contains("ETCD_FORCE_NEW_CLUSTER=\"true\"");
-        assertThat(folder.resolve("etc/one.env"))
-                .content()
-                .contains("ETCD_NAME=\"one\"")
-                .doesNotContain("FORCE_NEW_CLUSTER");
-    }
-
-    @Test
-    void whatForgetsOthersIsTakenFromAFileLeftByAnInterruptedRecovery() throws IOException {
-        Files.createDirectories(folder.resolve("etc"));
-        Files.write(folder.resolve("etc/one.env"), EtcdFlags.alone(machine).variables());
-        control.rememberOthers(machine);
-        assertThat(folder.resolve("etc/one.env"))
-                .content()
-                .contains("ETCD_NAME=\"one\"")
-                .doesNotContain("FORCE_NEW_CLUSTER");
-        assertThat(folder).isDirectoryNotContaining("glob:**/calls");
     }
 
     @Test

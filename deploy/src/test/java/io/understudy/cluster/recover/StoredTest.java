@@ -1,6 +1,5 @@
 package io.understudy.cluster.recover;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
@@ -9,20 +8,19 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is no whole database tells nothing; what real ones tell is for RecoveryIT. */
+/** Files that are no databases; those of real members are read in {@link RecoveryIT}. */
 final class StoredTest {
 
     @TempDir
     private Path folder;
 
     @Test
-    void whatIsNoDatabaseListsNobody() throws IOException {
+    void aFileThatIsNoDatabaseIsRefused() throws IOException {
         Path file = folder.resolve("db");
-        assertThat(Stored.voters(file)).isEmpty();
+        assertThatThrownBy(() -> Stored.Database.read(file)).isInstanceOf(IOException.class);
         Files.write(file, new byte[0]);
-        assertThat(Stored.voters(file)).isEmpty();
+        assertThatThrownBy(() -> Stored.Database.read(file)).hasMessageContaining("is not a bbolt database");
         Files.write(file, new byte[1 << 17]);
-        assertThat(Stored.voters(file)).isEmpty();
-        assertThatThrownBy(() -> BoltFile.open(file)).hasMessageContaining("is not a bbolt database");
+        assertThatThrownBy(() -> Stored.Database.read(file)).hasMessageContaining("is not a bbolt database");
     }
 }

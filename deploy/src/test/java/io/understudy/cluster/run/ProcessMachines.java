@@ -82,11 +82,6 @@ final class ProcessMachines implements Machines, AutoCloseable {
     }
 
     @Override
-    public void startAlone(MemberSpec member) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
     public void copyData(MemberSpec member) {
         throw new UnsupportedOperationException();
     }

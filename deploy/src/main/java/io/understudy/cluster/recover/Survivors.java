@@ -1,0 +1,280 @@
+package io.understudy.cluster.recover;
+
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The voting members that elect a leader from what is left. Without effects; a doubt is left to the operator.
+ *
+ * <p>Invariant DP10: without consent nothing is given up while a quorum may exist or another member may have more data.
+ *
+ * <p>Invariant DP14: a recovery starts fewer voting members without data than a quorum, and no more than the survivors
+ * lack: so only the most complete survivor can be elected.
+ *
+ * @param all the survivors; each starts with its data
+ * @param best the one with the most complete log, as far as logs are readable
+ * @param empty lost voting members that start without data, so that there is a quorum
+ * @param others lost voting members that may follow once the quorum has all data
+ * @param ahead learners that have more than the survivors, and cannot follow them
+ * @param members the IDs of all members, learners included
+ */
+record Survivors(
+        List<Remains> all,
+        Remains best,
+        List<Remains> empty,
+        List<Remains> others,
+        List<Remains> ahead,
+        Set<Long> members) {
+
+    Survivors {
+        all = List.copyOf(all);
+        empty = List.copyOf(empty);
+        others = List.copyOf(others);
+        ahead = List.copyOf(ahead);
+        members = Set.copyOf(members);
+    }
+
+    /**
+     * The members by ID.
+     *
+     * @param changes later configurations, in the log's uncommitted part
+     */
+    private record Membership(Voting voting, Map<Long, Stored.Listed> listed, List<Voting> changes) {
+
+        static Membership of(Remains best, Optional<ClusterFacts> facts) {
+            Map<Long, Stored.Listed> listed = new HashMap<>();
+            best.stored().ifPresent(data -> listed.putAll(data.database().members()));
+            facts.ifPresent(seen -> seen.members()
+                    .forEach(each -> listed.put(each.id().value(), new Stored.Listed(each.name(), each.peerUrls()))));
+            if (best.stored().isEmpty()) {
+                ClusterFacts seen = facts.orElseThrow();
+                return new Membership(new Voting(ids(seen.voters()), ids(seen.learners())), listed, List.of());
+            }
+            WriteAheadLog log = best.stored().get().log();
+            List<Voting> changes = new ArrayList<>();
+            Voting voting = log.voting();
+            for (LogEntry change : log.pendingChanges()) {
+                voting = voting.after(change);
+                changes.add(voting);
+            }
+            return new Membership(log.voting(), listed, changes);
+        }
+
+        private static Set<Long> ids(List<MemberFacts> members) {
+            return members.stream().map(each -> each.id().value()).collect(Collectors.toSet());
+        }
+
+        /** Empty for one that is no member. */
+        Optional<Long> id(Remains each) {
+            return each.stored()
+                    .filter(data -> !data.isEmpty())
+                    .map(data -> data.log().member())
+                    .or(() -> listed.entrySet().stream()
+                            .filter(entry -> isAt(entry.getValue(), each.machine()))
+                            .map(Map.Entry::getKey)
+                            .findFirst());
+        }
+
+        private static boolean isAt(Stored.Listed member, MachineSettings machine) {
+            return member.name().isEmpty()
+                    ? member.peerUrls().equals(machine.member().peerUrls())
+                    : member.name().equals(machine.name());
+        }
+
+        boolean staysVoter(Remains each) {
+            return changes.stream().allMatch(voting -> id(each).filter(voting.voters()::contains)
+                    .isPresent());
+        }
+
+        String label(long id) {
+            return Optional.ofNullable(listed.get(id))
+                    .map(Stored.Listed::name)
+                    .filter(name -> !name.isEmpty())
+                    .orElse(Long.toHexString(id));
+        }
+    }
+
+    /** Whether a voting member has anything left. */
+    static boolean exist(List<Remains> remains) {
+        return remains.stream().anyMatch(each -> each.isVoter() && each.hasLog());
+    }
+
+    /**
+     * Chooses them.
+     *
+     * @param from their names; all others are given up. Empty for every voting member with data
+     * @throws RecoveryException there are none, another member may have more, or too few machines are configured
+     */
+    static Survivors choose(Set<String> from, List<Remains> remains, Optional<ClusterFacts> facts) {
+        for (String name : from) {
+            requireUsable(name, remains);
+        }
+        Remains best = remains.stream()
+                .filter(each -> from.isEmpty() || from.contains(each.name()))
+                .filter(each -> each.isVoter() && each.hasLog())
+                .max(Comparator.comparing(Remains::last).thenComparingLong(Remains::index))
+                .orElseThrow(() ->
+                        new RecoveryException("no voting member responds, and no data of one is accessible", null));
+        Membership members = Membership.of(best, facts);
+        if (members.voting().voters().isEmpty()) {
+            throw new RecoveryException(
+                    "the log of " + best.name() + " does not name the voting members; restore a snapshot: understudy"
+                            + " cluster restore",
+                    null);
+        }
+        List<Remains> survivors = remains.stream()
+                .filter(each -> from.isEmpty() || from.contains(each.name()))
+                .filter(each -> each.hasLog()
+                        && members.id(each)
+                                .filter(members.voting().voters()::contains)
+                                .isPresent())
+                .toList();
+        List<Remains> learners = remains.stream()
+                .filter(each -> members.id(each)
+                        .filter(members.voting().learners()::contains)
+                        .isPresent())
+                .toList();
+        if (from.isEmpty()) {
+            requireNoDoubt(members, best, survivors, learners, remains);
+        }
+        int missing = members.voting().quorum() - survivors.size();
+        if (missing <= 0) {
+            throw new RecoveryException(
+                    survivors.size() + " of " + members.voting().voters().size()
+                            + " voting members have their data, enough for a quorum: see their logs",
+                    null);
+        }
+        List<Remains> lost = remains.stream()
+                .filter(each -> members.id(each)
+                                .filter(members.voting().voters()::contains)
+                                .isPresent()
+                        && survivors.stream().noneMatch(other -> other.name().equals(each.name())))
+                // Members without data that an earlier run started count first: there are never more of them.
+                .sorted(Comparator.comparing((Remains each) -> !each.isEmpty())
+                        .thenComparing(each -> !members.staysVoter(each))
+                        .thenComparing(each -> !each.isGone()))
+                .toList();
+        if (lost.size() < missing) {
+            throw new RecoveryException(
+                    missing + " lost voting members have to start without data, and machines are configured for "
+                            + lost.size() + ": configure them under their old names and peer URLs",
+                    null);
+        }
+        List<Remains> empty = lost.subList(0, missing);
+        lost.forEach(each -> requireSameUrls(members, each));
+        requireQuorum(members, survivors, empty);
+        return new Survivors(
+                survivors,
+                best,
+                empty,
+                lost.subList(missing, lost.size()),
+                learners.stream().filter(each -> isAhead(each, best)).toList(),
+                Stream.concat(members.voting().voters().stream(), members.voting().learners().stream())
+                        .collect(Collectors.toSet()));
+    }
+
+    private static void requireUsable(String name, List<Remains> remains) {
+        Remains named = remains.stream()
+                .filter(each -> each.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new RecoveryException("no machine is configured for member " + name, null));
+        if (named.isGone()
+                || named.isEmpty()
+                || (!named.hasLog() && named.hasData().isPresent())) {
+            throw new RecoveryException("cannot recover from " + name + ": it " + named.state(), null);
+        }
+    }
+
+    private static boolean isAhead(Remains learner, Remains best) {
+        boolean isReadable = learner.stored().isPresent() && best.stored().isPresent();
+        return isReadable ? learner.last().compareTo(best.last()) > 0 : learner.index() > best.index();
+    }
+
+    private static void requireNoDoubt(
+            Membership members, Remains best, List<Remains> survivors, List<Remains> learners, List<Remains> remains) {
+        Set<Long> configured =
+                remains.stream().flatMap(each -> members.id(each).stream()).collect(Collectors.toSet());
+        List<String> doubts = Stream.of(
+                        members.voting().voters().stream()
+                                .filter(id -> !configured.contains(id))
+                                .map(id -> "no machine is configured for member " + members.label(id)),
+                        remains.stream()
+                                .filter(each -> members.id(each)
+                                                .filter(members.voting().voters()::contains)
+                                                .isPresent()
+                                        && !survivors.contains(each)
+                                        && !each.isGone()
+                                        && !each.isEmpty())
+                                .map(each -> each.name() + " may have more: it " + each.state()),
+                        learners.stream()
+                                .filter(each -> isAhead(each, best) || (!each.hasLog() && !each.isGone()))
+                                .map(each -> "learner " + each.name() + " "
+                                        + (isAhead(each, best) ? "has more than " + best.name() : "may have more")
+                                        + ": it " + each.state()))
+                .flatMap(each -> each)
+                .toList();
+        if (!doubts.isEmpty()) {
+            throw new RecoveryException(
+                    "cannot determine the members with the most recent data: " + String.join("; ", doubts)
+                            + ". Make their data accessible and run the command again, or choose members with --from NAME",
+                    null);
+        }
+    }
+
+    private static void requireSameUrls(Membership members, Remains lost) {
+        Stored.Listed listed = members.id(lost).map(members.listed()::get).orElse(null);
+        if (listed != null
+                && !Set.copyOf(listed.peerUrls())
+                        .equals(Set.copyOf(lost.machine().member().peerUrls()))) {
+            throw new RecoveryException(
+                    "machines." + lost.name() + ".peerUrls is "
+                            + lost.machine().member().peerUrls() + "; the cluster has " + listed.peerUrls()
+                            + ": configure these",
+                    null);
+        }
+    }
+
+    /** In the committed configuration, and in each one that the log's uncommitted part leads to. */
+    private static void requireQuorum(Membership members, List<Remains> survivors, List<Remains> empty) {
+        Set<Long> with = ids(members, survivors);
+        Set<Long> without = ids(members, empty);
+        List<Voting> all = new ArrayList<>(members.changes());
+        all.add(0, members.voting());
+        for (Voting voting : all) {
+            int complete = shared(with, voting.voters());
+            int blank = shared(without, voting.voters());
+            if (complete == 0 || complete + blank < voting.quorum() || blank >= voting.quorum()) {
+                throw new RecoveryException(
+                        "the uncommitted part of the log changes the voting members to "
+                                + voting.voters().stream()
+                                        .map(members::label)
+                                        .sorted()
+                                        .collect(Collectors.joining(", "))
+                                + ", which these members cannot elect a leader for: recover more data, or restore a"
+                                + " snapshot",
+                        null);
+            }
+        }
+    }
+
+    private static Set<Long> ids(Membership members, List<Remains> remains) {
+        return remains.stream().flatMap(each -> members.id(each).stream()).collect(Collectors.toSet());
+    }
+
+    private static int shared(Set<Long> one, Set<Long> other) {
+        Set<Long> shared = new HashSet<>(one);
+        shared.retainAll(other);
+        return shared.size();
+    }
+}
