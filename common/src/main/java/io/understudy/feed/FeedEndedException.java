@@ -63,13 +63,20 @@ public abstract sealed class FeedEndedException extends Exception {
         }
     }
 
-    /** One commit is larger than the configured limit. Fatal until the limit is raised. */
+    /** One commit is larger than the configured limit. Feeds of etcd replace such a commit by a snapshot instead. */
     public static final class CommitTooLarge extends FeedEndedException {
         private static final long serialVersionUID = 1L;
+        private final transient Revision revision;
 
         public CommitTooLarge(Revision revision, long bytes, long maxCommitBytes) {
             super("commit at revision " + revision + " has at least " + bytes + " bytes; allowed: " + maxCommitBytes
                     + " bytes (maxCommitBytes)");
+            this.revision = revision;
+        }
+
+        /** Revision of the commit. */
+        public Revision revision() {
+            return revision;
         }
     }
 

@@ -35,6 +35,7 @@ public final class ModelConsumer implements FeedConsumer {
     private long marks;
     private boolean announcedRecognised;
     private boolean recognised;
+    private @Nullable Revision replaced;
     private Revision announced = Revision.ZERO;
     private Revision historyUpTo = Revision.ZERO;
 
@@ -48,6 +49,19 @@ public final class ModelConsumer implements FeedConsumer {
                 .as("history is recognised before a snapshot")
                 .isFalse();
         announcedRecognised = true;
+    }
+
+    @Override
+    public synchronized void commitReplaced(Revision revision) {
+        assertThat(announcedRecognised)
+                .as("a commit is replaced in a recognised history")
+                .isTrue();
+        replaced = revision;
+    }
+
+    /** The last commit that a snapshot replaced; null if none. */
+    public synchronized @Nullable Revision replaced() {
+        return replaced;
     }
 
     @Override

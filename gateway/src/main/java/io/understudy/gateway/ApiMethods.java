@@ -21,7 +21,7 @@ import io.understudy.gateway.forward.EtcdMethod;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.member.MemberAnswers;
 import io.understudy.gateway.member.MembersShown;
-import io.understudy.gateway.read.Reads;
+import io.understudy.gateway.read.LeaderReads;
 import io.understudy.gateway.server.CallMethod;
 import io.understudy.gateway.server.GrpcMethod;
 import io.understudy.gateway.server.Reply;
@@ -51,7 +51,7 @@ final class ApiMethods {
     private static final String MEMBERS = ClusterGrpc.getMemberListMethod().getFullMethodName();
 
     private final ReadPermissions permissions;
-    private final Reads reads;
+    private final LeaderReads reads;
     private final Watches watches;
     private final Forwarding forwarding;
     private final MemberAnswers self;
@@ -59,7 +59,7 @@ final class ApiMethods {
 
     ApiMethods(
             ReadPermissions permissions,
-            Reads reads,
+            LeaderReads reads,
             Watches watches,
             Forwarding forwarding,
             MemberAnswers self,
@@ -151,6 +151,9 @@ final class ApiMethods {
 
     /** As etcd 3.5.30 does, to root only ({@code v3rpc/maintenance.go}). */
     private Future<StatusResponse> status(Caller caller) {
+        if (reads.fails(caller)) {
+            return Future.failedFuture(ApiException.noLeader());
+        }
         return permissions
                 .check(caller.principal(), Permission.Standing.ROOT)
                 .compose(allowed -> answered(self::status));
@@ -158,6 +161,9 @@ final class ApiMethods {
 
     /** As etcd does, to any user. */
     private Future<MemberListResponse> gateways(Caller caller) {
+        if (reads.fails(caller)) {
+            return Future.failedFuture(ApiException.noLeader());
+        }
         return permissions
                 .check(caller.principal(), Permission.Standing.USER)
                 .compose(allowed -> answered(self::gateways));

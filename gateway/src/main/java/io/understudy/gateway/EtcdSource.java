@@ -13,6 +13,7 @@ import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.forward.ForwardMetrics;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.forward.SourceForwarding;
+import io.understudy.gateway.history.Compactions;
 import io.understudy.gateway.history.SourceEntries;
 import io.understudy.gateway.history.SourceHistory;
 import io.understudy.gateway.hub.CommitHistory;
@@ -55,6 +56,7 @@ final class EtcdSource implements GatewaySource {
     private final EtcdCluster cluster;
     private final SourceFacts facts;
     private final EtcdFeedSource feeds;
+    private final Compactions compactions;
     private final Verifier verifier;
     private final SourceForm jsonForm;
     private final SourceEntries previousEntries;
@@ -93,6 +95,7 @@ final class EtcdSource implements GatewaySource {
                         .withHistoryRevisions(
                                 Math.min(MOST_HISTORY, settings.replica().windowRevisions())),
                 fed);
+        this.compactions = new Compactions(replica, feeds);
         this.verifier = new Verifier(replica, cluster, settings.feed(), settings.verify(), verified(metrics));
         this.jsonForm = new SourceForm(cluster);
         this.previousEntries = new SourceEntries(cluster, settings.feed());
@@ -100,6 +103,7 @@ final class EtcdSource implements GatewaySource {
                 cluster,
                 settings.forward(),
                 forwarded,
+                replica::compacted,
                 () -> permissions != null && permissions.isEnforced(),
                 files != null && files.certificate() != null);
     }
@@ -203,6 +207,7 @@ final class EtcdSource implements GatewaySource {
     @Override
     public void start(ReplicaWriter writer) {
         verifier.start();
+        compactions.start();
         if (permissions != null) {
             permissions.start();
         }
@@ -219,6 +224,7 @@ final class EtcdSource implements GatewaySource {
             steps.run("permissions", permissions::close);
         }
         steps.run("previous entries", previousEntries::close);
+        steps.run("compactions", compactions::close);
         steps.run("verifier", () -> verifier.close(settings.closeTimeout()));
         steps.run("JSON form", jsonForm::close);
         steps.run("source", cluster::close);

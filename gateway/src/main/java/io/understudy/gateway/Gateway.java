@@ -20,6 +20,7 @@ import io.understudy.gateway.member.MemberAnswers;
 import io.understudy.gateway.member.StatusReport;
 import io.understudy.gateway.metrics.GatewayMetrics;
 import io.understudy.gateway.permission.Rechecks;
+import io.understudy.gateway.read.LeaderReads;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.Condition;
@@ -146,9 +147,10 @@ public final class Gateway implements AutoCloseable {
                 source.answersReads(),
                 source.checks(reads),
                 settings.maxSilence());
+        LeaderReads served = new LeaderReads(reads, watches::isLeaderLost);
         ApiMethods methods = new ApiMethods(
                 permissions,
-                reads,
+                served,
                 watches,
                 source.forwarding(),
                 new MemberAnswers(
@@ -174,7 +176,7 @@ public final class Gateway implements AutoCloseable {
                 methods.overGrpc(),
                 listener,
                 new JsonApi(
-                        reads,
+                        served,
                         methods::call,
                         methods::stream,
                         source.jsonForm(),

@@ -2,6 +2,7 @@ package io.understudy.gateway;
 
 import static io.understudy.gateway.GatewayFixture.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
@@ -9,10 +10,18 @@ import io.etcd.jetcd.api.CompactionRequest;
 import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.KVGrpc.KVBlockingStub;
 import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.WatchResponse;
 import io.grpc.ManagedChannel;
+import io.understudy.gateway.forward.ForwardSettings;
+import io.understudy.gateway.forward.Writes;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -64,6 +73,76 @@ final class CompactionIT {
         } finally {
             direct.shutdownNow();
         }
+    }
+
+    /** A read in a revision, in a transaction, and a watch. */
+    @Test
+    void whatTheSourceHasCompactedIsAnsweredAsCompacted() throws Exception {
+        EtcdMember member = SOURCE.cluster().members().get(0);
+        ManagedChannel direct = GatewayFixture.channel(
+                member.directClientUrl().getHost(), member.directClientUrl().getPort());
+        KVBlockingStub etcd = GatewayFixture.kv(direct);
+        try (GatewayFixture fixture = new GatewayFixture(
+                GatewayFixture.settings(SOURCE.cluster()).withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD)))) {
+            fixture.awaitReady();
+            List<Long> revisions = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                revisions.add(etcd.put(PutRequest.newBuilder()
+                                .setKey(key(1))
+                                .setValue(ByteString.copyFromUtf8("v" + i))
+                                .build())
+                        .getHeader()
+                        .getRevision());
+            }
+            fixture.awaitRevision(revisions.get(3));
+            assertThat(read(fixture.kv(), revisions.get(0))).isEqualTo("v0");
+
+            assertThat(fixture.etcdctl("compaction", revisions.get(1).toString()))
+                    .contains("compacted revision");
+            assertCompacted(fixture, revisions.get(0), revisions.get(1));
+            assertThat(read(fixture.kv(), revisions.get(1))).isEqualTo("v1");
+
+            assertThat(etcd.compact(CompactionRequest.newBuilder()
+                                    .setRevision(revisions.get(3))
+                                    .build())
+                            .hasHeader())
+                    .isTrue();
+            await().atMost(PATIENCE).untilAsserted(() -> assertCompacted(fixture, revisions.get(2), revisions.get(3)));
+            assertThat(read(fixture.kv(), revisions.get(3))).isEqualTo("v3");
+        } finally {
+            direct.shutdownNow();
+        }
+    }
+
+    private static void assertCompacted(GatewayFixture fixture, long revision, long compactRevision) {
+        assertThatThrownBy(() -> read(fixture.kv(), revision))
+                .hasMessage("OUT_OF_RANGE: etcdserver: mvcc: required revision has been compacted");
+        assertThatThrownBy(() -> fixture.kv()
+                        .txn(TxnRequest.newBuilder()
+                                .addSuccess(RequestOp.newBuilder().setRequestRange(range(revision)))
+                                .build()))
+                .hasMessage("OUT_OF_RANGE: etcdserver: mvcc: required revision has been compacted");
+        try (WatchClient watch = new WatchClient(fixture.channel())) {
+            watch.send(WatchRequests.createPrefix("k/1", create -> create.setStartRevision(revision)));
+            await().atMost(PATIENCE).until(() -> watch.received().stream().anyMatch(WatchResponse::getCanceled));
+            assertThat(watch.received())
+                    .filteredOn(WatchResponse::getCanceled)
+                    .extracting(WatchResponse::getCompactRevision)
+                    .containsExactly(compactRevision);
+            assertThat(watch.eventsOf(0)).isEmpty();
+        }
+    }
+
+    private static String read(KVBlockingStub kv, long revision) {
+        return kv.range(range(revision)).getKvs(0).getValue().toStringUtf8();
+    }
+
+    private static RangeRequest range(long revision) {
+        return RangeRequest.newBuilder()
+                .setKey(key(1))
+                .setRevision(revision)
+                .setSerializable(true)
+                .build();
     }
 
     private static void put(KVBlockingStub etcd, int number, String value) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.AlarmRequest;
 import io.etcd.jetcd.api.CampaignRequest;
 import io.etcd.jetcd.api.CampaignResponse;
 import io.etcd.jetcd.api.ElectionGrpc;
@@ -113,6 +114,16 @@ final class ForwardingIT {
         assertThat(new String(txn.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
                 .contains("SUCCESS", "OK");
         assertThat(SOURCE.cluster().etcdctl("get", "t")).isEqualTo("t\n1\n");
+    }
+
+    /** It ends the process of every version of etcd. */
+    @Test
+    void anAlarmRequestThatWouldEndTheSourceIsNotForwarded() {
+        assertThatExceptionOfType(StatusRuntimeException.class)
+                .isThrownBy(() -> MaintenanceGrpc.newBlockingStub(client)
+                        .alarm(AlarmRequest.newBuilder().setActionValue(9).build()))
+                .withMessage("INVALID_ARGUMENT: understudy: unknown value 9 of AlarmRequest.action");
+        assertThat(SOURCE.cluster().etcdctl("get", "alive")).isEmpty();
     }
 
     /** etcd 3.5 applies it on every member, which all end of it, and again whenever they are started. */

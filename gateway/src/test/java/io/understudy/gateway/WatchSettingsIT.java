@@ -2,11 +2,16 @@ package io.understudy.gateway;
 
 import static io.understudy.gateway.GatewayFixture.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.WatchResponse;
+import io.grpc.Metadata;
 import io.grpc.Status;
+import io.grpc.stub.MetadataUtils;
 import io.understudy.gateway.hub.HubSettings;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
@@ -127,6 +132,14 @@ final class WatchSettingsIT {
             try (WatchClient late = new WatchClient(fixture.channel(), "hasleader", "true")) {
                 ended(late, Status.Code.UNAVAILABLE, "etcdserver: no leader");
             }
+            KVGrpc.KVBlockingStub reads = fixture.kv();
+            RangeRequest serializable = GatewayFixture.everythingRequest();
+            Metadata requiring = new Metadata();
+            requiring.put(Metadata.Key.of("hasleader", Metadata.ASCII_STRING_MARSHALLER), "true");
+            assertThatThrownBy(() -> reads.withInterceptors(MetadataUtils.newAttachHeadersInterceptor(requiring))
+                            .range(serializable))
+                    .hasMessage("UNAVAILABLE: etcdserver: no leader");
+            assertThat(reads.range(serializable).hasHeader()).isTrue();
             member.resume();
             SOURCE.cluster().etcdctl("put", "l", "1");
             WatchIT.awaitResponses(requiresNot, 2);

@@ -8,7 +8,9 @@ import io.etcd.jetcd.api.AlarmRequest;
 import io.etcd.jetcd.api.AuthGrpc;
 import io.etcd.jetcd.api.AuthenticateRequest;
 import io.etcd.jetcd.api.ClusterGrpc;
+import io.etcd.jetcd.api.DefragmentRequest;
 import io.etcd.jetcd.api.HashKVRequest;
+import io.etcd.jetcd.api.HashRequest;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.LeaseGrpc;
 import io.etcd.jetcd.api.LeaseKeepAliveRequest;
@@ -93,7 +95,16 @@ final class WritesRefusedIT {
                 .alarm(AlarmRequest.newBuilder()
                         .setAction(AlarmRequest.AlarmAction.DEACTIVATE)
                         .build()));
-        assertRefused(() -> MaintenanceGrpc.newBlockingStub(client).hashKV(HashKVRequest.getDefaultInstance()));
+    }
+
+    /** etcd 3.5 answers Unavailable, after which two client libraries give up the endpoint. */
+    @Test
+    void whatConcernsAMembersDatabaseIsAFailedPrecondition() {
+        MaintenanceGrpc.MaintenanceBlockingStub maintenance = MaintenanceGrpc.newBlockingStub(client);
+        assertRefused(Status.Code.FAILED_PRECONDITION, () -> maintenance.hashKV(HashKVRequest.getDefaultInstance()));
+        assertRefused(Status.Code.FAILED_PRECONDITION, () -> maintenance.hash(HashRequest.getDefaultInstance()));
+        assertRefused(
+                Status.Code.FAILED_PRECONDITION, () -> maintenance.defragment(DefragmentRequest.getDefaultInstance()));
     }
 
     @Test
@@ -176,9 +187,13 @@ final class WritesRefusedIT {
     }
 
     private static void assertRefused(org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+        assertRefused(Status.Code.UNAVAILABLE, call);
+    }
+
+    private static void assertRefused(Status.Code code, org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
         assertThatExceptionOfType(StatusRuntimeException.class).isThrownBy(call).satisfies(refusal -> assertThat(
                         refusal.getStatus())
                 .extracting(Status::getCode, Status::getDescription)
-                .containsExactly(Status.Code.UNAVAILABLE, "etcdserver: rpc not supported for learner"));
+                .containsExactly(code, "etcdserver: rpc not supported for learner"));
     }
 }

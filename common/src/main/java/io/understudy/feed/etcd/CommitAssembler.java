@@ -19,23 +19,20 @@ import java.util.function.BiConsumer;
  */
 final class CommitAssembler {
 
-    private final long maxCommitBytes;
     private List<Change> changes = new ArrayList<>();
     private List<KeyValue> previous = new ArrayList<>();
     private long bytes;
     private long revision;
 
-    CommitAssembler(long maxCommitBytes) {
-        this.maxCommitBytes = maxCommitBytes;
-    }
-
     /**
      * Gives every commit that {@code response} completes, in order, to {@code commits}; and how its keys stood before, where
      * the watch tells.
      *
-     * @throws CommitTooLarge before more than the limit is held
+     * @param maxCommitBytes of keys and values that one commit may have
+     * @throws CommitTooLarge before more than the limit is held; all earlier commits were given
      */
-    void accept(WatchResponse response, BiConsumer<Commit, List<KeyValue>> commits) throws CommitTooLarge {
+    void accept(WatchResponse response, long maxCommitBytes, BiConsumer<Commit, List<KeyValue>> commits)
+            throws CommitTooLarge {
         for (Event event : response.getEventsList()) {
             long next = event.getKv().getModRevision();
             if (next != revision) {

@@ -86,6 +86,10 @@ final class EtcdFeed implements Feed {
     private boolean tailBegun;
     /** Whether compaction took a snapshot's revision away: the past has no slack to it, so the present is pinned next. */
     private boolean overtaken;
+    /** Whether a commit that may precede the snapshot is too large to open a watch before it. */
+    private boolean unanchored;
+    /** The commit that the next snapshot replaces; null if there is none. */
+    private @Nullable Revision passed;
 
     private volatile @Nullable SnapshotReader snapshot;
     private @Nullable FeedEndedException end;
@@ -119,7 +123,8 @@ final class EtcdFeed implements Feed {
         this.options = options;
         this.metrics = metrics;
         this.pin = new SnapshotPin(cluster, range, options, backoff);
-        this.tail = new TailKeeper(cluster, range, false, options, options.watch(), metrics, backoff);
+        this.tail = new TailKeeper(
+                cluster, range, false, kind == FeedKind.HISTORY, false, options, options.watch(), metrics, backoff);
     }
 
     @Override
@@ -201,6 +206,9 @@ final class EtcdFeed implements Feed {
         }
         try {
             return follow(standing, remaining(deadline), consumer);
+        } catch (LargeCommitException e) {
+            passBy(standing, e);
+            return false;
         } catch (AnotherHistory e) {
             if (!resumed) {
                 throw e;
@@ -221,8 +229,29 @@ final class EtcdFeed implements Feed {
         }
     }
 
+    /** Continues behind a commit that is too large to be held: by a snapshot, unless the last one has it. */
+    private void passBy(Position standing, LargeCommitException e) throws Gap {
+        Revision revision = e.commit().revision();
+        unanchored = true;
+        if (!snapshotDue) {
+            if (kind == FeedKind.HISTORY && !e.isRecognised()) {
+                throw new Gap(standing, revision.next(), String.valueOf(e.getMessage()));
+            }
+            recognised = e.isRecognised();
+            recognisedNanos = System.nanoTime();
+            passed = revision;
+            compareState(standing, String.valueOf(e.getMessage()));
+            overtaken = true;
+        } else if (resumed || revision.isAfter(standing.revision())) {
+            restartSnapshot(String.valueOf(e.getMessage()));
+        } else {
+            tail.drop();
+            position = new Position(standing.cluster(), standing.revision(), null);
+        }
+    }
+
     private boolean follow(Position standing, Duration patience, FeedConsumer consumer)
-            throws FeedEndedException, InterruptedException {
+            throws LargeCommitException, FeedEndedException, InterruptedException {
         boolean replaying = standing.revision().isBefore(present);
         if (!tail.isOpen() && !snapshotDue && mayCompare(standing, newestKnown())) {
             askInAdvance();
@@ -252,6 +281,11 @@ final class EtcdFeed implements Feed {
 
     private Recognition recognition(Position standing) {
         SnapshotReader reader = snapshot;
+        if (unanchored && standing.anchor() == null) {
+            return newestKnown() > standing.revision().value()
+                    ? Recognition.following(standing)
+                    : Recognition.followingLive(standing);
+        }
         return reader == null || standing.anchor() != null
                 ? Recognition.resuming(standing)
                 : Recognition.afterSnapshot(standing, reader.newest(), anchorSpan);
@@ -363,7 +397,7 @@ final class EtcdFeed implements Feed {
                 .addKeyValue("revision", at)
                 .addKeyValue("history", history)
                 .log("snapshot started");
-        if (kind != FeedKind.RECENT) {
+        if (kind != FeedKind.RECENT && !unanchored) {
             anchorUntilNanos = System.nanoTime() + options.requestTimeout().toNanos();
             return false;
         }
@@ -374,8 +408,13 @@ final class EtcdFeed implements Feed {
     private void startSnapshot(Position at, long history, FeedConsumer consumer) {
         if (recognised && System.nanoTime() - recognisedNanos <= RECOGNISED_FOR.toNanos()) {
             consumer.historyRecognised();
+            Revision replaced = passed;
+            if (replaced != null) {
+                consumer.commitReplaced(replaced);
+            }
         }
         recognised = false;
+        passed = null;
         if (history > 0) {
             consumer.historyFollows(present);
         }
@@ -403,6 +442,9 @@ final class EtcdFeed implements Feed {
                     return false;
                 }
                 found = opened.position();
+            } catch (LargeCommitException e) {
+                tail.drop();
+                unanchored = true;
             } catch (Gap e) {
                 tail.drop();
                 long readable = standing.revision().value() - e.compacted().value() - 1;
@@ -462,6 +504,7 @@ final class EtcdFeed implements Feed {
         if (snapshotDue) {
             snapshotDue = false;
             resumed = false;
+            unanchored = false;
             snapshot = null;
             overtaken = false;
             restarts.succeeded();

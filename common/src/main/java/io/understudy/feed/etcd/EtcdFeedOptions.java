@@ -10,7 +10,7 @@ import java.util.List;
  *
  * @param catchUpRevisions further behind than this, a feed of no {@link io.understudy.feed.FeedKind#HISTORY} gives a
  *     snapshot to merge instead of replaying: etcd replays 1,000 revisions per 100 ms, at the cost of its writers
- * @param maxCommitBytes keys and values of one commit; a larger one ends the feed
+ * @param maxCommitBytes keys and values of one commit; a snapshot replaces a larger one
  * @param stallTimeout a stream that has told nothing for this long, though asked, is given up for another member
  * @param progressInterval how often a quiet stream is asked for a progress mark
  * @param requestTimeout deadline of one page, and of one read index
@@ -49,7 +49,7 @@ public record EtcdFeedOptions(
     private static final Setting<Long> MAX_COMMIT_BYTES = Setting.bytes(
                     "maxCommitBytes",
                     "Maximum size of the keys and values of one commit, which is buffered in memory. A larger commit"
-                            + " stops the feed.")
+                            + " is replaced by a snapshot.")
             .defaultsTo(DEFAULTS.maxCommitBytes())
             .between(1L << 20, 1L << 30);
     private static final Setting<Duration> STALL_TIMEOUT = Setting.duration(

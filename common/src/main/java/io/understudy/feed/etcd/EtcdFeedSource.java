@@ -6,9 +6,11 @@ import io.understudy.feed.Feed;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedMetrics;
 import io.understudy.feed.FeedSource;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Feeds of one etcd cluster. Thread-safe; the cluster stays the caller's to close, after its feeds. */
@@ -44,5 +46,30 @@ public final class EtcdFeedSource implements FeedSource {
      */
     public EtcdHistory history(KeyRange range, Revision from, boolean previous) {
         return new EtcdHistory(cluster, range, from, previous, options, metrics);
+    }
+
+    /**
+     * The oldest revision from {@code wanted} on that the source has not compacted. Costs one read of a single key, and one
+     * watch if it was compacted.
+     *
+     * @return null if no member answers within the request timeout
+     */
+    public @Nullable Revision oldest(KeyRange range, Revision wanted) throws InterruptedException {
+        ClusterId id = cluster.view().clusterId();
+        if (id == null) {
+            return null;
+        }
+        Backoff backoff = new Backoff();
+        Duration timeout = options.requestTimeout();
+        long deadline = System.nanoTime() + timeout.toNanos();
+        try (OldestRevision looking = new OldestRevision(cluster, id, range, wanted, timeout, backoff)) {
+            Revision found = null;
+            for (long left = timeout.toNanos();
+                    found == null && left > 0 && backoff.isFirst();
+                    left = deadline - System.nanoTime()) {
+                found = looking.find(Duration.ofNanos(left));
+            }
+            return found;
+        }
     }
 }

@@ -62,14 +62,16 @@ public final class EtcdHistory implements AutoCloseable {
         }
         this.cluster = cluster;
         this.from = from;
-        this.tail = new TailKeeper(cluster, range, previous, options, WatchedVoter.FOLLOWER, metrics, backoff);
+        this.tail =
+                new TailKeeper(cluster, range, previous, true, true, options, WatchedVoter.FOLLOWER, metrics, backoff);
     }
 
     /**
      * The next step, or null if none came in time. Losses of members and connections are survived, for as long as it takes.
      *
      * @throws Gap the next commits were compacted; {@link Gap#compacted} tells up to where
-     * @throws FeedEndedException for good: another cluster, another history, or a commit that is too large
+     * @throws FeedEndedException.CommitTooLarge the next commit is larger than is held
+     * @throws FeedEndedException for good: another cluster or another history
      * @throws IllegalStateException it was closed
      */
     public @Nullable Step next(Duration timeout) throws FeedEndedException, InterruptedException {
@@ -97,6 +99,13 @@ public final class EtcdHistory implements AutoCloseable {
         TailEvent event;
         try {
             event = tail.next(standing, EtcdHistory::recognition, timeout);
+        } catch (LargeCommitException e) {
+            tail.drop();
+            if (standing.anchor() == null || e.commit().revision().isAfter(standing.revision())) {
+                throw e.commit();
+            }
+            position = new Position(standing.cluster(), standing.revision(), null);
+            return null;
         } catch (Gap gap) {
             tail.drop();
             if (standing.anchor() == null

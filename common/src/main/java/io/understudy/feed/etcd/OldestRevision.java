@@ -11,7 +11,7 @@ import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdErrors;
-import io.understudy.etcd.ReadIndex;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 final class OldestRevision implements AutoCloseable {
 
     private final EtcdCluster cluster;
-    private final ReadIndex index;
+    private final ClusterId clusterId;
     private final KeyRange key;
     private final Revision wanted;
     private final Duration requestTimeout;
@@ -53,32 +53,27 @@ final class OldestRevision implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * @param revisions how far before the read index's to look
+     * @param wanted the oldest revision of interest
      * @param backoff told of failures, for its owner to wait
      */
     OldestRevision(
             EtcdCluster cluster,
-            ReadIndex index,
+            ClusterId clusterId,
             KeyRange range,
-            long revisions,
+            Revision wanted,
             Duration requestTimeout,
             Backoff backoff) {
         this.cluster = cluster;
-        this.index = index;
+        this.clusterId = clusterId;
         this.key = KeyRange.single(range.etcdKey());
-        this.wanted = new Revision(Math.max(1, index.revision().value() - revisions));
+        this.wanted = wanted;
         this.requestTimeout = requestTimeout;
         this.backoff = backoff;
     }
 
-    /** The revisions that were confirmed, of which this is the oldest. */
-    ReadIndex index() {
-        return index;
-    }
-
     /**
-     * The revision; it is after the {@linkplain #index confirmed} one if that was compacted since. Null if it isn't known in
-     * time, or who was asked failed: then call again.
+     * The revision; it is after the present one if that was compacted since. Null if it isn't known in time, or who was asked
+     * failed: then call again.
      */
     @Nullable Revision find(Duration timeout) throws InterruptedException {
         return compacted ? watch(timeout) : read(timeout);
@@ -120,7 +115,7 @@ final class OldestRevision implements AutoCloseable {
         try {
             RangeResponse response = request.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
             reading = null;
-            if (response.getHeader().getClusterId() != index.clusterId().value()) {
+            if (response.getHeader().getClusterId() != clusterId.value()) {
                 failed(Duty.SNAPSHOT, "endpoint reaches another cluster");
                 return null;
             }
@@ -152,7 +147,8 @@ final class OldestRevision implements AutoCloseable {
             if (endpoint == null) {
                 return null;
             }
-            stream = WatchStream.open(cluster.channel(endpoint), WatchMessages.create(key, wanted, false, false));
+            stream =
+                    WatchStream.open(cluster.channel(endpoint), WatchMessages.create(key, wanted, false, false), false);
             watchedNanos = System.nanoTime();
             created = false;
             watching = stream;

@@ -68,6 +68,11 @@ final class Recognition {
         return new Recognition(position, position.revision().next(), null, false);
     }
 
+    /** The same from the member's present on, which must be the position: etcd reports no progress to a watch of the future. */
+    static Recognition followingLive(Position position) {
+        return new Recognition(position, Revision.ZERO, null, false);
+    }
+
     /** Before a snapshot of {@code position}: the last commit up to it becomes the anchor, if within {@code span} revisions. */
     static Recognition anchoring(Position position, long span) {
         long start = Math.max(1, position.revision().value() - span);
@@ -88,9 +93,14 @@ final class Recognition {
                 : anchoring(position, 0);
     }
 
-    /** Where to open the tail. */
+    /** Where to open the tail; {@link Revision#ZERO} for the member's present. */
     Revision start() {
         return start;
+    }
+
+    /** Whether commits from {@link #start} up to the position are dropped, once the history is recognised. */
+    boolean dropsCommits() {
+        return !resuming && start.value() > 0 && !start.isAfter(position.revision());
     }
 
     Verdict onCommit(Commit commit) {

@@ -11,6 +11,7 @@ import io.understudy.vocabulary.Revision;
 import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -39,6 +40,8 @@ final class SnapshotPin {
     private final Backoff backoff;
     private volatile @Nullable CompletableFuture<ReadIndex> asked;
     private volatile @Nullable OldestRevision oldest;
+    /** Of which the oldest revision is looked for. */
+    private @Nullable ReadIndex confirmed;
     /** Whether that was asked before anybody looked. */
     private boolean inAdvance;
     /** Whether what was asked for in advance was of no use, until it was found when looked for. */
@@ -147,15 +150,21 @@ final class SnapshotPin {
                 return null;
             }
             oldest = null;
-            return new Pinned(looking.index(), found);
+            return new Pinned(Objects.requireNonNull(confirmed), found);
         }
         ReadIndex present = present(standing, patience);
         if (present == null) {
             return null;
         }
         if (past) {
+            confirmed = present;
             oldest = new OldestRevision(
-                    cluster, present, range, options.historyRevisions(), options.requestTimeout(), backoff);
+                    cluster,
+                    present.clusterId(),
+                    range,
+                    new Revision(Math.max(1, present.revision().value() - options.historyRevisions())),
+                    options.requestTimeout(),
+                    backoff);
             return null;
         }
         return new Pinned(present, present.revision());

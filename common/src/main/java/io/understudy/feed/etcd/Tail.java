@@ -8,6 +8,7 @@ import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.EtcdFailure;
 import io.understudy.etcd.Remedy;
 import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedEndedException.CommitTooLarge;
 import io.understudy.feed.FeedEndedException.Gap;
 import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.vocabulary.ClusterId;
@@ -33,6 +34,12 @@ final class Tail implements AutoCloseable {
     /** etcd brings a new watcher of the past up to date in rounds of 100 ms, and tells no progress before. */
     private static final Duration OPENING_INTERVAL = Duration.ofMillis(100);
 
+    /**
+     * Limit of one commit in fragments, where a snapshot can replace it. A request is smaller than this: only a deletion
+     * of very many keys reaches it, and etcd takes minutes to split that.
+     */
+    private static final long MAX_FRAGMENTED_BYTES = 8L << 20;
+
     private final String where;
     private final Channel channel;
     private final KeyRange range;
@@ -40,7 +47,12 @@ final class Tail implements AutoCloseable {
     private final Duration stallTimeout;
     private final SourceFacts facts;
     private final WatchStream stream;
-    private final CommitAssembler assembler;
+    private final CommitAssembler assembler = new CommitAssembler();
+    private final long maxCommitBytes;
+    private final boolean fragments;
+    /** Whether the consumer needs each commit; a snapshot can replace one otherwise. */
+    private final boolean isHistory;
+
     private final ArrayDeque<TailEvent> ready = new ArrayDeque<>();
 
     private record Whole(Commit commit, List<KeyValue> previous) {}
@@ -50,6 +62,8 @@ final class Tail implements AutoCloseable {
     private @Nullable Recognition opening;
     /** The member's revision when the watch was created; null before. */
     private @Nullable Revision head;
+    /** Follows after all that is ready; null unless a commit is too large. */
+    private @Nullable CommitTooLarge large;
 
     private long heardNanos;
     private long askedNanos;
@@ -62,8 +76,10 @@ final class Tail implements AutoCloseable {
             boolean previous,
             Position position,
             Recognition recognition,
+            boolean isHistory,
             EtcdFeedOptions options,
             Patience patience,
+            boolean requiresLeader,
             SourceFacts facts) {
         this.where = where;
         this.channel = channel;
@@ -73,9 +89,13 @@ final class Tail implements AutoCloseable {
         this.facts = facts;
         this.position = position;
         this.opening = recognition;
-        this.assembler = new CommitAssembler(options.maxCommitBytes());
+        this.isHistory = isHistory;
+        this.maxCommitBytes = options.maxCommitBytes();
+        this.fragments = patience.fragments();
         this.stream = WatchStream.open(
-                channel, WatchMessages.create(range, recognition.start(), previous, patience.fragments()));
+                channel,
+                WatchMessages.create(range, recognition.start(), previous, patience.fragments()),
+                requiresLeader);
         this.heardNanos = System.nanoTime();
         this.askedNanos = heardNanos;
         this.polledNanos = heardNanos;
@@ -85,9 +105,11 @@ final class Tail implements AutoCloseable {
      * The next event, or null if none came in time.
      *
      * @throws TailLostException this tail is over, the feed need not be
+     * @throws LargeCommitException likewise, and no tail delivers the next commit
      * @throws FeedEndedException the feed is over
      */
-    @Nullable TailEvent next(Duration timeout) throws TailLostException, FeedEndedException, InterruptedException {
+    @Nullable TailEvent next(Duration timeout)
+            throws TailLostException, LargeCommitException, FeedEndedException, InterruptedException {
         long now = System.nanoTime();
         if (!ready.isEmpty() || now - polledNanos > progressInterval.toNanos()) {
             // The consumer was busy: silence meanwhile is ours, not the member's.
@@ -96,6 +118,9 @@ final class Tail implements AutoCloseable {
         long deadline = now + timeout.toNanos();
         while (ready.isEmpty()) {
             polledNanos = now;
+            if (large != null) {
+                throw new LargeCommitException(large, opening == null);
+            }
             if (now - heardNanos > stallTimeout.toNanos()) {
                 throw stalled();
             }
@@ -116,7 +141,7 @@ final class Tail implements AutoCloseable {
                     heardNanos = before;
                 }
             } else if (signal instanceof WatchStream.Signal.Closed closed) {
-                throw ended(closed.status());
+                onClosed(closed.status());
             } else if (now >= deadline) {
                 break;
             }
@@ -149,7 +174,7 @@ final class Tail implements AutoCloseable {
         }
         Revision told = new Revision(response.getHeader().getRevision());
         if (response.getCreated()) {
-            head = told;
+            onCreated(told);
             return true;
         }
         if (response.getEventsCount() == 0) {
@@ -161,11 +186,36 @@ final class Tail implements AutoCloseable {
             return true;
         }
         ArrayDeque<Whole> commits = new ArrayDeque<>();
-        assembler.accept(response, (commit, previous) -> commits.add(new Whole(commit, previous)));
+        try {
+            assembler.accept(response, limit(), (commit, previous) -> commits.add(new Whole(commit, previous)));
+        } catch (CommitTooLarge e) {
+            large = e;
+        }
         for (Whole whole : commits) {
             onCommit(whole.commit(), whole.previous());
         }
         return true;
+    }
+
+    private void onCreated(Revision present) throws TailLostException, FeedEndedException {
+        head = present;
+        if (opening != null && opening.start().equals(Revision.ZERO)) {
+            if (!present.equals(position.revision())) {
+                throw new TailLostException(
+                        TailLostException.Reason.BEHIND,
+                        where + " is at revision " + present + ", the feed at " + position.revision());
+            }
+            onProgress(present);
+        }
+    }
+
+    private long limit() {
+        return fragments && isReplaceable() ? Math.min(maxCommitBytes, MAX_FRAGMENTED_BYTES) : maxCommitBytes;
+    }
+
+    /** Whether the consumer can do without the next commit, or has its effects. */
+    private boolean isReplaceable() {
+        return !isHistory || (opening != null && opening.dropsCommits());
     }
 
     private void onCommit(Commit commit, List<KeyValue> previous) throws TailLostException, FeedEndedException {
@@ -223,15 +273,22 @@ final class Tail implements AutoCloseable {
                 where + " sent no watch response for " + stallTimeout.toMillis() + " ms");
     }
 
-    private TailLostException ended(Status status) throws FeedEndedException {
+    private void onClosed(Status status) throws TailLostException, FeedEndedException {
+        boolean isTooLarge = status.getCode() == Status.Code.RESOURCE_EXHAUSTED;
+        // Once live, a response is one commit.
+        boolean isLive = opening == null && head != null && !position.revision().isBefore(head);
+        boolean drops = opening != null && opening.dropsCommits();
+        if (isTooLarge && !fragments && isReplaceable() && (isLive || drops)) {
+            Revision next = drops && opening != null ? opening.start() : position.revision().next();
+            large = new CommitTooLarge(next, maxCommitBytes, maxCommitBytes);
+            return;
+        }
         EtcdFailure failure = EtcdErrors.classify(Duty.WATCH, status);
         if (failure.remedy() == Remedy.FATAL) {
             throw new Unexplained(where + " rejected the watch: " + failure, status.asException());
         }
-        return new TailLostException(
-                status.getCode() == Status.Code.RESOURCE_EXHAUSTED
-                        ? TailLostException.Reason.TOO_LARGE
-                        : TailLostException.Reason.STREAM_ENDED,
+        throw new TailLostException(
+                isTooLarge ? TailLostException.Reason.TOO_LARGE : TailLostException.Reason.STREAM_ENDED,
                 where + " closed the watch: " + failure,
                 status.asException());
     }

@@ -31,6 +31,8 @@ final class TailKeeper implements AutoCloseable {
     private final EtcdCluster cluster;
     private final KeyRange range;
     private final boolean previous;
+    private final boolean isHistory;
+    private final boolean servesWithoutLeader;
     private final EtcdFeedOptions options;
     private final SourceFacts facts;
     private final FeedMetrics metrics;
@@ -38,6 +40,8 @@ final class TailKeeper implements AutoCloseable {
     private final @Nullable TailMove move;
 
     private Patience patience;
+    /** Whether the tail that is open is at a member without a leader, which may never deliver what others commit. */
+    private boolean isLeaderless;
     /** Whether the tail that is open was moved. */
     private boolean isMoved;
 
@@ -49,12 +53,16 @@ final class TailKeeper implements AutoCloseable {
      * Opens nothing yet.
      *
      * @param previous whether commits shall tell how their keys stood before
+     * @param isHistory whether the consumer needs each commit
+     * @param servesWithoutLeader whether a member without a leader is read while there is no other
      * @param watch where commits are watched, once level
      */
     TailKeeper(
             EtcdCluster cluster,
             KeyRange range,
             boolean previous,
+            boolean isHistory,
+            boolean servesWithoutLeader,
             EtcdFeedOptions options,
             WatchedVoter watch,
             FeedMetrics metrics,
@@ -62,6 +70,8 @@ final class TailKeeper implements AutoCloseable {
         this.cluster = cluster;
         this.range = range;
         this.previous = previous;
+        this.isHistory = isHistory;
+        this.servesWithoutLeader = servesWithoutLeader;
         this.options = options;
         this.metrics = metrics;
         this.backoff = backoff;
@@ -79,10 +89,14 @@ final class TailKeeper implements AutoCloseable {
      *
      * @param standing where the consumer stands, used if a tail has to be opened
      * @param recognition how the history is recognised at {@code standing}, likewise
+     * @throws LargeCommitException until the tail is dropped and opened behind that commit
      */
     @Nullable TailEvent next(Position standing, Function<Position, Recognition> recognition, Duration timeout)
-            throws FeedEndedException, InterruptedException {
+            throws LargeCommitException, FeedEndedException, InterruptedException {
         try {
+            if (isLeaderless && cluster.endpointsFor(Duty.WATCH).stream().anyMatch(at -> !is(at, Health.LEADERLESS))) {
+                drop();
+            }
             open(standing, recognition);
             goOnElsewhere();
             Tail open = tail;
@@ -157,6 +171,7 @@ final class TailKeeper implements AutoCloseable {
             throw new Unexplained(chosen + " runs etcd " + version
                     + ", where a watch can silently lose events (etcd #15220, #17555); upgrade to 3.5.13 or later");
         }
+        isLeaderless = servesWithoutLeader && is(chosen, Health.LEADERLESS);
         use(tailAt(chosen, standing, recognition), chosen);
     }
 
@@ -168,8 +183,10 @@ final class TailKeeper implements AutoCloseable {
                 previous,
                 standing,
                 recognition.apply(standing),
+                isHistory,
                 options,
                 patience,
+                !isLeaderless,
                 facts);
     }
 
@@ -249,17 +266,17 @@ final class TailKeeper implements AutoCloseable {
             move.lost();
         }
         drop();
-        if (failed != null && isUnreachable(failed)) {
+        if (failed != null && is(failed, Health.UNREACHABLE)) {
             backoff.missed();
         } else {
             backoff.failed();
         }
     }
 
-    private boolean isUnreachable(Endpoint endpoint) {
+    private boolean is(Endpoint endpoint, Health health) {
         return cluster.view().memberAt(endpoint).stream()
                 .flatMap(known -> known.addresses().stream())
-                .anyMatch(address -> address.endpoint().equals(endpoint) && address.health() == Health.UNREACHABLE);
+                .anyMatch(address -> address.endpoint().equals(endpoint) && address.health() == health);
     }
 
     /** What the endpoint's member runs, once known. */

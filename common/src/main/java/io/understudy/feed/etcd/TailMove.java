@@ -108,7 +108,7 @@ final class TailMove implements AutoCloseable {
             opening = null;
             sinceNanos = System.nanoTime();
             return begun;
-        } catch (TailLostException | Gap | Unexplained e) {
+        } catch (TailLostException | LargeCommitException | Gap | Unexplained e) {
             failed(begun, String.valueOf(e.getMessage()));
             return null;
         }

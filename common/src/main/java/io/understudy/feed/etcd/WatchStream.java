@@ -58,13 +58,16 @@ final class WatchStream implements AutoCloseable {
         this.call = call;
     }
 
-    static WatchStream open(Channel channel, WatchRequest create) {
+    /** @param requiresLeader whether the member ends the stream when it has lost the leader */
+    static WatchStream open(Channel channel, WatchRequest create, boolean requiresLeader) {
         // What arrives is decoded, and put down for the reader: to wake another thread for it would cost more.
         ClientCall<WatchRequest, WatchResponse> call =
                 channel.newCall(WatchGrpc.getWatchMethod(), CallOptions.DEFAULT.withExecutor(Runnable::run));
         WatchStream stream = new WatchStream(call);
         Metadata headers = new Metadata();
-        headers.put(HAS_LEADER, "true");
+        if (requiresLeader) {
+            headers.put(HAS_LEADER, "true");
+        }
         call.start(stream.new Listener(), headers);
         call.request(AHEAD);
         call.sendMessage(create);

@@ -26,7 +26,7 @@ class CommitAssemblerTest {
 
     private static final long LIMIT_BYTES = 1_000;
 
-    private final CommitAssembler assembler = new CommitAssembler(LIMIT_BYTES);
+    private final CommitAssembler assembler = new CommitAssembler();
 
     @Test
     void eventsOfOneRevisionAreOneCommit() throws Exception {
@@ -57,7 +57,7 @@ class CommitAssemblerTest {
     }
 
     @Test
-    void aCommitAboveTheLimitEndsTheFeedNamingRevisionAndLimit() throws Exception {
+    void aCommitAboveTheLimitIsRejectedNamingRevisionAndLimit() throws Exception {
         assertThat(accept(fragment(put(9, "x".repeat(600))))).isEmpty();
 
         assertThatThrownBy(() -> accept(response(put(9, "y".repeat(600)))))
@@ -83,7 +83,7 @@ class CommitAssemblerTest {
             }
         }
         List<Commit> given = new ArrayList<>();
-        CommitAssembler fresh = new CommitAssembler(LIMIT_BYTES);
+        CommitAssembler fresh = new CommitAssembler();
         int from = 0;
         for (int cut : cuts) {
             int to = Math.min(events.size(), from + cut);
@@ -92,11 +92,12 @@ class CommitAssemblerTest {
                             && events.get(to - 1).getKv().getModRevision()
                                     != events.get(to).getKv().getModRevision());
             Event[] part = events.subList(from, to).toArray(Event[]::new);
-            fresh.accept(whole ? response(part) : fragment(part), (commit, previous) -> given.add(commit));
+            fresh.accept(whole ? response(part) : fragment(part), LIMIT_BYTES, (commit, previous) -> given.add(commit));
             from = to;
         }
         fresh.accept(
                 response(events.subList(from, events.size()).toArray(Event[]::new)),
+                LIMIT_BYTES,
                 (commit, previous) -> given.add(commit));
 
         assertThat(given).isEqualTo(history);
@@ -126,7 +127,7 @@ class CommitAssemblerTest {
 
     private List<Commit> accept(WatchResponse response) throws CommitTooLarge {
         List<Commit> commits = new ArrayList<>();
-        assembler.accept(response, (commit, previous) -> commits.add(commit));
+        assembler.accept(response, LIMIT_BYTES, (commit, previous) -> commits.add(commit));
         return commits;
     }
 

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import io.understudy.feed.Feed;
-import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedRunner;
 import io.understudy.feed.ModelConsumer;
@@ -20,6 +19,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Many keys, large values, large commits. One voter: what counts here is what the feed makes of them.
@@ -144,19 +145,47 @@ class EtcdFeedSizeIT {
         assertThat(model.state()).hasSize(128);
     }
 
-    @Test
-    void aCommitAboveTheLimitEndsTheFeed() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void aSnapshotReplacesACommitAboveTheLimit(FeedKind kind) throws Exception {
         KeyRange range = KeyRange.prefix(bytes("limit/"));
-        FeedRunner runner = fixture.run(
-                fixture.feed(range, FeedKind.STATE, null, EtcdFeedOptions.DEFAULTS.withMaxCommitBytes(10_000)),
-                new ModelConsumer(range));
-        runner.awaitRevision(new Revision(1), PATIENCE);
+        EtcdFeedOptions options =
+                EtcdFeedOptions.DEFAULTS.withMaxCommitBytes(10_000).withHistoryRevisions(100);
+        fixture.client().put("limit/first", "value");
+        ModelConsumer model = new ModelConsumer(range);
+        FeedRunner runner = fixture.run(fixture.feed(range, kind, null, options), model);
+        runner.awaitRevision(fixture.client().put("limit/0", "before"), PATIENCE);
+        assertThat(model.snapshots()).isEqualTo(1);
 
-        Revision written = fixture.client().fill("limit/", 20, ByteString.copyFrom(new byte[1_000]), 0);
+        Revision large = fixture.client().fill("limit/", 20, ByteString.copyFrom(new byte[1_000]), 0);
+        runner.awaitRevision(large, PATIENCE);
 
-        assertThat(runner.awaitEnd(PATIENCE))
-                .isInstanceOf(FeedEndedException.CommitTooLarge.class)
-                .hasMessageContaining("revision " + written)
-                .hasMessageContaining("10000");
+        assertThat(model.replaced()).isEqualTo(large);
+        assertThat(model.snapshots()).isEqualTo(2);
+        assertThat(runner.state()).isEqualTo(fixture.client().read(range, large));
+
+        long commits = model.commits();
+        runner.awaitRevision(fixture.client().put("limit/0", "after"), PATIENCE);
+        assertThat(model.commits()).isEqualTo(commits + 1);
+        assertThat(model.snapshots()).isEqualTo(2);
+        fixture.assertEqual(runner, range);
+    }
+
+    /** The large commit is the last one, where a feed looks for an anchor or begins its history. */
+    @ParameterizedTest
+    @EnumSource
+    void aFeedStartsBehindACommitAboveTheLimit(FeedKind kind) throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("start/"));
+        EtcdFeedOptions options =
+                EtcdFeedOptions.DEFAULTS.withMaxCommitBytes(10_000).withHistoryRevisions(100);
+        fixture.client().put("start/0", "before");
+        Revision large = fixture.client().fill("start/", 20, ByteString.copyFrom(new byte[1_000]), 0);
+
+        FeedRunner runner = fixture.run(fixture.feed(range, kind, null, options), new ModelConsumer(range));
+        runner.awaitRevision(large, PATIENCE);
+        assertThat(runner.state()).isEqualTo(fixture.client().read(range, large));
+
+        runner.awaitRevision(fixture.client().delete(range), PATIENCE);
+        assertThat(runner.state()).isEmpty();
     }
 }

@@ -10,6 +10,7 @@ public final class ApiException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
+    private static final String NOT_SUPPORTED = "etcdserver: rpc not supported for learner";
     private static final String TOO_MANY = "etcdserver: too many requests";
 
     private final Status.Code code;
@@ -55,9 +56,19 @@ public final class ApiException extends Exception {
         return new ApiException(Status.Code.OUT_OF_RANGE, "etcdserver: mvcc: required revision has been compacted");
     }
 
-    /** What a learner answers to all that it doesn't serve; {@code FAILED_PRECONDITION} from etcd 3.6 on. */
+    /** What a learner answers to all that it doesn't serve. */
     public static ApiException notSupportedForLearner() {
-        return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: rpc not supported for learner");
+        return new ApiException(Status.Code.UNAVAILABLE, NOT_SUPPORTED);
+    }
+
+    /** The same for good, as from etcd 3.6 on: after {@code UNAVAILABLE} clients give up the endpoint. */
+    public static ApiException neverSupported() {
+        return new ApiException(Status.Code.FAILED_PRECONDITION, NOT_SUPPORTED);
+    }
+
+    /** A value that etcd's schema doesn't have. */
+    public static ApiException unknownValue(String field, int value) {
+        return new ApiException(Status.Code.INVALID_ARGUMENT, "understudy: unknown value " + value + " of " + field);
     }
 
     public static ApiException noLeader() {

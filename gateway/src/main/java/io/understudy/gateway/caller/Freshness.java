@@ -11,17 +11,21 @@ import org.jspecify.annotations.Nullable;
  *
  * @param maxStaleness of the answer; null for any
  * @param minRevision that the answer's state includes; 0 for any
+ * @param requiresLeader whether to fail while the source has no leader
  */
-public record Freshness(@Nullable Duration maxStaleness, long minRevision) {
+public record Freshness(@Nullable Duration maxStaleness, long minRevision, boolean requiresLeader) {
 
     /** Whatever there is. */
-    public static final Freshness ANY = new Freshness(null, 0);
+    public static final Freshness ANY = new Freshness(null, 0, false);
 
     /** The gRPC metadata, or header, that carries the first, a number of milliseconds. */
     public static final String MAX_STALENESS_KEY = "understudy-max-staleness-ms";
 
     /** The gRPC metadata, or header, that carries the second. */
     public static final String MIN_REVISION_KEY = "understudy-min-revision";
+
+    /** The metadata of etcd that carries the third; any value but {@code true} is ignored (api/v3rpc/rpctypes/md.go). */
+    public static final String REQUIRES_LEADER_KEY = "hasleader";
 
     /** More than this is as good as any: so long no process runs. */
     private static final long MOST_MILLIS = Duration.ofDays(36_500).toMillis();
@@ -31,11 +35,13 @@ public record Freshness(@Nullable Duration maxStaleness, long minRevision) {
      *
      * @param maxStalenessMillis null if it was not given
      * @param minRevision null if it was not given
+     * @param requiresLeader likewise
      * @throws ApiException InvalidArgument, naming what is wrong
      */
-    public static Freshness ofMetadata(@Nullable String maxStalenessMillis, @Nullable String minRevision)
+    public static Freshness ofMetadata(
+            @Nullable String maxStalenessMillis, @Nullable String minRevision, @Nullable String requiresLeader)
             throws ApiException {
-        if (maxStalenessMillis == null && minRevision == null) {
+        if (maxStalenessMillis == null && minRevision == null && requiresLeader == null) {
             return ANY;
         }
         return new Freshness(
@@ -43,7 +49,13 @@ public record Freshness(@Nullable Duration maxStaleness, long minRevision) {
                         ? null
                         : Duration.ofMillis(
                                 Math.min(MOST_MILLIS, number(MAX_STALENESS_KEY, maxStalenessMillis, "milliseconds"))),
-                minRevision == null ? 0 : number(MIN_REVISION_KEY, minRevision, "revision"));
+                minRevision == null ? 0 : number(MIN_REVISION_KEY, minRevision, "revision"),
+                "true".equals(requiresLeader));
+    }
+
+    /** Of a request that may be answered without a leader. */
+    public Freshness(@Nullable Duration maxStaleness, long minRevision) {
+        this(maxStaleness, minRevision, false);
     }
 
     private static long number(String key, String value, String what) throws ApiException {

@@ -37,6 +37,7 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
     private static final String LEASE = "etcdserverpb.Lease/";
     private static final String CLUSTER = "etcdserverpb.Cluster/";
     private static final String MAINTENANCE = "etcdserverpb.Maintenance/";
+    static final String COMPACT = KV + "Compact";
     static final String ALARM = MAINTENANCE + "Alarm";
     private static final String AUTH = "etcdserverpb.Auth/";
     static final String AUTHENTICATE = AUTH + "Authenticate";
@@ -49,7 +50,7 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
             write(KV + "Put"),
             write(KV + "DeleteRange"),
             write(KV + "Txn"),
-            write(KV + "Compact"),
+            write(COMPACT),
             stream("etcdserverpb.Watch/Watch", BIDI_STREAMING, Treatment.WRITE, Duty.WATCH),
             write(LEASE + "LeaseGrant"),
             write(LEASE + "LeaseRevoke"),

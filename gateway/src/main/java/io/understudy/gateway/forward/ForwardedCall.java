@@ -51,6 +51,8 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
     /** The only one, kept for another attempt; null where the client sends a stream of them. */
     private final byte @Nullable [] request;
 
+    private final Runnable succeeded;
+
     /** By {@link System#nanoTime}; {@link Caller#NO_DEADLINE} for none. */
     private final long deadlineNanos;
 
@@ -64,6 +66,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
      *
      * @param request the only one; null where the client sends a stream of them
      * @param patience for a unary call that came without a deadline
+     * @param succeeded run on each answer, before the client gets it
      */
     ForwardedCall(
             EtcdMethod method,
@@ -74,7 +77,8 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
             EtcdCluster source,
             ForwardMetrics metrics,
             byte @Nullable [] request,
-            Duration patience) {
+            Duration patience,
+            Runnable succeeded) {
         this.method = method;
         this.client = client;
         this.headers = headers;
@@ -84,6 +88,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         this.metrics = metrics;
         this.candidates = source.endpointsFor(method.duty()).iterator();
         this.request = request;
+        this.succeeded = succeeded;
         boolean ours = caller.deadlineNanos() == Caller.NO_DEADLINE && !method.patient();
         this.deadlineNanos = ours ? beganNanos + patience.toNanos() : caller.deadlineNanos();
     }
@@ -224,6 +229,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
                 source.reportSuccess(endpoint, method.duty());
             }
             // Before the client can ask for more: what it reads next on this connection is not older.
+            succeeded.run();
             caller.session().answered(HeaderRevision.of(message));
             client.sendMessage(message);
             if (!method.unary()) {

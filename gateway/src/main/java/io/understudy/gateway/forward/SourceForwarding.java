@@ -2,6 +2,7 @@ package io.understudy.gateway.forward;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.etcd.jetcd.api.AlarmRequest;
+import io.etcd.jetcd.api.CompactionRequest;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
@@ -9,14 +10,18 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.vocabulary.Revision;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Passes calls on to the source, or refuses them as a learner would.
  *
  * <p>Invariant W2: forwarded requests, tokens, responses and errors arrive unchanged, for every client.
+ *
+ * <p>Invariant W7: no forwarded request has an enum value that etcd's schema lacks; such a value can end etcd's process.
  *
  * <p>Invariant W5: Patroni elects and configures PostgreSQL through gateways while a voter and a leader are killed.
  *
@@ -27,12 +32,14 @@ public final class SourceForwarding implements Forwarding {
     private final EtcdCluster source;
     private final ForwardSettings settings;
     private final ForwardMetrics metrics;
+    private final Consumer<Revision> compacted;
     private final BooleanSupplier asksForNames;
     private final boolean showsCertificate;
 
     /**
      * Passes calls on to {@code source}.
      *
+     * @param compacted receives the revision of each compaction that was forwarded, before its client is answered
      * @param asksForNames whether the source is known to have authentication enabled
      * @param showsCertificate whether it is shown one, by which etcd takes who comes without a token for somebody, if one
      *     without a name
@@ -41,11 +48,13 @@ public final class SourceForwarding implements Forwarding {
             EtcdCluster source,
             ForwardSettings settings,
             ForwardMetrics metrics,
+            Consumer<Revision> compacted,
             BooleanSupplier asksForNames,
             boolean showsCertificate) {
         this.source = source;
         this.settings = settings;
         this.metrics = metrics;
+        this.compacted = compacted;
         this.asksForNames = asksForNames;
         this.showsCertificate = showsCertificate;
     }
@@ -57,14 +66,14 @@ public final class SourceForwarding implements Forwarding {
             return new OneRequest(client, request -> start(method, client, headers, caller, loop, request));
         }
         if (refuses(method)) {
-            return Refusals.end(client, ApiException.notSupportedForLearner());
+            return Refusals.end(client, notSupported(method));
         }
         ApiException why = refusal(method, caller);
         if (why != null) {
             return Refusals.end(client, why);
         }
-        ForwardedCall call =
-                new ForwardedCall(method, client, headers, caller, loop, source, metrics, null, settings.timeout());
+        ForwardedCall call = new ForwardedCall(
+                method, client, headers, caller, loop, source, metrics, null, settings.timeout(), () -> {});
         call.start();
         return call;
     }
@@ -78,14 +87,21 @@ public final class SourceForwarding implements Forwarding {
             Executor loop,
             byte[] request) {
         if (refuses(method) && !listsAlarms(method, request)) {
-            return Refusals.end(client, ApiException.notSupportedForLearner());
+            return Refusals.end(client, notSupported(method));
         }
         ApiException why = refusal(method, caller);
+        if (why == null) {
+            why = EnumValues.refusal(method, request);
+        }
         if (why != null) {
             return Refusals.end(client, why);
         }
-        ForwardedCall call =
-                new ForwardedCall(method, client, headers, caller, loop, source, metrics, request, settings.timeout());
+        ForwardedCall call = new ForwardedCall(
+                method, client, headers, caller, loop, source, metrics, request, settings.timeout(), () -> {
+                    if (method.fullName().equals(EtcdMethod.COMPACT)) {
+                        compacted(request);
+                    }
+                });
         call.start();
         return call;
     }
@@ -103,6 +119,20 @@ public final class SourceForwarding implements Forwarding {
         return showsCertificate && caller.principal() instanceof Principal.Anonymous
                 ? ApiException.userNameEmpty()
                 : null;
+    }
+
+    private void compacted(byte[] request) {
+        try {
+            compacted.accept(new Revision(CompactionRequest.parseFrom(request).getRevision()));
+        } catch (InvalidProtocolBufferException e) {
+            // The source has answered it, so it is none of ours to judge.
+        }
+    }
+
+    private static ApiException notSupported(EtcdMethod method) {
+        return method.treatment() == EtcdMethod.Treatment.REFUSED
+                ? ApiException.neverSupported()
+                : ApiException.notSupportedForLearner();
     }
 
     private boolean refuses(EtcdMethod method) {

@@ -41,6 +41,9 @@ public final class SourceHistory implements CommitHistory {
                 step = history.next(timeout);
             } catch (FeedEndedException.Gap gap) {
                 throw new CompactedException(gap.compacted().value());
+            } catch (FeedEndedException.CommitTooLarge e) {
+                throw new CompactedException(
+                        String.valueOf(e.getMessage()), e.revision().next().value(), previous);
             } catch (FeedEndedException e) {
                 throw new IllegalStateException("reading the source history failed: " + e.getMessage(), e);
             }

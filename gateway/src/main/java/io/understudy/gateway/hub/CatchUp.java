@@ -106,7 +106,7 @@ final class CatchUp implements AutoCloseable {
             while (lowest != null && !all.isClosed()) {
                 forget(lowest.told());
                 claimed = log.from();
-                boolean isThere = log.head() >= all.head().from();
+                boolean isThere = log.head() >= all.head().readableFrom();
                 if (isThere && all.isWantedBefore(log.from(), this)) {
                     // A reading that begins lower passes by here: nobody has to wait until nobody comes any more.
                     return;
@@ -124,9 +124,14 @@ final class CatchUp implements AutoCloseable {
             LOG.atInfo()
                     .addKeyValue("compacted", e.compactRevision())
                     .addKeyValue("requested", log.head() + 1)
+                    .addKeyValue("cause", e.getMessage())
                     .log("history compacted");
-            all.compacted(e.compactRevision());
-            awaitWithdrawn(e.compactRevision());
+            if (e.isPreviousOnly()) {
+                all.compactedWithPrevious(e.compactRevision());
+            } else {
+                all.compacted(e.compactRevision());
+                awaitWithdrawn(e.compactRevision());
+            }
         } finally {
             reading = null;
         }
@@ -149,7 +154,7 @@ final class CatchUp implements AutoCloseable {
         CatchUps.Want lowest = all.lowest(0);
         while (lowest != null
                 && lowest.told() + 1 < compactRevision
-                && all.compactRevision() >= compactRevision
+                && all.compactRevision(false) >= compactRevision
                 && !all.isClosed()) {
             all.awaitChange(PAUSE_MILLIS);
             lowest = all.lowest(0);

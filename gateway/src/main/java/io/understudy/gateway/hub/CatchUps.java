@@ -26,6 +26,9 @@ final class CatchUps implements AutoCloseable {
     private final HubMetrics metrics;
     private final CatchUp[] readings;
     private volatile long compactRevision;
+    /** After the last commit found too large to be read with previous entries; only grows. */
+    private volatile long oldestWithPrevious;
+
     private boolean started;
     private boolean closed;
 
@@ -44,10 +47,13 @@ final class CatchUps implements AutoCloseable {
     }
 
     /** What has the commits after that revision; null if nothing has, or not yet. */
-    @Nullable CommitLog covering(long told) {
+    @Nullable CommitLog covering(long after, boolean previous) {
+        if (previous && after + 1 < oldestWithPrevious) {
+            return null;
+        }
         for (CatchUp reading : readings) {
             CommitLog read = reading.log();
-            if (read.covers(told) && told < read.head()) {
+            if (read.covers(after) && after < read.head()) {
                 return read;
             }
         }
@@ -55,8 +61,8 @@ final class CatchUps implements AutoCloseable {
     }
 
     /** The oldest revision that the source still has, for those who want older ones; 0 unless it was just asked. */
-    long compactRevision() {
-        return compactRevision;
+    long compactRevision(boolean previous) {
+        return previous ? Math.max(compactRevision, oldestWithPrevious) : compactRevision;
     }
 
     /** Event loops want something else now. */
@@ -105,7 +111,9 @@ final class CatchUps implements AutoCloseable {
             }
             if (lowest != null) {
                 asking.claim(lowest.told());
-                return new Want(lowest.told(), wants().stream().anyMatch(Want::previous));
+                boolean previous = lowest.told() + 1 >= oldestWithPrevious
+                        && wants().stream().anyMatch(Want::previous);
+                return new Want(lowest.told(), previous);
             }
             // Claims move without anybody being told.
             wait(PATIENCE_MILLIS);
@@ -151,6 +159,14 @@ final class CatchUps implements AutoCloseable {
     void compacted(long revision) {
         synchronized (this) {
             compactRevision = Math.max(compactRevision, revision);
+        }
+        moved();
+    }
+
+    /** The commit before {@code revision} cannot be read with previous entries. */
+    void compactedWithPrevious(long revision) {
+        synchronized (this) {
+            oldestWithPrevious = Math.max(oldestWithPrevious, revision);
         }
         moved();
     }

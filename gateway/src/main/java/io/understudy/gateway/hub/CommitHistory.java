@@ -40,15 +40,27 @@ public interface CommitHistory {
         record Complete(long revision) implements Step {}
     }
 
-    /** The source has compacted what would have come next. */
+    /** The source has compacted what would have come next, or it is too large to be read. */
     final class CompactedException extends Exception {
         private static final long serialVersionUID = 1L;
 
         private final long compactRevision;
+        private final boolean previousOnly;
 
         public CompactedException(long compactRevision) {
-            super("compacted up to revision " + compactRevision);
+            this("compacted up to revision " + compactRevision, compactRevision, false);
+        }
+
+        /** @param previousOnly whether a reading without previous entries may still have it */
+        public CompactedException(String message, long compactRevision, boolean previousOnly) {
+            super(message);
             this.compactRevision = compactRevision;
+            this.previousOnly = previousOnly;
+        }
+
+        /** Whether a reading without previous entries may still have it. */
+        public boolean isPreviousOnly() {
+            return previousOnly;
         }
 
         /** The oldest revision that can still be had. */

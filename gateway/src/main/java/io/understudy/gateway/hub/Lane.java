@@ -149,11 +149,12 @@ final class Lane {
 
     private boolean stepBehind(Cohort cohort, CatchUps catchUps) {
         long told = cohort.told();
-        CommitLog source = log.covers(told) ? log : catchUps.covering(told);
+        CommitLog source = log.isReadable(told) ? log : catchUps.covering(told, previous);
         if (source == null) {
-            boolean gone = told + 1 < catchUps.compactRevision();
+            long compactRevision = catchUps.compactRevision(previous);
+            boolean gone = told + 1 < compactRevision;
             if (gone) {
-                compacted(cohort, catchUps.compactRevision());
+                compacted(cohort, compactRevision);
             }
             return gone;
         }
@@ -184,7 +185,7 @@ final class Lane {
     /** Adds how far those cohorts were told that the log has nothing for any more. */
     void addForgotten(List<CatchUps.Want> wants) {
         for (Cohort cohort : behind.values()) {
-            if (!log.covers(cohort.told())) {
+            if (!log.isReadable(cohort.told())) {
                 wants.add(new CatchUps.Want(cohort.told(), previous));
             }
         }

@@ -14,6 +14,8 @@ final class JsonCallers {
 
     private static final AsciiString MAX_STALENESS = AsciiString.cached("grpc-metadata-" + Freshness.MAX_STALENESS_KEY);
     private static final AsciiString MIN_REVISION = AsciiString.cached("grpc-metadata-" + Freshness.MIN_REVISION_KEY);
+    private static final AsciiString REQUIRES_LEADER =
+            AsciiString.cached("grpc-metadata-" + Freshness.REQUIRES_LEADER_KEY);
 
     private JsonCallers() {}
 
@@ -23,7 +25,10 @@ final class JsonCallers {
     }
 
     private static Freshness freshness(WebRequest request) throws ApiException {
-        return Freshness.ofMetadata(text(request.header(MAX_STALENESS)), text(request.header(MIN_REVISION)));
+        return Freshness.ofMetadata(
+                text(request.header(MAX_STALENESS)),
+                text(request.header(MIN_REVISION)),
+                text(request.header(REQUIRES_LEADER)));
     }
 
     private static @Nullable String text(@Nullable CharSequence value) {

@@ -5,6 +5,7 @@ import com.google.protobuf.Descriptors.FileDescriptor;
 import com.google.protobuf.Descriptors.MethodDescriptor;
 import io.etcd.jetcd.api.CampaignRequest;
 import io.etcd.jetcd.api.lock.LockRequest;
+import io.understudy.gateway.api.EtcdSchema;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

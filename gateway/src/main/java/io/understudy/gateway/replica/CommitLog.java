@@ -23,6 +23,9 @@ public final class CommitLog {
     private final ConcurrentNavigableMap<Long, LoggedCommit> commits = new ConcurrentSkipListMap<>();
     private volatile long from = NONE;
     private volatile long head = NONE;
+    /** The source has compacted the revisions before this one. */
+    private volatile long compacted;
+
     private volatile int size;
     private volatile long bytes;
 
@@ -40,6 +43,21 @@ public final class CommitLog {
     public boolean covers(long revision) {
         long first = from;
         return first != NONE && first <= revision;
+    }
+
+    /** As {@link #from}, of what the source has not compacted; watchers from before that are the source's to answer. */
+    public long readableFrom() {
+        return Math.max(from, Math.min(compacted - 1, head));
+    }
+
+    /** Whether all commits after that revision are held, and the source has not compacted them. */
+    public boolean isReadable(long revision) {
+        return covers(revision) && readableFrom() <= revision;
+    }
+
+    /** The source has compacted all revisions before {@code revision}. From any thread. */
+    void compacted(long revision) {
+        compacted = revision;
     }
 
     /** How many commits are held. */

@@ -41,6 +41,11 @@ final class MeteredConsumer implements FeedConsumer {
     }
 
     @Override
+    public void commitReplaced(Revision revision) {
+        next.commitReplaced(revision);
+    }
+
+    @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
         heardOfSnapshot();
         next.snapshotStarted(cluster, revision);

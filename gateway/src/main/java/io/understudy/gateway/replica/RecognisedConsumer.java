@@ -30,6 +30,8 @@ final class RecognisedConsumer implements FeedConsumer {
 
     private final Replica replica;
     private final FeedSource source;
+    /** Whether the feed itself verified the history, as it found a commit too large. */
+    private boolean replaced;
 
     RecognisedConsumer(Replica replica, FeedSource source) {
         this.replica = replica;
@@ -39,6 +41,11 @@ final class RecognisedConsumer implements FeedConsumer {
     @Override
     public void historyRecognised() {
         replica.historyRecognised();
+    }
+
+    @Override
+    public void commitReplaced(Revision revision) {
+        replaced = true;
     }
 
     @Override
@@ -59,9 +66,10 @@ final class RecognisedConsumer implements FeedConsumer {
     @Override
     public void snapshotCompleted(Position position) {
         Position known = replica.unrecognised();
-        if (known != null) {
+        if (known != null && !replaced) {
             recognise(known);
         }
+        replaced = false;
         replica.snapshotCompleted(position);
     }
 

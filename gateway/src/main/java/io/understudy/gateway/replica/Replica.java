@@ -51,6 +51,7 @@ public final class Replica implements FeedConsumer {
     private final AtomicReference<@Nullable String> rebuildWanted = new AtomicReference<>();
     private final AtomicLong generation = new AtomicLong();
     private final CommitLog log = new CommitLog();
+    private final AtomicLong compacted = new AtomicLong();
     /** Up to which history follows the snapshot that starts next. */
     private Revision historyUpTo = Revision.ZERO;
 
@@ -100,11 +101,26 @@ public final class Replica implements FeedConsumer {
     }
 
     /**
-     * The state at {@code revision}; null if the window doesn't reach back so far, or the replica hasn't come so far yet.
+     * The state at {@code revision}; null if the window doesn't reach back so far, the source has compacted it, or the
+     * replica hasn't come so far yet.
      */
     public @Nullable ReplicaState at(Revision revision) {
         Window held = readable();
-        return held == null ? null : held.at(revision);
+        return held == null || revision.value() < compacted.get() ? null : held.at(revision);
+    }
+
+    /**
+     * The source has compacted all revisions before {@code revision}: reads and watches of those are the source's to answer
+     * from now on. From any thread.
+     */
+    public void compacted(Revision revision) {
+        log.compacted(compacted.accumulateAndGet(revision.value(), Math::max));
+    }
+
+    /** The oldest revision that is served from here; null before the first snapshot. */
+    public @Nullable Revision oldest() {
+        long from = log.from();
+        return from == CommitLog.NONE ? null : new Revision(Math.max(from, compacted.get()));
     }
 
     /**

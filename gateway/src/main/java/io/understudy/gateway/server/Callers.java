@@ -25,6 +25,7 @@ final class Callers {
     private static final AsciiString AUTHORIZATION = AsciiString.cached("authorization");
     private static final AsciiString MAX_STALENESS = AsciiString.cached(Freshness.MAX_STALENESS_KEY);
     private static final AsciiString MIN_REVISION = AsciiString.cached(Freshness.MIN_REVISION_KEY);
+    private static final AsciiString REQUIRES_LEADER = AsciiString.cached(Freshness.REQUIRES_LEADER_KEY);
 
     private Callers() {}
 
@@ -62,7 +63,8 @@ final class Callers {
     }
 
     private static Freshness freshness(RequestHead head) throws ApiException {
-        return Freshness.ofMetadata(text(head.header(MAX_STALENESS)), text(head.header(MIN_REVISION)));
+        return Freshness.ofMetadata(
+                text(head.header(MAX_STALENESS)), text(head.header(MIN_REVISION)), text(head.header(REQUIRES_LEADER)));
     }
 
     private static @Nullable String text(@Nullable CharSequence value) {

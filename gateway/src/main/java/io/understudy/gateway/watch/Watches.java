@@ -139,7 +139,8 @@ public final class Watches implements AutoCloseable {
         streams.decrementAndGet();
     }
 
-    boolean isLeaderLost() {
+    /** Whether the source has had no leader for the configured time. From any thread. */
+    public boolean isLeaderLost() {
         return source.leaderless().get().compareTo(settings().noLeaderTimeout()) >= 0;
     }
 

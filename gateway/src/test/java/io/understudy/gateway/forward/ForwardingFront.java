@@ -33,7 +33,7 @@ final class ForwardingFront implements AutoCloseable {
 
     ForwardingFront(EtcdSettings settings, ForwardSettings forward) throws IOException {
         source = EtcdCluster.connect(settings, new SimpleMeterRegistry());
-        forwarding = new SourceForwarding(source, forward, metrics, () -> false, false);
+        forwarding = new SourceForwarding(source, forward, metrics, compacted -> {}, () -> false, false);
         server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .executor(loop)
                 .fallbackHandlerRegistry(new HandlerRegistry() {

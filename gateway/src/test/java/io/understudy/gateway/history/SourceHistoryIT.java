@@ -140,6 +140,37 @@ final class SourceHistoryIT {
         assertThat(commit.previous(key("c"))).isNull();
     }
 
+    @Test
+    void aCommitTooLargeEndsTheReadingBehindIt() throws Exception {
+        put("large/1", "v".repeat(6_000));
+        put("large/2", "v".repeat(6_000));
+        long deleted = KVGrpc.newBlockingStub(direct)
+                .deleteRange(DeleteRangeRequest.newBuilder()
+                        .setKey(key("large/"))
+                        .setRangeEnd(key("large0"))
+                        .build())
+                .getHeader()
+                .getRevision();
+        SourceHistory limited = new SourceHistory(
+                new EtcdFeedSource(
+                        "test",
+                        cluster,
+                        EtcdFeedOptions.DEFAULTS.withMaxCommitBytes(10_000),
+                        new SimpleMeterRegistry()),
+                KeyRange.all());
+        try (CommitHistory.Reading reading = limited.open(deleted, true)) {
+            assertThatExceptionOfType(CommitHistory.CompactedException.class)
+                    .isThrownBy(() -> next(reading))
+                    .satisfies(gone -> {
+                        assertThat(gone.compactRevision()).isEqualTo(deleted + 1);
+                        assertThat(gone.isPreviousOnly()).isTrue();
+                    });
+        }
+        try (CommitHistory.Reading reading = limited.open(deleted, false)) {
+            assertThat(next(reading).changes()).hasSize(2);
+        }
+    }
+
     private LoggedCommit commitAt(long revision) throws Exception {
         try (CommitHistory.Reading reading = history.open(revision, false)) {
             return next(reading);

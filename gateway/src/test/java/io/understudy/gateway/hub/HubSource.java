@@ -25,6 +25,9 @@ final class HubSource implements CommitHistory, PreviousEntries {
     private final Map<LoggedCommit, CompletableFuture<Void>> learning = new HashMap<>();
     private long revision = 1;
     private long compacted;
+    /** Revision of a commit too large to be read with previous entries; 0 for none. */
+    private long large;
+
     private boolean knowsPrevious = true;
 
     HubSource() {
@@ -91,6 +94,11 @@ final class HubSource implements CommitHistory, PreviousEntries {
         compacted = Math.max(compacted, Math.min(at, revision));
     }
 
+    /** The last commit is too large to be read with previous entries. */
+    synchronized void large() {
+        large = revision;
+    }
+
     synchronized List<WatchEvent> events(long from) {
         return history.tailMap(from, true).values().stream()
                 .flatMap(List::stream)
@@ -115,6 +123,9 @@ final class HubSource implements CommitHistory, PreviousEntries {
                         }
                         at = revision;
                         return new Step.Complete(at);
+                    }
+                    if (previous && found.getKey() == large) {
+                        throw new CompactedException("too large", large + 1, true);
                     }
                     at = found.getKey();
                     return new Step.Committed(commit(at, found.getValue(), previous));

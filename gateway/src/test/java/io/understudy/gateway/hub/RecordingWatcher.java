@@ -57,6 +57,11 @@ final class RecordingWatcher implements WatcherListener {
         return ready;
     }
 
+    /** All events received. */
+    List<WatchEvent> events() {
+        return events;
+    }
+
     List<WatchEvent> told() {
         return events;
     }

@@ -146,8 +146,54 @@ final class WatchHubTest {
         assertThat(deep.told().size()).isLessThan(9_000);
     }
 
+    @Test
+    void aCommitTooLargeWithPreviousEntriesEndsOnlyWatchersThatWantThem() {
+        commits(3);
+        source.large();
+        commits(3);
+        long head = source.revision();
+        source.forget(head);
+        loop.turn();
+        RecordingWatcher ended = new RecordingWatcher();
+        RecordingWatcher behindIt = new RecordingWatcher();
+        RecordingWatcher plain = new RecordingWatcher();
+
+        watch(2, true, ended);
+        watch(5, true, behindIt);
+        watch(2, plain);
+
+        awaitThat(() -> {
+            assertThat(ended.compacted()).isEqualTo(5);
+            assertThat(plain.events()).hasSize((int) head - 1);
+            assertThat(behindIt.events()).isEqualTo(source.events(5));
+        });
+        RecordingWatcher endedToo = new RecordingWatcher();
+        RecordingWatcher plainToo = new RecordingWatcher();
+        watch(2, plainToo);
+        watch(3, true, endedToo);
+        awaitThat(() -> {
+            assertThat(endedToo.compacted()).isEqualTo(5);
+            assertThat(plainToo.events()).hasSize((int) head - 1);
+        });
+        assertThat(endedToo.events()).isEmpty();
+    }
+
+    private void awaitThat(Runnable assertions) {
+        await().atMost(Duration.ofSeconds(30))
+                .pollInterval(Duration.ofMillis(1))
+                .untilAsserted(() -> {
+                    runTasks();
+                    source.teach();
+                    assertions.run();
+                });
+    }
+
     private Watcher watch(long start, RecordingWatcher recorder) {
-        return loop.add(new WatchSpec(KeyRange.all(), start, false, false, false), recorder);
+        return watch(start, false, recorder);
+    }
+
+    private Watcher watch(long start, boolean previous, RecordingWatcher recorder) {
+        return loop.add(new WatchSpec(KeyRange.all(), start, previous, false, false), recorder);
     }
 
     private void commits(int count) {

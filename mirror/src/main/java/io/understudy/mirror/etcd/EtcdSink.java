@@ -209,6 +209,11 @@ public final class EtcdSink implements Sink {
     }
 
     @Override
+    public void commitReplaced(Revision revision) {
+        synchronisation.commitReplaced(revision);
+    }
+
+    @Override
     public void snapshotPinned(Position pin) {
         synchronisation.pinned(pin);
     }

@@ -61,6 +61,8 @@ final class Synchronisation implements AutoCloseable {
     private @Nullable String sourceReset;
     /** Whether the next snapshot is known to be of the history that was mirrored. */
     private boolean recognised;
+    /** The commit that the next complete snapshot replaces; null if there is none. */
+    private @Nullable Revision replaced;
     /** Of the next snapshot, if a later feed can continue it. */
     private @Nullable Position pin;
     /** What the previous writer left of its snapshot. */
@@ -205,6 +207,15 @@ final class Synchronisation implements AutoCloseable {
         recognised = true;
     }
 
+    /** The snapshot that starts next has the deletions of that commit, which no limit applies to. */
+    void commitReplaced(Revision revision) {
+        replaced = revision;
+        LOG.atInfo()
+                .addKeyValue("mirror", mirror)
+                .addKeyValue("revision", revision)
+                .log("commit too large; copying its effects by a snapshot");
+    }
+
     /** The snapshot that starts next is of another history than what was mirrored before. */
     void sourceReset(String why) {
         sourceReset = why;
@@ -250,6 +261,7 @@ final class Synchronisation implements AutoCloseable {
         if (options.onForeignKeys() == ForeignKeys.DELETE) {
             ended.add(Operations.delete(ReservedKeys.keptForeign(mirror)));
         }
+        replaced = null;
         Checkpoint synced = syncing().syncedAt(position);
         ended.add(resumable(synced));
         writer.writeOwn(ended, synced);
@@ -352,7 +364,7 @@ final class Synchronisation implements AutoCloseable {
     private SnapshotCopy begin(Checkpoint found, CopyRest rest, @Nullable Revision unchecked) {
         long held = checks.count();
         boolean isFirst = found.revision().equals(Revision.ZERO);
-        boolean isLimited = (!isFirst || options.limitsFirst()) && options.limitsPrune();
+        boolean isLimited = replaced == null && (!isFirst || options.limitsFirst()) && options.limitsPrune();
         ByteString kept = ReservedKeys.keptForeign(mirror);
         // Later all that the source lacks has been mirrored, if none were found the first time.
         ForeignKeys policy = !isFirst && options.onForeignKeys() == ForeignKeys.FAIL && !has(kept)

@@ -131,6 +131,11 @@ public final class LeasedSink implements Sink {
     }
 
     @Override
+    public void commitReplaced(Revision revision) {
+        sink.commitReplaced(revision);
+    }
+
+    @Override
     public void snapshotPinned(Position pin) {
         sink.snapshotPinned(pin);
     }

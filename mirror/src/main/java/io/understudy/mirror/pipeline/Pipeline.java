@@ -433,6 +433,11 @@ public final class Pipeline implements AutoCloseable {
         }
 
         @Override
+        public void commitReplaced(Revision revision) {
+            sink.commitReplaced(revision);
+        }
+
+        @Override
         public void snapshotPinned(Position pin) {
             sink.snapshotPinned(pin);
         }

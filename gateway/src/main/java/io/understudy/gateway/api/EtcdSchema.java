@@ -1,25 +1,29 @@
-package io.understudy.gateway.json;
+package io.understudy.gateway.api;
 
 import com.google.protobuf.DescriptorProtos.DescriptorProto;
 import com.google.protobuf.DescriptorProtos.EnumDescriptorProto;
 import com.google.protobuf.DescriptorProtos.FieldDescriptorProto;
 import com.google.protobuf.DescriptorProtos.FileDescriptorProto;
+import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.DescriptorValidationException;
 import com.google.protobuf.Descriptors.FileDescriptor;
+import com.google.protobuf.Descriptors.MethodDescriptor;
+import com.google.protobuf.Descriptors.ServiceDescriptor;
 import io.etcd.jetcd.api.RangeRequest;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The messages of etcd 3.5's API. Those that come with jetcd lack a few, and some fields of others: what
  * {@code api/etcdserverpb/rpc.proto} has beyond them is added here.
  */
-final class EtcdSchema {
+public final class EtcdSchema {
 
     private static final String PACKAGE = "etcdserverpb";
 
     private final FileDescriptor rpc;
 
-    EtcdSchema() {
+    public EtcdSchema() {
         FileDescriptor known = RangeRequest.getDescriptor().getFile();
         FileDescriptorProto.Builder file = known.toProto().toBuilder();
         complete(file);
@@ -31,8 +35,15 @@ final class EtcdSchema {
     }
 
     /** All of {@code rpc.proto}. */
-    FileDescriptor rpc() {
+    public FileDescriptor rpc() {
         return rpc;
+    }
+
+    /** The request of a method of {@code etcdserverpb}; null if it is named otherwise than its method. */
+    public @Nullable Descriptor request(String service, String method) {
+        ServiceDescriptor found = rpc.findServiceByName(service);
+        MethodDescriptor known = found == null ? null : found.findMethodByName(method);
+        return known == null ? rpc.findMessageTypeByName(method + "Request") : known.getInputType();
     }
 
     private static void complete(FileDescriptorProto.Builder file) {

@@ -1,0 +1,63 @@
+package io.understudy.gateway.history;
+
+import io.understudy.feed.etcd.EtcdFeedSource;
+import io.understudy.gateway.replica.Replica;
+import io.understudy.vocabulary.Revision;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Applies the source's compactions to the replica. etcd announces none, so one read of a single key every ten seconds shows
+ * whether the source still has the oldest revision that the replica serves.
+ */
+public final class Compactions implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Compactions.class);
+
+    private static final long INTERVAL_SECONDS = 10;
+
+    private final Replica replica;
+    private final EtcdFeedSource source;
+    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
+        Thread made = new Thread(work, "compactions");
+        made.setDaemon(true);
+        return made;
+    });
+
+    public Compactions(Replica replica, EtcdFeedSource source) {
+        this.replica = replica;
+        this.source = source;
+    }
+
+    public void start() {
+        var unused = thread.scheduleAtFixedRate(this::check, INTERVAL_SECONDS, INTERVAL_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /** Interrupts a check under way. Idempotent. */
+    @Override
+    public void close() {
+        thread.shutdownNow();
+    }
+
+    /** A check that fails leaves the rest to the next one. */
+    private void check() {
+        Revision oldest = replica.oldest();
+        if (oldest == null || oldest.value() < 1) {
+            return;
+        }
+        try {
+            Revision readable = source.oldest(replica.range(), oldest);
+            if (readable != null && readable.isAfter(oldest)) {
+                replica.compacted(readable);
+                LOG.atInfo().addKeyValue("compacted", readable).log("source compacted");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException e) {
+            LOG.atWarn().setCause(e).log("compaction check failed; retrying");
+        }
+    }
+}
