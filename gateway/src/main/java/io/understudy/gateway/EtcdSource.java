@@ -1,5 +1,6 @@
 package io.understudy.gateway;
 
+import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.etcd.ClusterView;
 import io.understudy.etcd.EtcdCluster;
@@ -68,6 +69,7 @@ final class EtcdSource implements GatewaySource {
      * @param replica that follows it
      * @param forwarded metrics of forwarded calls
      * @param fed metrics of its feeds
+     * @param confirmed a key that each read index reads; null for none
      * @throws RuntimeException if files that its settings name can't be used
      */
     EtcdSource(
@@ -77,7 +79,8 @@ final class EtcdSource implements GatewaySource {
             GatewayMetrics metrics,
             MeterRegistry registry,
             ForwardMetrics forwarded,
-            FeedMetrics fed) {
+            FeedMetrics fed,
+            @Nullable ByteString confirmed) {
         EtcdSettings source = etcd.cluster();
         TlsFiles files = etcd.clientFiles();
         this.settings = settings;
@@ -85,7 +88,10 @@ final class EtcdSource implements GatewaySource {
         this.registry = registry;
         // First, since it reads files that may not be there.
         this.cluster = TlsFileException.at(
-                source.name(), () -> EtcdCluster.connectForOthers(source, settings.range(), files, registry));
+                source.name(),
+                () -> confirmed == null
+                        ? EtcdCluster.connectForOthers(source, settings.range(), files, registry)
+                        : EtcdCluster.connectReading(source, settings.range(), confirmed, files, registry));
         this.facts = new SourceFacts(cluster);
         this.feeds = new EtcdFeedSource(
                 cluster,

@@ -191,7 +191,7 @@ final class ReadIndexRoundsTest {
     }
 
     private static ReadIndex index(long sentNanos) {
-        return new ReadIndex(new Revision(1), new ClusterId(7), new MemberId(2), 1, Instant.now(), sentNanos);
+        return new ReadIndex(new Revision(1), new ClusterId(7), new MemberId(2), 1, Instant.now(), sentNanos, null);
     }
 
     /** Reads again and again, each time at once. */
