@@ -2,6 +2,7 @@ package io.understudy.gateway;
 
 import static io.understudy.gateway.GatewayFixture.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
@@ -17,13 +18,17 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import io.understudy.local.etcd.LocalEtcd;
+import io.understudy.local.fault.FaultProxy;
 import io.understudy.local.junit.EtcdExtension;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,7 +48,7 @@ final class FollowedPrimaryIT {
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
 
     @RegisterExtension
-    static final EtcdExtension STANDBY = EtcdExtension.voters(1).named("standby");
+    static final EtcdExtension STANDBY = EtcdExtension.voters(1).named("standby").behindProxies();
 
     private static final ByteString KEY = ByteString.copyFromUtf8("/app/count");
     private static final ByteString RECORD = ByteString.copyFromUtf8("\0understudy/home/dr");
@@ -89,7 +94,31 @@ final class FollowedPrimaryIT {
         }
     }
 
-    /** The write follows the move at once, and the read the write: the gateway has hardly seen the record. */
+    @Test
+    void noLinearizableReadIsServedFromTheFormerPrimary_whileTheNewRecordCannotBeRead() {
+        source.put(KEY, "before");
+        standby.put(KEY, "before");
+        while (standby.revision() <= source.revision()) {
+            standby.put(KEY, "before");
+        }
+        FaultProxy link = standby.etcd.voters().get(0).clientProxy();
+        link.blackHole();
+        try {
+            move(source, standby, "after");
+            for (int i = 0; i < 3; i++) {
+                assertThatThrownBy(() -> GatewayFixture.kv(fixture.channel())
+                                .withDeadlineAfter(1, TimeUnit.SECONDS)
+                                .range(request().build()))
+                        .isInstanceOf(StatusRuntimeException.class);
+            }
+        } finally {
+            link.heal();
+        }
+        assertThat(linearizable()).isEqualTo("after");
+        complete(source, standby);
+    }
+
+    /** The read follows the write at once, and the write the move. */
     @Test
     void aLinearizableReadSeesWhatTheNewPrimaryAcknowledged() {
         Cluster from = source;
@@ -112,7 +141,7 @@ final class FollowedPrimaryIT {
     }
 
     @Test
-    void readsGoOnWhileThePrimaryIsBeingClosed() {
+    void readsContinueWhileThePrimaryIsBeingClosed() {
         source.put(KEY, "1");
         source.record(source, epoch, "closing", 0);
         for (int i = 0; i < 5; i++) {
@@ -190,7 +219,7 @@ final class FollowedPrimaryIT {
     /** Fails as long as it is not certain; what it returns is never of the former primary. */
     private String linearizable() {
         String[] value = new String[1];
-        await().atMost(PATIENCE).until(() -> {
+        await().atMost(PATIENCE).pollDelay(Duration.ZERO).until(() -> {
             try {
                 value[0] = fixture.kv()
                         .range(request().build())
@@ -229,8 +258,8 @@ final class FollowedPrimaryIT {
 
         Cluster(LocalEtcd etcd) {
             this.etcd = etcd;
-            this.channel = GatewayFixture.channel(
-                    etcd.clientUrls().get(0).getHost(), etcd.clientUrls().get(0).getPort());
+            URI direct = etcd.voters().get(0).directClientUrl();
+            this.channel = GatewayFixture.channel(direct.getHost(), direct.getPort());
             open.add(channel::shutdownNow);
         }
 
