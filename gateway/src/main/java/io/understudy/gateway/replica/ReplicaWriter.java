@@ -51,7 +51,7 @@ public final class ReplicaWriter {
     public ReplicaWriter(Replica replica, FeedSource source, ApplyListener onApplied, Runnable onResync) {
         this.replica = replica;
         this.source = source;
-        this.consumer = new MeteredConsumer(new RecognisedConsumer(replica, source), onApplied);
+        this.consumer = new MeteredConsumer(new RecognisedConsumer(replica, source, this::isMoveDue), onApplied);
         this.onResync = onResync;
         this.thread = new Thread(this::run, "replica-writer");
     }

@@ -145,6 +145,19 @@ final class ReplicaWriterTest {
         assertThat(writer.failed()).isNull();
     }
 
+    /** The former cluster may be lost for good. */
+    @Test
+    void aMoveDoesNotWaitUntilAFormerHistoryIsRecognised() {
+        replica.rebuild("it differs");
+        await().atMost(Duration.ofSeconds(20)).until(() -> feeds.opened.size() == 2);
+        snapshot(9, B);
+        await().atMost(Duration.ofSeconds(20)).until(() -> !feeds.resumedAt.isEmpty());
+        writer.move(new SourceMove(new Revision(20), Revision.ZERO, Revision.ZERO, key -> false), () -> {})
+                .orTimeout(20, TimeUnit.SECONDS)
+                .join();
+        assertThat(writer.failed()).isNull();
+    }
+
     @Test
     void aReplicaThatWouldDivergeFailsTheWriter() {
         feeds.next(consumer -> consumer.snapshotStarted(CLUSTER, new Revision(4)));
