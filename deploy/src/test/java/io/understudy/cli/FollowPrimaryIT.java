@@ -26,7 +26,10 @@ import io.grpc.stub.StreamObserver;
 import io.understudy.etcd.Credentials;
 import io.understudy.gateway.Gateway;
 import io.understudy.gateway.GatewaySettings;
+import io.understudy.local.certificate.Certificates;
 import io.understudy.local.etcd.LocalEtcd;
+import io.understudy.local.etcd.LocalEtcdBuilder;
+import io.understudy.local.process.FreePorts;
 import io.understudy.mirror.MirrorConfiguration;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.home.Move.Way;
@@ -36,6 +39,7 @@ import io.understudy.mirror.takeover.TakeOver;
 import io.understudy.mirror.takeover.TakeOverOptions;
 import io.understudy.mirror.takeover.TakeOverReport;
 import io.understudy.vocabulary.KeyRange;
+import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -85,12 +89,16 @@ final class FollowPrimaryIT {
 
     private final List<AutoCloseable> open = new ArrayList<>();
     private final Map<LocalEtcd, Long> ids = new HashMap<>();
+    /** As mirror and gateway connect; with TLS if authentication is enabled. */
+    private final Map<LocalEtcd, URI> urls = new HashMap<>();
+
     private LocalEtcd source;
     private LocalEtcd target;
     private MirrorSettings.Mirror settings;
     private MirrorProcess mirror;
     private Gateway gateway;
     private ManagedChannel client;
+    private Certificates.@Nullable Pair certificate;
 
     @AfterEach
     void close() throws Exception {
@@ -175,7 +183,7 @@ final class FollowPrimaryIT {
     }
 
     @Test
-    void withAuthentication_clientsLogInAgainAndNoWriteIsDenied() throws Exception {
+    void withAuthenticationAndTls_clientsLogInAgainAndNoWriteIsDenied() throws Exception {
         start(ROOT, APP);
         Writer writer = opened(new Writer(client, APP));
         writer.await(100);
@@ -193,30 +201,27 @@ final class FollowPrimaryIT {
         source = cluster("source", root);
         target = cluster("target", root);
         raiseRevision(channel(target), login(channel(target), root));
+        String tls = root == null ? "" : ", tls: {trusted: '" + certificate().certificate() + "'}";
         Path mirrors = write("mirror.yaml", """
-                status: {listen: "127.0.0.1:0"}
-                mirrors:
-                  dr:
-                    include: ["/app/"]
-                    source: {endpoints: ["%s"], user: mirror, password: secret}
-                    target: {etcd: {endpoints: ["%s"], user: mirror, password: secret, leases: ttl}}
-                """);
+            status: {listen: "127.0.0.1:0"}
+            mirrors:
+              dr:
+                include: ["/app/"]
+                source: {endpoints: ["%%s"], user: mirror, password: secret%1$s}
+                target: {etcd: {endpoints: ["%%s"], user: mirror, password: secret, leases: ttl%1$s}}
+            """.formatted(tls));
         MirrorSettings loaded = MirrorConfiguration.load(mirrors, Map.of(), Map.of());
         settings = loaded.mirrors().get(0);
         mirror = opened(MirrorProcess.start(loaded));
         awaitSynced(source);
-        String user = app == null ? "" : ", user: mirror, password: secret";
+        String user = app == null ? "" : ", user: mirror, password: secret" + tls;
         Path file = write("gateway.yaml", """
-                name: follower
-                listen: "127.0.0.1:0"
-                rest: {listen: "127.0.0.1:0"}
-                writes: forward
-                source:
-                  endpoints: ["%%s"]
-                  mirror: dr
-                  standby: {endpoints: ["%%s"]%s}
-                  %s
-                """.formatted(user, app == null ? "" : "user: mirror\n  password: secret"));
+            name: follower
+            listen: "127.0.0.1:0"
+            rest: {listen: "127.0.0.1:0"}
+            writes: forward
+            source: {endpoints: ["%%s"], mirror: dr, standby: {endpoints: ["%%s"]%1$s}%1$s}
+            """.formatted(user));
         gateway = opened(Gateway.start(GatewaySettings.load(file, Map.of(), Map.of())));
         client = channel(URI.create("http://127.0.0.1:" + gateway.apiPort()));
     }
@@ -257,12 +262,24 @@ final class FollowPrimaryIT {
         return resource;
     }
 
-    private LocalEtcd cluster(String name, @Nullable Credentials root) {
-        LocalEtcd cluster = opened(LocalEtcd.builder()
+    private LocalEtcd cluster(String name, @Nullable Credentials root) throws IOException {
+        FreePorts ports = opened(FreePorts.take(2));
+        URI plain = URI.create("http://127.0.0.1:" + ports.get(0));
+        URI url = root == null ? plain : URI.create("https://127.0.0.1:" + ports.get(1));
+        LocalEtcdBuilder builder = LocalEtcd.builder()
                 .name(name)
                 .fsync(false)
                 .dataDirectory(folder.resolve(name))
-                .build());
+                .clientPorts(ports.get(0));
+        if (root != null) {
+            builder.extraArguments(
+                    "--listen-client-urls=" + plain + "," + url,
+                    "--advertise-client-urls=" + url,
+                    "--cert-file=" + certificate().certificate(),
+                    "--key-file=" + certificate().key());
+        }
+        LocalEtcd cluster = opened(builder.build());
+        urls.put(cluster, url);
         cluster.start();
         ids.put(cluster, cluster.leader().status().clusterId());
         if (root != null) {
@@ -278,6 +295,14 @@ final class FollowPrimaryIT {
         return cluster;
     }
 
+    /** Of both clusters. */
+    private Certificates.Pair certificate() throws IOException {
+        if (certificate == null) {
+            certificate = new Certificates(folder).make("etcd", "EC");
+        }
+        return certificate;
+    }
+
     private static void asRoot(LocalEtcd cluster, String... command) {
         List<String> line = new ArrayList<>(List.of("--user=root:root"));
         line.addAll(List.of(command));
@@ -285,9 +310,7 @@ final class FollowPrimaryIT {
     }
 
     private Path write(String name, String text) throws Exception {
-        return Files.writeString(
-                folder.resolve(name),
-                text.formatted(source.clientUrls().get(0), target.clientUrls().get(0)));
+        return Files.writeString(folder.resolve(name), text.formatted(urls.get(source), urls.get(target)));
     }
 
     private ManagedChannel channel(LocalEtcd cluster) {
@@ -337,8 +360,7 @@ final class FollowPrimaryIT {
     private void awaitSynced(LocalEtcd from) {
         await().atMost(PATIENCE).untilAsserted(() -> {
             assertThat(mirror.reports().get(0).state()).isEqualTo(MirrorState.SYNCED);
-            assertThat(mirror.reports().get(0).source())
-                    .contains(from.clientUrls().get(0).toString());
+            assertThat(mirror.reports().get(0).source()).contains(urls.get(from).toString());
         });
     }
 

@@ -37,6 +37,7 @@ import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -108,6 +109,11 @@ final class EtcdSource implements GatewaySource {
                 forwarded,
                 () -> permissions != null && permissions.isEnforced(),
                 files != null && files.certificate() != null);
+    }
+
+    /** Reads now whether authentication is enabled. */
+    CompletableFuture<Void> refreshPermissions() {
+        return permissions == null ? CompletableFuture.completedFuture(null) : permissions.refresh();
     }
 
     /** Closed with this. */

@@ -2,9 +2,12 @@ package io.understudy.gateway;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.etcd.ClusterView;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.FeedMetrics;
 import io.understudy.feed.FeedSource;
+import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
@@ -441,7 +444,14 @@ final class FollowedSource implements GatewaySource {
         return new ReadPermissions() {
             @Override
             public Future<Void> check(Principal principal, Permission wanted) {
-                return present.permissions().check(principal, wanted);
+                Present now = present;
+                Future<Void> checked = now.permissions().check(principal, wanted);
+                return checked.succeeded()
+                        ? checked
+                        : checked.recover(why -> isNameless(why)
+                                ? Future.fromCompletionStage(reopened(now), loops.getOrCreateContext())
+                                        .compose(open -> open ? check(principal, wanted) : Future.failedFuture(why))
+                                : Future.failedFuture(why));
             }
 
             @Override
@@ -449,6 +459,20 @@ final class FollowedSource implements GatewaySource {
                 return present.permissions().areRechecked();
             }
         };
+    }
+
+    private static boolean isNameless(Throwable why) {
+        return why instanceof ApiException refusal && EtcdErrors.error(refusal.text()) == EtcdError.USER_EMPTY;
+    }
+
+    /** Whether a cluster that refused calls without a name did so for a move only; completes once the primary is open. */
+    private CompletableFuture<Boolean> reopened(Present refusing) {
+        return hasMoved(refusing)
+                .thenCompose(moved -> moved
+                        ? present.open()
+                                .thenCompose(open -> present.source().refreshPermissions())
+                                .thenApply(known -> true)
+                        : CompletableFuture.completedFuture(false));
     }
 
     @Override
