@@ -1,5 +1,6 @@
 package io.understudy.etcd;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.MessageLite;
 import io.etcd.jetcd.api.KVGrpc;
 import io.grpc.Channel;
@@ -62,7 +63,12 @@ public final class EtcdCluster implements AutoCloseable {
     private volatile ClusterView view;
     private volatile @Nullable ReadIndex lastReadIndex;
 
-    private EtcdCluster(EtcdSettings settings, KeyRange readable, @Nullable TlsFiles forOthers, MeterRegistry meters) {
+    private EtcdCluster(
+            EtcdSettings settings,
+            KeyRange readable,
+            @Nullable ByteString key,
+            @Nullable TlsFiles forOthers,
+            MeterRegistry meters) {
         this.settings = settings;
         this.view = ClusterView.initial(settings.seeds());
         this.changes = new ViewLog(settings.name());
@@ -77,8 +83,14 @@ public final class EtcdCluster implements AutoCloseable {
                 network, new UnaryCalls(tls, KVGrpc.getRangeMethod().getFullMethodName()), settings.requestTimeout());
         this.metrics = new EtcdMetrics(meters, settings.name(), this::view);
         this.login = Login.of(settings, () -> endpointsFor(Duty.WRITE), channels::get, metrics::login);
-        this.attempts =
-                new ReadIndexAttempts(this::channel, pages, login == null ? ranges : null, readable, this::view, clock);
+        this.attempts = new ReadIndexAttempts(
+                this::channel,
+                pages,
+                login == null ? ranges : null,
+                key == null ? readable : KeyRange.single(key),
+                key != null,
+                this::view,
+                clock);
         this.probe = new ClusterProbe(
                 settings,
                 channels,
@@ -106,9 +118,7 @@ public final class EtcdCluster implements AutoCloseable {
      * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
      */
     public static EtcdCluster connect(EtcdSettings settings, KeyRange readable, MeterRegistry meters) {
-        EtcdCluster cluster = new EtcdCluster(settings, readable, null, meters);
-        cluster.probe.start();
-        return cluster;
+        return started(new EtcdCluster(settings, readable, null, null, meters));
     }
 
     /**
@@ -119,7 +129,24 @@ public final class EtcdCluster implements AutoCloseable {
      */
     public static EtcdCluster connectForOthers(
             EtcdSettings settings, KeyRange readable, @Nullable TlsFiles forOthers, MeterRegistry meters) {
-        EtcdCluster cluster = new EtcdCluster(settings, readable, forOthers, meters);
+        return started(new EtcdCluster(settings, readable, null, forOthers, meters));
+    }
+
+    /**
+     * Likewise, with a key that each read index reads in the same call.
+     *
+     * @param key with a small value, which the login may read
+     */
+    public static EtcdCluster connectReading(
+            EtcdSettings settings,
+            KeyRange readable,
+            ByteString key,
+            @Nullable TlsFiles forOthers,
+            MeterRegistry meters) {
+        return started(new EtcdCluster(settings, readable, key, forOthers, meters));
+    }
+
+    private static EtcdCluster started(EtcdCluster cluster) {
         cluster.probe.start();
         return cluster;
     }

@@ -1,9 +1,11 @@
 package io.understudy.etcd;
 
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A revision confirmed by a quorum: every write acknowledged before {@code sentAt} is at or below it.
@@ -14,6 +16,14 @@ import java.time.Instant;
  * @param servedBy the member (or gateway) that answered
  * @param sentAt when the round was sent, by this machine's clock
  * @param sentNanos the same moment by {@link System#nanoTime}, which nobody sets back
+ * @param read the key that was read at that revision, where {@link EtcdCluster#connectReading} names one; null if it is
+ *     missing
  */
 public record ReadIndex(
-        Revision revision, ClusterId clusterId, MemberId servedBy, long raftTerm, Instant sentAt, long sentNanos) {}
+        Revision revision,
+        ClusterId clusterId,
+        MemberId servedBy,
+        long raftTerm,
+        Instant sentAt,
+        long sentNanos,
+        @Nullable KeyValue read) {}

@@ -7,6 +7,7 @@ import io.etcd.jetcd.api.RangeResponse;
 import io.grpc.Channel;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.time.Clock;
@@ -52,18 +53,20 @@ final class ReadIndexAttempts {
      * @param pages by {@link HttpStatuses}
      * @param ranges by {@link UnaryCalls}, if a learner is to be asked by those
      * @param readable has the key that is asked for, whether it exists or not
+     * @param valued whether that key is read with its value, which must be small
      */
     ReadIndexAttempts(
             Function<Endpoint, Channel> channels,
             KeptConnections<Integer> pages,
             @Nullable KeptConnections<byte[]> ranges,
             KeyRange readable,
+            boolean valued,
             Supplier<ClusterView> view,
             Clock clock) {
         this.channels = channels;
         this.oneKey = RangeRequest.newBuilder()
                 .setKey(readable.etcdKey())
-                .setCountOnly(true)
+                .setCountOnly(!valued)
                 .build();
         this.oneKeyHere = oneKey.toBuilder().setSerializable(true).build();
         this.encoded = oneKeyHere.toByteArray();
@@ -147,7 +150,18 @@ final class ReadIndexAttempts {
                 new MemberId(answer.getHeader().getMemberId()),
                 answer.getHeader().getRaftTerm(),
                 sent.at(),
-                sent.nanos());
+                sent.nanos(),
+                answer.getKvsCount() == 0 ? null : keyValue(answer.getKvs(0)));
+    }
+
+    private static KeyValue keyValue(io.etcd.jetcd.api.KeyValue kv) {
+        return new KeyValue(
+                kv.getKey(),
+                kv.getValue(),
+                new Revision(kv.getCreateRevision()),
+                new Revision(kv.getModRevision()),
+                kv.getVersion(),
+                kv.getLease());
     }
 
     /** One moment by two clocks. */

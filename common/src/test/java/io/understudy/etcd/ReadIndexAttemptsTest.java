@@ -100,7 +100,7 @@ final class ReadIndexAttemptsTest {
     }
 
     private CompletableFuture<ReadIndex> ask() {
-        return new ReadIndexAttempts(channels::get, pages, null, KeyRange.all(), this::view, Clock.systemUTC())
+        return new ReadIndexAttempts(channels::get, pages, null, KeyRange.all(), false, this::view, Clock.systemUTC())
                 .at(new Endpoint("127.0.0.1", server.getPort(), false), Duration.ofSeconds(30));
     }
 

@@ -93,6 +93,6 @@ final class ReadIndexQueueTest {
     }
 
     private static ReadIndex index(long revision) {
-        return new ReadIndex(new Revision(revision), new ClusterId(1), new MemberId(2), 3, Instant.EPOCH, 0);
+        return new ReadIndex(new Revision(revision), new ClusterId(1), new MemberId(2), 3, Instant.EPOCH, 0, null);
     }
 }

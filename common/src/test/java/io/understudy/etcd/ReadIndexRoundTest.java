@@ -27,7 +27,7 @@ final class ReadIndexRoundTest {
     private static final Endpoint SECOND = new Endpoint("second", 2379, false);
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final ReadIndex INDEX =
-            new ReadIndex(new Revision(7), new ClusterId(1), new MemberId(2), 3, Instant.EPOCH, 0);
+            new ReadIndex(new Revision(7), new ClusterId(1), new MemberId(2), 3, Instant.EPOCH, 0, null);
 
     private final Map<Endpoint, CompletableFuture<ReadIndex>> asked = new ConcurrentHashMap<>();
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();

@@ -1,5 +1,6 @@
 package io.understudy.gateway;
 
+import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.etcd.ClusterView;
 import io.understudy.etcd.EtcdCluster;
@@ -37,6 +38,7 @@ import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -70,6 +72,7 @@ final class EtcdSource implements GatewaySource {
      * @param replica that follows it
      * @param forwarded metrics of forwarded calls
      * @param fed metrics of its feeds
+     * @param confirmed a key that each read index reads; null for none
      * @throws RuntimeException if files that its settings name can't be used
      */
     EtcdSource(
@@ -79,7 +82,8 @@ final class EtcdSource implements GatewaySource {
             GatewayMetrics metrics,
             MeterRegistry registry,
             ForwardMetrics forwarded,
-            FeedMetrics fed) {
+            FeedMetrics fed,
+            @Nullable ByteString confirmed) {
         EtcdSettings source = etcd.cluster();
         TlsFiles files = etcd.clientFiles();
         this.settings = settings;
@@ -87,7 +91,10 @@ final class EtcdSource implements GatewaySource {
         this.registry = registry;
         // First, since it reads files that may not be there.
         this.cluster = TlsFileException.at(
-                source.name(), () -> EtcdCluster.connectForOthers(source, settings.range(), files, registry));
+                source.name(),
+                () -> confirmed == null
+                        ? EtcdCluster.connectForOthers(source, settings.range(), files, registry)
+                        : EtcdCluster.connectReading(source, settings.range(), confirmed, files, registry));
         this.facts = new SourceFacts(cluster);
         this.feeds = new EtcdFeedSource(
                 cluster,
@@ -95,7 +102,7 @@ final class EtcdSource implements GatewaySource {
                         .withHistoryRevisions(
                                 Math.min(MOST_HISTORY, settings.replica().windowRevisions())),
                 fed);
-        this.compactions = new Compactions(replica, feeds);
+        this.compactions = new Compactions(replica, feeds, this::isFollowed);
         this.verifier = new Verifier(replica, cluster, settings.feed(), settings.verify(), verified(metrics));
         this.jsonForm = new SourceForm(cluster);
         this.previousEntries = new SourceEntries(cluster, settings.feed());
@@ -103,9 +110,18 @@ final class EtcdSource implements GatewaySource {
                 cluster,
                 settings.forward(),
                 forwarded,
-                replica::compacted,
+                compacted -> {
+                    if (isFollowed()) {
+                        replica.compacted(compacted);
+                    }
+                },
                 () -> permissions != null && permissions.isEnforced(),
                 files != null && files.certificate() != null);
+    }
+
+    /** Reads now whether authentication is enabled. */
+    CompletableFuture<Void> refreshPermissions() {
+        return permissions == null ? CompletableFuture.completedFuture(null) : permissions.refresh();
     }
 
     /** Closed with this. */
@@ -173,6 +189,12 @@ final class EtcdSource implements GatewaySource {
     @Override
     public MembersShown membersShown() {
         return settings.members().shown();
+    }
+
+    /** Not while the replica still follows the former primary, whose revisions are others. */
+    private boolean isFollowed() {
+        ClusterId followed = replica.cluster();
+        return followed != null && followed.equals(cluster());
     }
 
     @Override

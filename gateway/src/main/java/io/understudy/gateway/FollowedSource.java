@@ -2,8 +2,12 @@ package io.understudy.gateway;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.etcd.ClusterView;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdErrors;
+import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.FeedMetrics;
 import io.understudy.feed.FeedSource;
+import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
@@ -21,9 +25,11 @@ import io.understudy.gateway.primary.PrimaryChoice.Seen;
 import io.understudy.gateway.primary.PrimaryChoice.Side;
 import io.understudy.gateway.primary.PrimaryChoice.Writes;
 import io.understudy.gateway.primary.PrimaryRecord;
+import io.understudy.gateway.primary.PrimaryRecord.Phase;
 import io.understudy.gateway.primary.PrimaryRecords;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
+import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.gateway.replica.SourceMove;
@@ -40,7 +46,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -68,15 +76,16 @@ final class FollowedSource implements GatewaySource {
 
     /** For both records at the start: without them the configured source is served. */
     private static final Duration START_WAIT = Duration.ofSeconds(5);
-    /** For the last commits of the former primary. */
-    private static final Duration END_WAIT = Duration.ofSeconds(2);
-
-    private static final Duration END_POLL = Duration.ofMillis(20);
     /** After that the cluster itself answers writes. */
     private static final Duration CLOSING_WAIT = Duration.ofSeconds(10);
 
-    private static final Duration OPENING_WAIT = Duration.ofSeconds(1);
+    /** After that a write shows whether the new primary is open: its record may change late. */
+    private static final Duration OPENING_WAIT = Duration.ofMillis(200);
+
     private static final Duration RETRY = Duration.ofSeconds(1);
+    private static final Duration HISTORY_POLL = Duration.ofMillis(20);
+    /** For the record, after a write was refused. */
+    private static final Duration CHECK_WAIT = Duration.ofSeconds(2);
 
     private final SourceSettings.Etcd etcd;
     private final SourceSettings.Standby standby;
@@ -87,11 +96,17 @@ final class FollowedSource implements GatewaySource {
     private final ForwardMetrics forwarded;
     private final Map<Side, FeedMetrics> fed = new EnumMap<>(Side.class);
     private final Forwarding forwarding;
-    private final List<PrimaryRecords> records = new ArrayList<>();
+    private final Map<Side, PrimaryRecords> records = new EnumMap<>(Side.class);
     private final CountDownLatch started = new CountDownLatch(1);
+    /** Not closed yet. */
+    private final Set<EtcdSource> open = ConcurrentHashMap.newKeySet();
 
     /** Of {@link #thread}. */
     private final PrimaryChoice choice = new PrimaryChoice();
+    /** The other cluster, connected while the primary is being closed. Of {@link #thread}. */
+    private @Nullable EtcdSource prepared;
+    /** When the primary moved last. Of {@link #thread}. */
+    private long movedNanos;
 
     private final ExecutorService thread = Executors.newSingleThreadExecutor(work -> {
         Thread made = new Thread(work, "primary");
@@ -107,18 +122,26 @@ final class FollowedSource implements GatewaySource {
     private volatile @Nullable ReplicaWriter writer;
 
     /**
-     * A source that is served.
+     * A source that is served. Another one follows with each record that is found.
      *
      * @param cluster its ID; null for the one that its members report
      * @param movedAt its revision at which it became the primary; 0 for one that was at the start
+     * @param version grows with each record
      * @param open completes when writes need not wait
      */
     private record Present(
+            Side side,
             EtcdSource source,
             ReadPermissions permissions,
             @Nullable ClusterId cluster,
             long movedAt,
-            CompletableFuture<Void> open) {}
+            long version,
+            CompletableFuture<Void> open) {
+
+        Present with(ReadPermissions others, CompletableFuture<Void> gate) {
+            return new Present(side, source, others, cluster, movedAt, version + 1, gate);
+        }
+    }
 
     /**
      * Waits for the records of both clusters, for a while.
@@ -139,37 +162,33 @@ final class FollowedSource implements GatewaySource {
         this.metrics = metrics;
         this.registry = registry;
         this.forwarded = new ForwardMetrics(registry);
+        for (Side side : Side.values()) {
+            records.put(
+                    side,
+                    new PrimaryRecords(
+                            side,
+                            side == Side.SOURCE ? etcd.cluster() : standby.cluster(),
+                            standby.mirror(),
+                            settings.feed(),
+                            registry,
+                            seen -> thread.execute(() -> seen(seen))));
+        }
         Side side = first();
         this.feeding = source(side);
-        this.present = new Present(feeding, ReadPermissions.EVERYTHING, null, 0, gate());
+        this.present = new Present(side, feeding, ReadPermissions.EVERYTHING, null, 0, 0, gate());
         this.forwarding = new HeldWrites(
                 () -> {
                     Present now = present;
-                    return new HeldWrites.Target(now.source().forwarding(), now.open());
+                    return new HeldWrites.Primary(now.source().forwarding(), now.open(), () -> hasMoved(now));
                 },
                 settings.forward());
     }
 
     private Side first() {
-        List<CompletableFuture<Void>> read = new ArrayList<>();
-        for (Side side : Side.values()) {
-            CompletableFuture<Void> first = new CompletableFuture<>();
-            read.add(first);
-            records.add(new PrimaryRecords(
-                    side,
-                    side == Side.SOURCE ? etcd.cluster() : standby.cluster(),
-                    standby.mirror(),
-                    settings.feed(),
-                    registry,
-                    seen -> thread.execute(() -> {
-                        seen.ifPresent(this::seen);
-                        first.complete(null);
-                    })));
-        }
-        records.forEach(PrimaryRecords::start);
-        CompletableFuture<Side> chosen = new CompletableFuture<>();
+        records.values().forEach(PrimaryRecords::start);
         try {
-            CompletableFuture.allOf(read.toArray(new CompletableFuture<?>[0]))
+            CompletableFuture.allOf(
+                            records.values().stream().map(PrimaryRecords::first).toArray(CompletableFuture<?>[]::new))
                     .get(START_WAIT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -179,6 +198,7 @@ final class FollowedSource implements GatewaySource {
                     .addKeyValue("cause", unread().orElse(""))
                     .log("starting without the primary record of both clusters");
         }
+        CompletableFuture<Side> chosen = new CompletableFuture<>();
         // What is read next waits for the start.
         thread.execute(() -> {
             chosen.complete(choice.side());
@@ -191,12 +211,19 @@ final class FollowedSource implements GatewaySource {
         return chosen.join();
     }
 
+    private PrimaryRecords records(Side side) {
+        return Objects.requireNonNull(records.get(side));
+    }
+
     private EtcdSource source(Side side) {
         SourceSettings.Etcd chosen =
                 side == Side.SOURCE ? etcd : new SourceSettings.Etcd(standby.cluster(), standby.forClients());
         FeedMetrics feeds = fed.computeIfAbsent(
                 side, made -> new FeedMetrics(chosen.cluster().name(), registry));
-        return new EtcdSource(chosen, settings, replica, metrics, registry, forwarded, feeds);
+        EtcdSource made = new EtcdSource(
+                chosen, settings, replica, metrics, registry, forwarded, feeds, PrimaryRecord.key(standby.mirror()));
+        open.add(made);
+        return made;
     }
 
     private CompletableFuture<Void> gate() {
@@ -220,65 +247,135 @@ final class FollowedSource implements GatewaySource {
             return;
         }
         Present now = present;
-        if (choice.writes() == Writes.OPEN) {
-            now.open().complete(null);
-        } else if (now.open().isDone()) {
-            present = new Present(now.source(), now.permissions(), now.cluster(), now.movedAt(), gate());
+        CompletableFuture<Void> gate = gate();
+        present = now.with(now.permissions(), gate);
+        follow(now.open(), gate);
+        if (choice.writes() == Writes.CLOSING && prepared == null) {
+            prepare(now.side().other());
         }
     }
 
+    private void prepare(Side side) {
+        try {
+            prepared = source(side);
+        } catch (RuntimeException e) {
+            LOG.atWarn().addKeyValue("side", side).setCause(e).log("cannot connect to the standby");
+        }
+    }
+
+    /** Has those that wait at one gate wait at the next. */
+    private static void follow(CompletableFuture<Void> before, CompletableFuture<Void> next) {
+        if (!before.isDone()) {
+            var unused = next.whenComplete((opened, failed) -> before.complete(null));
+        }
+    }
+
+    /** Writes and reads go to the new primary at once; the replica follows once it has the former one's last commits. */
     private void move(Move to) {
         Present before = present;
         Vertx loops = Objects.requireNonNull(vertx);
         ReplicaWriter writing = Objects.requireNonNull(writer);
+        movedNanos = System.nanoTime();
+        EtcdSource next;
         try {
-            EtcdSource next = opened(to.side());
-            present = new Present(
-                    next, next.permissions(loops), to.cluster(), to.revision().value(), gate());
-            next.start(writing);
-            LOG.atInfo()
-                    .addKeyValue("mirror", standby.mirror())
-                    .addKeyValue("side", to.side())
-                    .addKeyValue("cluster_id", to.cluster())
-                    .addKeyValue("revision", to.revision())
-                    .addKeyValue("end_marker", to.endMarker())
-                    .log("primary moved; following it");
-            before.open().complete(null);
-            awaitEnd(to.endMarker(), writing);
-            SourceMove moved = new SourceMove(
-                    to.revision(), to.endMarker(), new Revision(before.source().revision()), PrimaryRecord::isReserved);
-            writing.move(moved, () -> feeding = next).get(CLOSING_WAIT.toMillis(), TimeUnit.MILLISECONDS);
+            next = opened(to.side());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException e) {
-            LOG.atWarn().addKeyValue("cause", e).log("feed of the former primary did not end in time");
-        } finally {
-            before.source().close(new Closing(settings.closeTimeout()));
+            return;
         }
+        CompletableFuture<Void> gate = gate();
+        present = new Present(
+                to.side(),
+                next,
+                next.permissions(loops),
+                to.cluster(),
+                to.revision().value(),
+                before.version() + 1,
+                gate);
+        next.start(writing);
+        follow(before.open(), gate);
+        LOG.atInfo()
+                .addKeyValue("mirror", standby.mirror())
+                .addKeyValue("side", to.side())
+                .addKeyValue("cluster_id", to.cluster())
+                .addKeyValue("revision", to.revision())
+                .addKeyValue("end_marker", to.endMarker())
+                .log("primary moved; following it");
+        SourceMove moved = new SourceMove(
+                to.revision(), to.endMarker(), new Revision(before.source().revision()), PrimaryRecord::isReserved);
+        var unused = writing.move(moved, () -> feeding = next).thenRun(() -> new Thread(
+                        () -> close(before.source(), new Closing(settings.closeTimeout())), "former-primary")
+                .start());
+    }
+
+    private void close(EtcdSource source, Closing steps) {
+        if (open.remove(source)) {
+            source.close(steps);
+        }
+    }
+
+    /** Whether a refused write has to be sent again: the primary has moved since it was sent, or may be about to. */
+    private CompletableFuture<Boolean> hasMoved(Present sent) {
+        return records(sent.side())
+                .read(CHECK_WAIT)
+                .handleAsync(
+                        (seen, failed) -> present.version() != sent.version()
+                                || !sent.open().isDone()
+                                || isOpening(sent),
+                        thread);
+    }
+
+    /** Has writes wait once more for a cluster that has the role, and is not open yet. */
+    private boolean isOpening(Present sent) {
+        boolean opening = choice.writes() == Writes.OPENING && System.nanoTime() - movedNanos < CLOSING_WAIT.toNanos();
+        if (opening) {
+            present = sent.with(sent.permissions(), gate());
+        }
+        return opening;
+    }
+
+    /**
+     * A revision that the primary confirmed. The same call reads its record, so no other cluster was the primary then.
+     *
+     * @return fails if that is not certain
+     */
+    private CompletableFuture<ReadIndex> confirmed(Duration deadline) {
+        Present now = present;
+        long endNanos = System.nanoTime() + deadline.toNanos();
+        return now.source().etcd().readIndexRound(deadline).thenCompose(index -> {
+            Duration left = Duration.ofNanos(Math.max(1, endNanos - System.nanoTime()));
+            return isPrimary(now.side(), records(now.side()).read(index), left).thenApply(primary -> {
+                ClusterId followed = replica.cluster();
+                boolean otherFollowed = followed != null && !followed.equals(index.clusterId());
+                if (!primary || otherFollowed || present.source() != now.source()) {
+                    throw new IllegalStateException("the primary of the mirror is moving");
+                }
+                return index;
+            });
+        });
+    }
+
+    /** While the primary is being closed, the role may have moved already: then the other cluster's record names that. */
+    private CompletableFuture<Boolean> isPrimary(Side side, @Nullable Seen seen, Duration deadline) {
+        if (seen == null || !seen.isPrimary() || seen.record().phase() != Phase.CLOSING) {
+            return CompletableFuture.completedFuture(seen == null || seen.isPrimary());
+        }
+        return records(side.other()).read(deadline).thenApply(there -> there == null || !there.isPrimary());
     }
 
     /** Tries until it succeeds: files of certificates may be missing for a moment. */
     private EtcdSource opened(Side side) throws InterruptedException {
-        while (true) {
+        EtcdSource connected = prepared;
+        prepared = null;
+        while (connected == null) {
             try {
-                return source(side);
+                connected = source(side);
             } catch (RuntimeException e) {
                 LOG.atError().addKeyValue("side", side).setCause(e).log("cannot connect to the new primary; retrying");
                 TimeUnit.MILLISECONDS.sleep(RETRY.toMillis());
             }
         }
-    }
-
-    /** The former primary has commits up to there, and the feed only has to deliver them. */
-    private void awaitEnd(Revision end, ReplicaWriter writing) throws InterruptedException {
-        long giveUpAt = System.nanoTime() + END_WAIT.toNanos();
-        while (!end.equals(Revision.ZERO)
-                && replica.log().head() < end.value()
-                && writing.failed() == null
-                && System.nanoTime() - giveUpAt < 0) {
-            writing.requestProgress();
-            TimeUnit.MILLISECONDS.sleep(END_POLL.toMillis());
-        }
+        return connected;
     }
 
     @Override
@@ -308,8 +405,8 @@ final class FollowedSource implements GatewaySource {
                     Present now = present;
                     return new ReadSource.ReadableCluster(now.source().etcd(), now.movedAt());
                 },
-                deadline -> present.source().etcd().readIndexRound(deadline),
-                records.get(0).timers());
+                this::confirmed,
+                records(Side.SOURCE).timers());
     }
 
     @Override
@@ -343,11 +440,18 @@ final class FollowedSource implements GatewaySource {
     public ReadPermissions permissions(Vertx loops) {
         vertx = loops;
         Present now = present;
-        present = new Present(now.source(), now.source().permissions(loops), now.cluster(), now.movedAt(), now.open());
+        present = now.with(now.source().permissions(loops), now.open());
         return new ReadPermissions() {
             @Override
             public Future<Void> check(Principal principal, Permission wanted) {
-                return present.permissions().check(principal, wanted);
+                Present now = present;
+                Future<Void> checked = now.permissions().check(principal, wanted);
+                return checked.succeeded()
+                        ? checked
+                        : checked.recover(why -> isNameless(why)
+                                ? Future.fromCompletionStage(reopened(now), loops.getOrCreateContext())
+                                        .compose(open -> open ? check(principal, wanted) : Future.failedFuture(why))
+                                : Future.failedFuture(why));
             }
 
             @Override
@@ -355,6 +459,20 @@ final class FollowedSource implements GatewaySource {
                 return present.permissions().areRechecked();
             }
         };
+    }
+
+    private static boolean isNameless(Throwable why) {
+        return why instanceof ApiException refusal && EtcdErrors.error(refusal.text()) == EtcdError.USER_EMPTY;
+    }
+
+    /** Whether a cluster that refused calls without a name did so for a move only; completes once the primary is open. */
+    private CompletableFuture<Boolean> reopened(Present refusing) {
+        return hasMoved(refusing)
+                .thenCompose(moved -> moved
+                        ? present.open()
+                                .thenCompose(open -> present.source().refreshPermissions())
+                                .thenApply(known -> true)
+                        : CompletableFuture.completedFuture(false));
     }
 
     @Override
@@ -410,7 +528,9 @@ final class FollowedSource implements GatewaySource {
     }
 
     private Optional<String> unread() {
-        return records.stream().flatMap(each -> each.problem().stream()).reduce((one, other) -> one + "; " + other);
+        return records.values().stream()
+                .flatMap(each -> each.problem().stream())
+                .reduce((one, other) -> one + "; " + other);
     }
 
     @Override
@@ -427,12 +547,12 @@ final class FollowedSource implements GatewaySource {
 
     @Override
     public void close(Closing steps) {
+        records.values().forEach(each -> steps.run("primary record", each::close));
         steps.run("primary", () -> {
             var unused = thread.shutdownNow();
             var unusedToo = thread.awaitTermination(settings.closeTimeout().toMillis(), TimeUnit.MILLISECONDS);
         });
-        records.forEach(each -> steps.run("primary record", each::close));
-        present.source().close(steps);
+        List.copyOf(open).forEach(source -> close(source, steps));
     }
 
     /** History of one source, up to the replica's revision: what comes after may be of the other primary. */
@@ -452,7 +572,9 @@ final class FollowedSource implements GatewaySource {
         public CommitHistory.@Nullable Step next(Duration timeout)
                 throws CommitHistory.CompactedException, InterruptedException {
             CommitHistory.Step step = held;
-            if (step == null && reading != null) {
+            if (step != null) {
+                TimeUnit.MILLISECONDS.sleep(HISTORY_POLL.toMillis());
+            } else if (reading != null) {
                 step = reading.next(timeout);
             }
             // In this order: the log continues under other revisions only after the source was replaced.
@@ -460,6 +582,10 @@ final class FollowedSource implements GatewaySource {
             Present now = present;
             if (reading == null || now.source() != source) {
                 throw new CommitHistory.CompactedException(now.movedAt() + 1);
+            }
+            ClusterId followed = replica.cluster();
+            if (followed == null || !followed.equals(source.cluster())) {
+                head = CommitLog.NONE;
             }
             held = step instanceof CommitHistory.Step.Committed committed
                             && committed.commit().revision().value() > head

@@ -334,7 +334,8 @@ public final class Gateway implements AutoCloseable {
                         metrics,
                         registry,
                         new ForwardMetrics(registry),
-                        new FeedMetrics(etcd.cluster().name(), registry))
+                        new FeedMetrics(etcd.cluster().name(), registry),
+                        null)
                 : new FollowedSource(etcd, etcd.standby(), settings, replica, metrics, registry);
     }
 
@@ -394,6 +395,14 @@ public final class Gateway implements AutoCloseable {
             @Override
             public void asOf(Revision revision, Instant time) {
                 reads.asOf(revision, time);
+            }
+
+            /** Sessions and watchers know revisions that no longer name a state. */
+            @Override
+            public void restarted(Revision revision) {
+                hub.restart(revision.value() + 1);
+                server.disconnect();
+                rest.disconnect();
             }
 
             @Override

@@ -140,6 +140,19 @@ public record EtcdFeedOptions(
                 watch);
     }
 
+    /** The same with progress requests at another interval. */
+    public EtcdFeedOptions withProgressInterval(Duration interval) {
+        return new EtcdFeedOptions(
+                catchUpRevisions,
+                maxCommitBytes,
+                stallTimeout,
+                interval,
+                requestTimeout,
+                pageBytes,
+                historyRevisions,
+                watch);
+    }
+
     /** The same with another deadline of a request. */
     public EtcdFeedOptions withRequestTimeout(Duration timeout) {
         return new EtcdFeedOptions(

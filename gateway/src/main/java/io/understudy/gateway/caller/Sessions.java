@@ -2,7 +2,9 @@ package io.understudy.gateway.caller;
 
 import io.vertx.core.http.HttpConnection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /** The sessions of the connections on one event loop, on which alone it is used. */
 public final class Sessions {
@@ -19,5 +21,12 @@ public final class Sessions {
         open.put(connection, session);
         connection.closeHandler(closed -> open.remove(connection));
         return session;
+    }
+
+    /** Ends all connections, once what is under way on them has ended, for a moment. */
+    public void disconnect() {
+        for (HttpConnection connection : List.copyOf(open.keySet())) {
+            var unused = connection.shutdown(1, TimeUnit.SECONDS);
+        }
     }
 }

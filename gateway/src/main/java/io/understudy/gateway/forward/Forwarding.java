@@ -10,6 +10,7 @@ import io.vertx.core.Future;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What becomes of every call that the gateway doesn't answer itself. For any thread; a call belongs to its session's event
@@ -18,21 +19,12 @@ import java.util.function.Consumer;
 public interface Forwarding {
 
     /**
-     * Takes on a call of which nothing but the headers has arrived.
+     * Starts a call.
      *
-     * @param client is asked for messages and gets the answer, on {@code loop} only; always closed unless it cancels
+     * @param client gets the response, on {@code loop} only; always closed unless it cancels
      * @param loop the session's event loop, on which this is called
-     * @return to be told, on {@code loop}, what the client does
-     */
-    ServerCall.Listener<byte[]> start(
-            EtcdMethod method, ServerCall<byte[], byte[]> client, Metadata headers, Caller caller, Executor loop);
-
-    /**
-     * Takes on a call of one request, which has arrived.
-     *
-     * @param client gets the answer, on {@code loop} only; always closed unless it cancels
-     * @param loop the session's event loop, on which this is called
-     * @return to be told, on {@code loop}, when the client is ready for more or cancels
+     * @param request of a method with one; null if the client sends a stream of them
+     * @return receives, on {@code loop}, what the client does
      */
     ServerCall.Listener<byte[]> start(
             EtcdMethod method,
@@ -40,7 +32,15 @@ public interface Forwarding {
             Metadata headers,
             Caller caller,
             Executor loop,
-            byte[] request);
+            byte @Nullable [] request);
+
+    /** Starts a call of which only the headers have arrived. */
+    default ServerCall.Listener<byte[]> start(
+            EtcdMethod method, ServerCall<byte[], byte[]> client, Metadata headers, Caller caller, Executor loop) {
+        return method.oneRequest()
+                ? new OneRequest(client, request -> start(method, client, headers, caller, loop, request))
+                : start(method, client, headers, caller, loop, null);
+    }
 
     /**
      * Makes a unary call for a caller of whom no more is known than its principal.

@@ -1,46 +1,62 @@
 package io.understudy.gateway.forward;
 
+import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdErrors;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
-import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Forwards calls to the present source. Unary writes wait, unsent, while that source is not open to clients, and then go to
- * the source of that moment.
+ * Forwards calls to the primary of a mirror, and holds writes while it moves.
  *
- * <p>Invariant W6: a write during a move of the primary is sent at most once, to one of both clusters.
+ * <p>A write that the primary refused is sent again if a move explains that: the refusal proves that it was not executed.
+ *
+ * <p>Invariant W6: a write during a move of the primary is executed at most once, at one of both clusters.
  */
 public final class HeldWrites implements Forwarding {
 
+    /** Writes that wait at a time; further ones are rejected. */
+    static final int MAX_HELD = 10_000;
+
+    /** One Raft proposal each, so a refusal leaves nothing behind. */
+    private static final Set<String> SINGLE = Set.of(
+            "etcdserverpb.KV/Put",
+            "etcdserverpb.KV/DeleteRange",
+            "etcdserverpb.KV/Txn",
+            "etcdserverpb.Lease/LeaseGrant",
+            "etcdserverpb.Lease/LeaseRevoke");
+
+    /** How a closed cluster refuses writes. */
+    private static final Set<EtcdError> CLOSED =
+            EnumSet.of(EtcdError.PERMISSION_DENIED, EtcdError.CORRUPT, EtcdError.USER_EMPTY);
+
+    private final Supplier<Primary> primary;
+    private final ForwardSettings settings;
+    private final AtomicInteger held = new AtomicInteger();
+
     /**
-     * A source.
+     * The primary, as a call finds it.
      *
      * @param open completes when writes need not wait any more
+     * @param moved completes, before long, with whether a write that this primary refused has to be sent again
      */
-    public record Target(Forwarding calls, CompletableFuture<Void> open) {}
+    public record Primary(Forwarding calls, CompletableFuture<Void> open, Supplier<CompletableFuture<Boolean>> moved) {}
 
-    private final Supplier<Target> target;
-    private final ForwardSettings settings;
-
-    /** @param target read once for each call */
-    public HeldWrites(Supplier<Target> target, ForwardSettings settings) {
-        this.target = target;
+    /** @param primary read once for each attempt */
+    public HeldWrites(Supplier<Primary> primary, ForwardSettings settings) {
+        this.primary = primary;
         this.settings = settings;
-    }
-
-    @Override
-    public ServerCall.Listener<byte[]> start(
-            EtcdMethod method, ServerCall<byte[], byte[]> client, Metadata headers, Caller caller, Executor loop) {
-        return method.oneRequest()
-                ? new OneRequest(client, request -> start(method, client, headers, caller, loop, request))
-                : target.get().calls().start(method, client, headers, caller, loop);
     }
 
     @Override
@@ -50,64 +66,93 @@ public final class HeldWrites implements Forwarding {
             Metadata headers,
             Caller caller,
             Executor loop,
-            byte[] request) {
-        Target now = target.get();
-        boolean waits = method.unary()
-                && method.treatment() == EtcdMethod.Treatment.WRITE
-                && settings.writes() == Writes.FORWARD
-                && !now.open().isDone();
-        return waits
-                ? new Held(caller, client, loop, () -> start(method, client, headers, caller, loop, request))
-                        .until(now.open())
-                : now.calls().start(method, client, headers, caller, loop, request);
+            byte @Nullable [] request) {
+        boolean writes = settings.writes() == Writes.FORWARD
+                && (isSingle(method)
+                        || (method.unary()
+                                && (method.fullName().startsWith("v3lockpb.")
+                                        || method.fullName().startsWith("v3electionpb."))));
+        if (!writes) {
+            return primary.get().calls().start(method, client, headers, caller, loop, request);
+        }
+        Write write = new Write(method, client, headers, caller, loop, request);
+        write.send();
+        return write;
     }
 
-    /** A call that waits; on its event loop. */
-    private final class Held extends ServerCall.Listener<byte[]> {
+    private static boolean isSingle(EtcdMethod method) {
+        return SINGLE.contains(method.fullName());
+    }
 
-        private final Caller caller;
+    /** A call, on its event loop. */
+    private final class Write extends ServerCall.Listener<byte[]> {
+
+        private final EtcdMethod method;
         private final ServerCall<byte[], byte[]> client;
+        private final Metadata headers;
+        private final Caller caller;
         private final Executor loop;
-        private final Supplier<ServerCall.Listener<byte[]>> start;
-        private ServerCall.@Nullable Listener<byte[]> started;
+        private final byte @Nullable [] request;
+        private final boolean theirs;
+        private final long deadlineNanos;
+        private ServerCall.@Nullable Listener<byte[]> sent;
         private boolean over;
 
-        Held(
-                Caller caller,
+        Write(
+                EtcdMethod method,
                 ServerCall<byte[], byte[]> client,
+                Metadata headers,
+                Caller caller,
                 Executor loop,
-                Supplier<ServerCall.Listener<byte[]>> start) {
-            this.caller = caller;
+                byte @Nullable [] request) {
+            this.method = method;
             this.client = client;
+            this.headers = headers;
+            this.caller = caller;
             this.loop = loop;
-            this.start = start;
+            this.request = request;
+            long ours = System.nanoTime() + settings.timeout().toNanos();
+            this.theirs = caller.deadlineNanos() != Caller.NO_DEADLINE && caller.deadlineNanos() - ours < 0;
+            this.deadlineNanos = theirs ? caller.deadlineNanos() : ours;
         }
 
-        Held until(CompletableFuture<Void> open) {
-            long left = caller.deadlineNanos() == Caller.NO_DEADLINE
-                    ? Long.MAX_VALUE
-                    : caller.deadlineNanos() - System.nanoTime();
-            Duration timeout = settings.timeout();
-            boolean theirs = left < timeout.toNanos();
-            var unused = open.copy()
-                    .orTimeout(Math.max(0, Math.min(left, timeout.toNanos())), TimeUnit.NANOSECONDS)
-                    .whenComplete((opened, late) -> loop.execute(() -> {
-                        if (late == null) {
-                            go();
-                        } else {
-                            refuse(theirs ? Refusals.deadlineExceeded() : ApiException.timedOut());
-                        }
-                    }));
-            return this;
-        }
-
-        private void go() {
-            if (!over) {
-                started = start.get();
+        /** Sends it, now or when the primary is open. */
+        void send() {
+            Primary now = primary.get();
+            if (!now.open().isDone()) {
+                hold(now.open(), this::send, () -> {});
+                return;
             }
+            ServerCall<byte[], byte[]> answered = isSingle(method) ? new Attempt(now) : client;
+            sent = now.calls().start(method, answered, headers, caller, loop, request);
         }
 
-        private void refuse(ApiException why) {
+        /** Waits for a condition, unsent; {@code late} runs before the client gets the error. */
+        private void hold(CompletableFuture<?> condition, Runnable met, Runnable late) {
+            if (held.incrementAndGet() > MAX_HELD) {
+                held.decrementAndGet();
+                end(ApiException.tooManyRequests(": too many writes wait for a move of the primary"));
+                return;
+            }
+            long left = Math.max(0, deadlineNanos - System.nanoTime());
+            var unused = condition
+                    .copy()
+                    .orTimeout(left, TimeUnit.NANOSECONDS)
+                    .whenComplete((done, failed) -> loop.execute(() -> {
+                        held.decrementAndGet();
+                        if (over) {
+                            return;
+                        }
+                        if (failed == null) {
+                            met.run();
+                            return;
+                        }
+                        late.run();
+                        end(theirs ? Refusals.deadlineExceeded() : ApiException.timedOut());
+                    }));
+        }
+
+        private void end(ApiException why) {
             if (!over) {
                 over = true;
                 var unused = Refusals.end(client, why);
@@ -116,16 +161,73 @@ public final class HeldWrites implements Forwarding {
 
         @Override
         public void onReady() {
-            if (started != null) {
-                started.onReady();
+            if (sent != null) {
+                sent.onReady();
             }
         }
 
         @Override
         public void onCancel() {
             over = true;
-            if (started != null) {
-                started.onCancel();
+            if (sent != null) {
+                sent.onCancel();
+            }
+        }
+
+        /** The response of one primary, which passes unless it proves that nothing was executed. */
+        private final class Attempt extends SimpleForwardingServerCall<byte[], byte[]> {
+
+            private final Primary by;
+            private @Nullable Metadata received;
+
+            Attempt(Primary by) {
+                super(client);
+                this.by = by;
+            }
+
+            @Override
+            public void sendHeaders(Metadata responded) {
+                received = responded;
+            }
+
+            @Override
+            public void sendMessage(byte[] message) {
+                pass();
+                super.sendMessage(message);
+            }
+
+            @Override
+            public void close(Status status, Metadata trailers) {
+                String why = status.getDescription();
+                if (why != null && CLOSED.contains(EtcdErrors.error(why))) {
+                    sent = null;
+                    CompletableFuture<Boolean> moved = by.moved().get();
+                    hold(
+                            moved,
+                            () -> {
+                                if (moved.join()) {
+                                    send();
+                                } else {
+                                    closed(status, trailers);
+                                }
+                            },
+                            () -> closed(status, trailers));
+                } else {
+                    closed(status, trailers);
+                }
+            }
+
+            private void closed(Status status, Metadata trailers) {
+                over = true;
+                pass();
+                super.close(status, trailers);
+            }
+
+            private void pass() {
+                if (received != null) {
+                    super.sendHeaders(received);
+                    received = null;
+                }
             }
         }
     }

@@ -5,6 +5,7 @@ import io.grpc.ServerCall;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Passes nothing on: there is nobody who could be.
@@ -15,20 +16,12 @@ public record RefusedCalls(ApiException why) implements Forwarding {
 
     @Override
     public ServerCall.Listener<byte[]> start(
-            EtcdMethod method, ServerCall<byte[], byte[]> client, Metadata headers, Caller caller, Executor loop) {
-        return method.oneRequest()
-                ? new OneRequest(client, request -> Refusals.end(client, why))
-                : Refusals.end(client, why);
-    }
-
-    @Override
-    public ServerCall.Listener<byte[]> start(
             EtcdMethod method,
             ServerCall<byte[], byte[]> client,
             Metadata headers,
             Caller caller,
             Executor loop,
-            byte[] request) {
+            byte @Nullable [] request) {
         return Refusals.end(client, why);
     }
 }

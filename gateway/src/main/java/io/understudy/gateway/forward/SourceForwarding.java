@@ -61,36 +61,17 @@ public final class SourceForwarding implements Forwarding {
 
     @Override
     public ServerCall.Listener<byte[]> start(
-            EtcdMethod method, ServerCall<byte[], byte[]> client, Metadata headers, Caller caller, Executor loop) {
-        if (method.oneRequest()) {
-            return new OneRequest(client, request -> start(method, client, headers, caller, loop, request));
-        }
-        if (refuses(method)) {
-            return Refusals.end(client, notSupported(method));
-        }
-        ApiException why = refusal(method, caller);
-        if (why != null) {
-            return Refusals.end(client, why);
-        }
-        ForwardedCall call = new ForwardedCall(
-                method, client, headers, caller, loop, source, metrics, null, settings.timeout(), () -> {});
-        call.start();
-        return call;
-    }
-
-    @Override
-    public ServerCall.Listener<byte[]> start(
             EtcdMethod method,
             ServerCall<byte[], byte[]> client,
             Metadata headers,
             Caller caller,
             Executor loop,
-            byte[] request) {
+            byte @Nullable [] request) {
         if (refuses(method) && !listsAlarms(method, request)) {
             return Refusals.end(client, notSupported(method));
         }
         ApiException why = refusal(method, caller);
-        if (why == null) {
+        if (why == null && request != null) {
             why = EnumValues.refusal(method, request);
         }
         if (why != null) {
@@ -98,7 +79,7 @@ public final class SourceForwarding implements Forwarding {
         }
         ForwardedCall call = new ForwardedCall(
                 method, client, headers, caller, loop, source, metrics, request, settings.timeout(), () -> {
-                    if (method.fullName().equals(EtcdMethod.COMPACT)) {
+                    if (request != null && method.fullName().equals(EtcdMethod.COMPACT)) {
                         compacted(request);
                     }
                 });
@@ -144,8 +125,8 @@ public final class SourceForwarding implements Forwarding {
     }
 
     /** The one method that reads or writes, as its request says. {@code etcdctl endpoint health} reads by it. */
-    private static boolean listsAlarms(EtcdMethod method, byte[] request) {
-        if (!method.fullName().equals(EtcdMethod.ALARM)) {
+    private static boolean listsAlarms(EtcdMethod method, byte @Nullable [] request) {
+        if (request == null || !method.fullName().equals(EtcdMethod.ALARM)) {
             return false;
         }
         try {

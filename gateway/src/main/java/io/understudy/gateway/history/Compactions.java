@@ -6,6 +6,7 @@ import io.understudy.vocabulary.Revision;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,15 +22,18 @@ public final class Compactions implements AutoCloseable {
 
     private final Replica replica;
     private final EtcdFeedSource source;
+    private final BooleanSupplier follows;
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
         Thread made = new Thread(work, "compactions");
         made.setDaemon(true);
         return made;
     });
 
-    public Compactions(Replica replica, EtcdFeedSource source) {
+    /** @param follows whether the replica follows that source */
+    public Compactions(Replica replica, EtcdFeedSource source, BooleanSupplier follows) {
         this.replica = replica;
         this.source = source;
+        this.follows = follows;
     }
 
     public void start() {
@@ -45,7 +49,7 @@ public final class Compactions implements AutoCloseable {
     /** A check that fails leaves the rest to the next one. */
     private void check() {
         Revision oldest = replica.oldest();
-        if (oldest == null || oldest.value() < 1) {
+        if (oldest == null || oldest.value() < 1 || !follows.getAsBoolean()) {
             return;
         }
         try {

@@ -1,6 +1,8 @@
 package io.understudy.gateway.hub;
 
 import io.understudy.gateway.replica.CommitLog;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +25,7 @@ final class Lane {
     private final TreeMap<Long, Set<Watcher>> coming = new TreeMap<>();
     private final Pass pass;
     private Cohort live;
-    private int parked;
+    private final Set<Watcher> parked = new HashSet<>();
     private int early;
     /** All but those that are over. */
     private int size;
@@ -50,11 +52,11 @@ final class Lane {
     }
 
     int parked() {
-        return parked;
+        return parked.size();
     }
 
     int behind() {
-        return size - live.size() - parked - early;
+        return size - live.size() - parked.size() - early;
     }
 
     int coming() {
@@ -67,6 +69,9 @@ final class Lane {
         if (start > live.told() + 1) {
             early++;
             coming.computeIfAbsent(start, revision -> new LinkedHashSet<>()).add(watcher);
+            if (start <= log.former() + 1) {
+                hub.wake();
+            }
         } else {
             place(watcher, start == 0 ? live.told() : start - 1);
         }
@@ -76,7 +81,7 @@ final class Lane {
         // Not while its cohort is told, which it would join without being told the same.
         hub.afterwards(() -> {
             if (watcher.state() == Watcher.State.PARKED) {
-                parked--;
+                parked.remove(watcher);
                 place(watcher, watcher.told);
                 hub.wake();
             }
@@ -94,7 +99,7 @@ final class Lane {
                 early--;
             }
             case TOLD -> leave(watcher);
-            case PARKED -> parked--;
+            case PARKED -> parked.remove(watcher);
             case OVER -> {
                 return;
             }
@@ -114,6 +119,7 @@ final class Lane {
             live.told(head);
         }
         admitComing();
+        endAmbiguous();
         long before = live.told();
         if (before >= head) {
             return false;
@@ -241,6 +247,34 @@ final class Lane {
         }
     }
 
+    /**
+     * Ends those that start ahead, at a revision from before revisions began again: commits before it would be missed.
+     */
+    private void endAmbiguous() {
+        while (!coming.isEmpty() && coming.firstKey() <= log.former() + 1) {
+            Set<Watcher> first = coming.pollFirstEntry().getValue();
+            early -= first.size();
+            first.forEach(watcher -> end(watcher, revision() + 1));
+        }
+    }
+
+    /** Ends all: what follows has other revisions. */
+    void restart(long compactRevision) {
+        List<Watcher> all = new ArrayList<>(parked);
+        live.forEach(all::add);
+        behind.values().forEach(cohort -> cohort.forEach(all::add));
+        coming.values().forEach(all::addAll);
+        parked.clear();
+        behind.clear();
+        coming.clear();
+        early = 0;
+        live = new Cohort(CommitLog.NONE);
+        for (Watcher watcher : all) {
+            watcher.audience = null;
+            end(watcher, compactRevision);
+        }
+    }
+
     /** The log begins after what they were told last. */
     private void fallBehind(long head) {
         Cohort late = live;
@@ -257,12 +291,21 @@ final class Lane {
             if (watcher.told + 1 >= compactRevision) {
                 place(watcher, watcher.told);
             } else {
-                watcher.state(Watcher.State.OVER);
-                size--;
-                hub.compacted();
-                watcher.listener().compacted(compactRevision);
+                end(watcher, compactRevision);
             }
         });
+    }
+
+    /** As compacted; it is in no cohort any more. */
+    private void end(Watcher watcher, long compactRevision) {
+        watcher.state(Watcher.State.OVER);
+        size--;
+        hub.compacted();
+        try {
+            watcher.listener().compacted(compactRevision);
+        } catch (RuntimeException | Error e) {
+            hub.failed(watcher, e);
+        }
     }
 
     /** Tells it, or parks it if its client takes nothing more. */
@@ -284,7 +327,7 @@ final class Lane {
     private void park(Watcher watcher) {
         leave(watcher);
         watcher.state(Watcher.State.PARKED);
-        parked++;
+        parked.add(watcher);
         hub.slow();
     }
 }

@@ -169,6 +169,23 @@ public final class LoopHub {
         }
     }
 
+    /** Ends all watchers as compacted. For any thread; completes when they have ended. */
+    CompletableFuture<Void> restart(long compactRevision) {
+        return CompletableFuture.runAsync(
+                () -> {
+                    inTurn = true;
+                    try {
+                        plain.restart(compactRevision);
+                        withPrevious.restart(compactRevision);
+                        publish();
+                    } finally {
+                        inTurn = false;
+                        runAfterwards();
+                    }
+                },
+                loop);
+    }
+
     /** How far those were told that need commits which the log has forgotten. For any thread. */
     List<CatchUps.Want> wants() {
         return wants;

@@ -2,10 +2,14 @@ package io.understudy.gateway.hub;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.gateway.replica.CommitLog;
+import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 /**
  * The watchers of all event loops. For any thread.
@@ -17,6 +21,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * progress, silent watchers.
  */
 public final class WatchHub implements AutoCloseable {
+
+    private static final Duration RESTART_WAIT = Duration.ofSeconds(10);
 
     private final HubSettings settings;
     private final CommitLog log;
@@ -56,6 +62,20 @@ public final class WatchHub implements AutoCloseable {
         for (LoopHub loop : loops) {
             loop.wake();
         }
+    }
+
+    /**
+     * Ends all watchers as compacted, since revisions begin again, and waits for that. Called by the thread that
+     * writes the log, after it has emptied it.
+     *
+     * @throws java.util.concurrent.CompletionException an event loop did not respond
+     */
+    public void restart(long compactRevision) {
+        CompletableFuture<?>[] ended =
+                Stream.of(loops).map(loop -> loop.restart(compactRevision)).toArray(CompletableFuture[]::new);
+        CompletableFuture.allOf(ended)
+                .orTimeout(RESTART_WAIT.toMillis(), TimeUnit.MILLISECONDS)
+                .join();
     }
 
     /** Whether one watcher more is allowed. */

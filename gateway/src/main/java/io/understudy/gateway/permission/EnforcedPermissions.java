@@ -92,6 +92,11 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
         authentication.start(thread);
     }
 
+    /** Reads the authentication state of the source now; completes, never with a failure, when it is known. */
+    public CompletableFuture<Void> refresh() {
+        return authentication.ask();
+    }
+
     @Override
     public boolean areRechecked() {
         return watchRecheck && isEnforced();
@@ -115,7 +120,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
             case OFF -> PERMITTED;
             case ON -> enforce(principal, wanted);
             case UNKNOWN ->
-                later(authentication.ask()).compose(known -> switch (authentication.state()) {
+                later(refresh()).compose(known -> switch (authentication.state()) {
                     case OFF -> PERMITTED;
                     case ON -> enforce(principal, wanted);
                     case UNKNOWN -> Future.failedFuture(ApiException.timedOut());

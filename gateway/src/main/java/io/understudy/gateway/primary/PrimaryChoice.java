@@ -18,7 +18,11 @@ public final class PrimaryChoice {
     /** As configured. */
     public enum Side {
         SOURCE,
-        STANDBY
+        STANDBY;
+
+        public Side other() {
+            return this == SOURCE ? STANDBY : SOURCE;
+        }
     }
 
     /**
@@ -27,7 +31,13 @@ public final class PrimaryChoice {
      * @param cluster that stores it
      * @param revision at which it was stored
      */
-    public record Seen(Side side, ClusterId cluster, Revision revision, PrimaryRecord record) {}
+    public record Seen(Side side, ClusterId cluster, Revision revision, PrimaryRecord record) {
+
+        /** Whether it names the cluster that stores it. */
+        public boolean isPrimary() {
+            return record.primary().equals(cluster);
+        }
+    }
 
     /**
      * The other cluster is the primary now.
@@ -63,7 +73,7 @@ public final class PrimaryChoice {
     public @Nullable Move seen(Seen seen) {
         PrimaryRecord record = seen.record();
         boolean moves = seen.side() != side;
-        if (!record.primary().equals(seen.cluster()) || record.epoch() < epoch || (moves && record.epoch() == epoch)) {
+        if (!seen.isPrimary() || record.epoch() < epoch || (moves && record.epoch() == epoch)) {
             return null;
         }
         side = seen.side();

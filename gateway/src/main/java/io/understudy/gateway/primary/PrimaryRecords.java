@@ -1,9 +1,9 @@
 package io.understudy.gateway.primary;
 
-import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
+import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -32,7 +33,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches the primary record of a mirror at one of its clusters, over connections of its own. What cannot be read is
+ * Watches and reads the primary record of a mirror at one of its clusters, over connections of its own. What cannot be read is
  * read again later, and changes nothing.
  */
 public final class PrimaryRecords implements AutoCloseable {
@@ -45,17 +46,20 @@ public final class PrimaryRecords implements AutoCloseable {
     private final KeyRange key;
     private final EtcdCluster cluster;
     private final EtcdFeedSource feeds;
-    private final Consumer<Optional<Seen>> consumer;
+    private final long silenceNanos;
+    private final Consumer<Seen> consumer;
     private final Thread thread;
     private final CountDownLatch closing = new CountDownLatch(1);
-    private volatile boolean isRead;
+    private final CompletableFuture<Void> first = new CompletableFuture<>();
+    private volatile @Nullable Seen latest;
+    private volatile long heardNanos;
     private volatile @Nullable String problem;
     private volatile @Nullable Feed feed;
 
     /**
      * Begins to connect.
      *
-     * @param consumer gets each record, or none where the key is missing, on a thread of this object
+     * @param consumer gets each record once, on any thread
      * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
      */
     public PrimaryRecords(
@@ -64,12 +68,13 @@ public final class PrimaryRecords implements AutoCloseable {
             String mirror,
             EtcdFeedOptions options,
             MeterRegistry registry,
-            Consumer<Optional<Seen>> consumer) {
+            Consumer<Seen> consumer) {
         String name = side.name().toLowerCase(Locale.ROOT) + "-primary";
         this.side = side;
         this.key = KeyRange.single(PrimaryRecord.key(mirror));
-        this.cluster = EtcdCluster.connect(settings.withName(name), key, registry);
+        this.cluster = EtcdCluster.connectReading(settings.withName(name), key, key.from(), null, registry);
         this.feeds = new EtcdFeedSource(name, cluster, options, registry);
+        this.silenceNanos = options.stallTimeout().multipliedBy(2).toNanos();
         this.consumer = consumer;
         this.thread = new Thread(this::run, name);
         thread.setDaemon(true);
@@ -79,18 +84,41 @@ public final class PrimaryRecords implements AutoCloseable {
         thread.start();
     }
 
+    /** Completes once the record was read, or found to be missing. */
+    public CompletableFuture<Void> first() {
+        return first;
+    }
+
     /** Timers that live as long as this object. */
     public ScheduledExecutorService timers() {
         return cluster.thread();
     }
 
+    /** Reads the record, linearizably. */
+    public CompletableFuture<@Nullable Seen> read(Duration deadline) {
+        return cluster.readIndex(deadline).thenApply(this::read);
+    }
+
+    /**
+     * The record that a read index has read; null if it was missing.
+     *
+     * @throws IllegalArgumentException it is not such a record
+     */
+    public @Nullable Seen read(ReadIndex index) {
+        KeyValue stored = index.read();
+        return stored == null ? null : seen(index.clusterId(), stored);
+    }
+
     /** Why a move of the primary may be missed; empty if all is well. */
     public Optional<String> problem() {
         String why = problem;
-        return why == null && isRead
-                ? Optional.empty()
-                : Optional.of("primary record at " + side.name().toLowerCase(Locale.ROOT) + " not readable"
-                        + (why == null ? "" : ": " + why));
+        if (why == null && !first.isDone()) {
+            why = "not read yet";
+        } else if (why == null && System.nanoTime() - heardNanos > silenceNanos) {
+            why = "no response for " + TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - heardNanos) + " s";
+        }
+        return Optional.ofNullable(why)
+                .map(cause -> "primary record at " + side.name().toLowerCase(Locale.ROOT) + ": " + cause);
     }
 
     @Override
@@ -133,6 +161,23 @@ public final class PrimaryRecords implements AutoCloseable {
         }
     }
 
+    /** Watch and reads may find records out of order: an older one is not passed on. */
+    private Seen seen(ClusterId at, KeyValue stored) {
+        Seen known = latest;
+        if (known != null && known.cluster().equals(at) && known.revision().equals(stored.modRevision())) {
+            return known;
+        }
+        Seen found = new Seen(side, at, stored.modRevision(), PrimaryRecord.decode(stored.value()));
+        synchronized (this) {
+            Seen last = latest;
+            if (last == null || !last.cluster().equals(at) || found.revision().isAfter(last.revision())) {
+                latest = found;
+                consumer.accept(found);
+            }
+        }
+        return found;
+    }
+
     /** Of one feed. */
     private final class Reader implements FeedConsumer {
 
@@ -163,18 +208,16 @@ public final class PrimaryRecords implements AutoCloseable {
 
         @Override
         public void progress(Position position) {
-            // The record is the same.
+            heardNanos = System.nanoTime();
         }
 
         private void deliver(ClusterId at) {
-            KeyValue now = found;
-            ByteString stored = now == null ? null : now.value();
-            consumer.accept(
-                    now == null || stored == null
-                            ? Optional.empty()
-                            : Optional.of(new Seen(side, at, now.modRevision(), PrimaryRecord.decode(stored))));
-            isRead = true;
+            if (found != null) {
+                Seen unused = seen(at, found);
+            }
+            heardNanos = System.nanoTime();
             problem = null;
+            first.complete(null);
         }
     }
 }

@@ -32,6 +32,11 @@ final class AsOfClock {
         this.held = held;
     }
 
+    /** Rounds that follow are of another cluster. */
+    synchronized void restart() {
+        rounds = new Round[0];
+    }
+
     /** A round was answered. */
     synchronized void confirmed(long revision, long sentNanos) {
         Round[] before = rounds;

@@ -59,6 +59,10 @@ sealed interface Operation<R extends OpResult> permits RangeOperation, TxnOperat
      */
     record Need(Missing missing, long revision, long behindNanos, ApiException refusal, long deadlineNanos) {
 
+        Need atLeast(long other) {
+            return other > revision ? pinnedAt(other) : this;
+        }
+
         Need pinnedAt(long pin) {
             return new Need(missing, pin, behindNanos, refusal, deadlineNanos);
         }

@@ -1,6 +1,7 @@
 package io.understudy.gateway.read;
 
 import io.understudy.etcd.ReadIndex;
+import io.understudy.vocabulary.ClusterId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,6 +59,8 @@ final class ReadIndexRounds implements Confirmations {
     private long rounds;
     /** No round sent from now on can honestly confirm less. */
     private long floor;
+    /** That {@link #floor} is of; another one follows when the primary of a mirror moves. */
+    private @Nullable ClusterId cluster;
     /** Whether something went wrong that nobody foresaw. */
     private boolean faulty;
 
@@ -234,6 +237,13 @@ final class ReadIndexRounds implements Confirmations {
      */
     private synchronized void requireForward(ReadIndex index) {
         long revision = index.revision().value();
+        if (!index.clusterId().equals(cluster)) {
+            if (cluster != null) {
+                clock.restart();
+                floor = 0;
+            }
+            cluster = index.clusterId();
+        }
         if (revision < floor) {
             throw new IllegalStateException("source revision decreased: confirmed " + revision + " after " + floor);
         }

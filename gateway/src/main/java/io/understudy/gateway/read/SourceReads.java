@@ -215,7 +215,8 @@ final class SourceReads implements Upstream {
                                 now.cluster(),
                                 vertx.getOrCreateContext(),
                                 request,
-                                need,
+                                // A member of the new primary that has yet to reach the move lacks writes.
+                                need.atLeast(now.oldest()),
                                 refusal -> ownFault(now.cluster(), refusal))
                         .ask();
     }

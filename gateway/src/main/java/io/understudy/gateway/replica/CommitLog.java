@@ -23,6 +23,7 @@ public final class CommitLog {
     private final ConcurrentNavigableMap<Long, LoggedCommit> commits = new ConcurrentSkipListMap<>();
     private volatile long from = NONE;
     private volatile long head = NONE;
+    private volatile long former;
     /** The source has compacted the revisions before this one. */
     private volatile long compacted;
 
@@ -58,6 +59,11 @@ public final class CommitLog {
     /** The source has compacted all revisions before {@code revision}. From any thread. */
     void compacted(long revision) {
         compacted = revision;
+    }
+
+    /** Greatest revision before the last {@link #restart}, 0 if there was none: below it, revisions of clients are ambiguous. */
+    public long former() {
+        return former;
     }
 
     /** How many commits are held. */
@@ -123,6 +129,21 @@ public final class CommitLog {
         size = 0;
         bytes = 0;
         head = revision;
+    }
+
+    /**
+     * Empties the log, as before it began: revisions that follow are of another cluster. For the writing thread.
+     *
+     * @param seen greatest revision that a reader may know
+     */
+    public void restart(long seen) {
+        former = Math.max(former, seen);
+        compacted = 0;
+        // First, so that no reader takes a missing commit for one that never happened.
+        from = NONE;
+        head = NONE;
+        commits.clear();
+        count(0, 0);
     }
 
     /** Takes the next commit. For the writing thread. */

@@ -14,6 +14,7 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,10 +33,13 @@ final class RecognisedConsumer implements FeedConsumer {
     private final FeedSource source;
     /** Whether the feed itself verified the history, as it found a commit too large. */
     private boolean replaced;
+    private final BooleanSupplier abandoned;
 
-    RecognisedConsumer(Replica replica, FeedSource source) {
+    /** @param abandoned whether another cluster is to be followed, so that this history matters no more */
+    RecognisedConsumer(Replica replica, FeedSource source, BooleanSupplier abandoned) {
         this.replica = replica;
         this.source = source;
+        this.abandoned = abandoned;
     }
 
     @Override
@@ -93,6 +97,9 @@ final class RecognisedConsumer implements FeedConsumer {
         Heard heard = new Heard();
         try (Feed feed = source.open(replica.range(), FeedKind.HISTORY, known)) {
             do {
+                if (abandoned.getAsBoolean()) {
+                    throw new IllegalStateException("the primary has moved");
+                }
                 feed.requestProgress();
             } while (!feed.poll(POLL, heard));
         } catch (FeedEndedException.Gap gap) {

@@ -209,18 +209,14 @@ public final class Replica implements FeedConsumer {
     /**
      * For the writing thread: follows another cluster from now on, without a state until its first snapshot is complete.
      * Watchers at the end marker continue at {@link SourceMove#revision}, if the log has exactly the commits up to there;
-     * otherwise it has none, and all before that revision counts as compacted.
-     *
-     * @throws ReplicaDivergedException if revisions would go back
+     * otherwise it has none, and all before that revision counts as compacted. If clients may know greater revisions, the
+     * log begins again.
      */
     void moved(SourceMove move) {
         Revision reached = revision;
-        Revision seen = reached == null || reached.isBefore(move.former()) ? move.former() : reached;
-        if (!move.revision().isAfter(seen)) {
-            throw new ReplicaDivergedException("the new primary is at revision " + move.revision()
-                    + ", not above revision " + seen + " of the former one; restart the gateway");
-        }
+        boolean back = goesBack(move);
         boolean whole = merge == null && replay == null && !doubted && endsAt(move);
+        long seen = newest(move).value();
         merge = null;
         replay = null;
         window = null;
@@ -231,21 +227,37 @@ public final class Replica implements FeedConsumer {
         rebuildWanted.set(null);
         // A snapshot of the past could be older than the move.
         overtaken = true;
-        if (reached == null) {
-            return;
+        if (reached != null) {
+            Condition.Dropped why = new Condition.Dropped("primary moved");
+            condition = why;
+            droppedNanos = System.nanoTime();
+            generation.incrementAndGet();
+            listener.dropped(why);
         }
-        Condition.Dropped why = new Condition.Dropped("primary moved");
-        condition = why;
-        droppedNanos = System.nanoTime();
-        generation.incrementAndGet();
-        listener.dropped(why);
-        if (whole) {
-            log.advance(move.revision().value());
-        } else {
-            log.begin(move.revision().value());
+        if (back) {
+            log.restart(seen);
+            compacted.set(0);
+            revision = null;
+            listener.restarted(move.revision());
+        } else if (reached != null) {
+            if (whole) {
+                log.advance(move.revision().value());
+            } else {
+                log.begin(move.revision().value());
+            }
+            revision = move.revision();
+            listener.advanced(move.revision());
         }
-        revision = move.revision();
-        listener.advanced(move.revision());
+    }
+
+    /** Whether clients may know revisions that the new cluster has yet to reach. For any thread. */
+    boolean goesBack(SourceMove move) {
+        return !move.revision().isAfter(newest(move));
+    }
+
+    private Revision newest(SourceMove move) {
+        Revision reached = revision;
+        return reached == null || reached.isBefore(move.former()) ? move.former() : reached;
     }
 
     /** Whether the log has all commits up to the end marker, and no later ones that came from the new primary, or may. */

@@ -16,6 +16,9 @@ public interface ReplicaListener {
     /** The source had nothing beyond the revision, which the feed has come to, when it was {@code time} elsewhere. */
     default void asOf(Revision revision, Instant time) {}
 
+    /** Revisions begin again, below some that clients have seen: those of another cluster follow, after this one. */
+    default void restarted(Revision revision) {}
+
     /** There is no state any more. */
     default void dropped(Condition.Dropped why) {}
 }

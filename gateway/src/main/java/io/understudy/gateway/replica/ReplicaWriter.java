@@ -4,8 +4,9 @@ import io.understudy.feed.Feed;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedSource;
 import java.time.Duration;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +23,10 @@ public final class ReplicaWriter {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReplicaWriter.class);
     private static final Duration POLL = Duration.ofSeconds(1);
+    /** For the last commits of the former cluster. */
+    private static final Duration END_WAIT = Duration.ofSeconds(2);
+
+    private static final Duration END_POLL = Duration.ofMillis(20);
 
     private final Replica replica;
     private final FeedSource source;
@@ -32,10 +37,10 @@ public final class ReplicaWriter {
     private volatile @Nullable Throwable cause;
     private volatile boolean closing;
     private volatile @Nullable Feed feed;
-    private final AtomicReference<@Nullable Pending> pending = new AtomicReference<>();
+    private final Queue<Pending> pending = new ConcurrentLinkedQueue<>();
 
-    /** A move to be made before the next feed is opened. */
-    private record Pending(SourceMove move, Runnable switched, CompletableFuture<Void> done) {}
+    /** A move to be made before the next feed is opened, once the present one has reached the end marker. */
+    private record Pending(SourceMove move, Runnable switched, long latestNanos, CompletableFuture<Void> done) {}
 
     /**
      * Writes {@code replica} from feeds of {@code source}, once started.
@@ -46,7 +51,7 @@ public final class ReplicaWriter {
     public ReplicaWriter(Replica replica, FeedSource source, ApplyListener onApplied, Runnable onResync) {
         this.replica = replica;
         this.source = source;
-        this.consumer = new MeteredConsumer(new RecognisedConsumer(replica, source), onApplied);
+        this.consumer = new MeteredConsumer(new RecognisedConsumer(replica, source, this::isMoveDue), onApplied);
         this.onResync = onResync;
         this.thread = new Thread(this::run, "replica-writer");
     }
@@ -85,16 +90,20 @@ public final class ReplicaWriter {
     }
 
     /**
-     * Ends the feed, and opens the next one at another cluster. Returns at once.
+     * Ends the feed once it has reached the end marker, or after a while, and opens the next one at another cluster.
      *
      * @param switched after which the source opens feeds of that cluster; run between both feeds, on the writing thread
      * @return completes when the former feed has ended; never if the writer is closed meanwhile, or fails
      */
     public CompletableFuture<Void> move(SourceMove move, Runnable switched) {
-        Pending next = new Pending(move, switched, new CompletableFuture<>());
-        pending.set(next);
+        boolean awaitsEnd = replica.log().head() < move.endMarker().value() && !replica.goesBack(move);
+        Pending next = new Pending(
+                move, switched, System.nanoTime() + (awaitsEnd ? END_WAIT.toNanos() : 0), new CompletableFuture<>());
+        pending.add(next);
         Feed open = feed;
-        if (open != null) {
+        if (open != null && awaitsEnd) {
+            open.requestProgress();
+        } else if (open != null) {
             open.close();
         }
         return next.done().copy();
@@ -116,8 +125,7 @@ public final class ReplicaWriter {
     private void run() {
         try {
             while (!closing) {
-                Pending next = pending.getAndSet(null);
-                if (next != null) {
+                for (Pending next = pending.poll(); next != null; next = pending.poll()) {
                     next.switched().run();
                     replica.moved(next.move());
                     next.done().complete(null);
@@ -140,8 +148,11 @@ public final class ReplicaWriter {
     private void follow() throws FeedEndedException, InterruptedException {
         try (Feed opened = source.open(replica.range(), replica.wanted(), null)) {
             feed = opened;
-            while (!closing && pending.get() == null && !replica.isSnapshotDue()) {
-                boolean unused = opened.poll(POLL, consumer);
+            while (!closing && !isMoveDue() && !replica.isSnapshotDue()) {
+                boolean moves = !pending.isEmpty();
+                if (!opened.poll(moves ? END_POLL : POLL, consumer) && moves) {
+                    opened.requestProgress();
+                }
             }
         } catch (FeedEndedException.Gap gap) {
             replica.missed();
@@ -155,10 +166,17 @@ public final class ReplicaWriter {
             throw e;
         } catch (FeedEndedException | RuntimeException e) {
             // Closed for a move, perhaps just as its cluster became unusable.
-            if (pending.get() == null) {
+            if (pending.isEmpty()) {
                 throw e;
             }
         }
+    }
+
+    private boolean isMoveDue() {
+        Pending next = pending.peek();
+        return next != null
+                && (replica.log().head() >= next.move().endMarker().value()
+                        || System.nanoTime() - next.latestNanos() >= 0);
     }
 
     private void fail(Throwable why) {

@@ -43,6 +43,7 @@ public final class RestServer {
 
     private final Queue<HttpServer> servers = new ConcurrentLinkedQueue<>();
     private final Queue<RestApi.Streams> streams = new ConcurrentLinkedQueue<>();
+    private final Queue<Runnable> disconnects = new ConcurrentLinkedQueue<>();
     private final Vertx vertx;
     private final HostPort listen;
     private final @Nullable TlsServer tls;
@@ -149,6 +150,11 @@ public final class RestServer {
                 .mapEmpty();
     }
 
+    /** Has all clients connect again. For any thread. */
+    public void disconnect() {
+        disconnects.forEach(Runnable::run);
+    }
+
     private final class Loop extends VerticleBase {
         private final Sessions sessions = new Sessions();
 
@@ -160,6 +166,7 @@ public final class RestServer {
                     new CommitStreams(loop, streamSource),
                     dashboard == null ? null : new OverviewStreams(dashboard, permissions));
             streams.add(here);
+            disconnects.add(() -> context.runOnContext(run -> sessions.disconnect()));
             // A negative port is a free one that all servers with the same number share: the etcd API has another.
             int port = listen.port() == 0 ? -2 : listen.port();
             return vertx.createHttpServer(options())

@@ -15,10 +15,11 @@ import io.vertx.core.net.NetServer;
 import io.vertx.core.net.NetSocket;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,8 +35,13 @@ public final class ApiServer {
     /** What Vert.x calls its own end of a connection's pipeline. */
     private static final String VERTX_HANDLER = "handler";
 
+    /** For calls under way on a connection that is to end. */
+    private static final long DISCONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private final Queue<NetServer> servers = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger connections = new AtomicInteger();
+    /** Open connections, with what ends each once its calls have ended. */
+    private final Map<NetSocket, Runnable> connections = new ConcurrentHashMap<>();
+
     private final Vertx vertx;
     private final HostPort listen;
     private final @Nullable TlsServer tls;
@@ -83,7 +89,12 @@ public final class ApiServer {
 
     /** Open connections. For any thread. */
     public int connections() {
-        return connections.get();
+        return connections.size();
+    }
+
+    /** Has all clients connect again. What is under way may end first, for a moment. For any thread. */
+    public void disconnect() {
+        connections.values().forEach(Runnable::run);
     }
 
     private final class Loop extends VerticleBase {
@@ -99,17 +110,16 @@ public final class ApiServer {
     }
 
     private void connect(ContextInternal context, NetSocket socket) {
-        if (connections.incrementAndGet() > limits.maxConnections()) {
-            connections.decrementAndGet();
+        if (connections.size() >= limits.maxConnections()) {
             loads.metrics().closed(LoadMetrics.Closure.CONNECTIONS);
             socket.close();
             return;
         }
-        socket.closeHandler(closed -> connections.decrementAndGet());
         // A client that went away says so by a reset; without a handler each is logged as an error.
         socket.exceptionHandler(lost -> {});
         ClientConnection client = new ClientConnection(context, socket, limits, loads.of(context.nettyEventLoop()));
         ProtocolSelector selector = new ProtocolSelector(client, requests, limits);
+        socket.closeHandler(closed -> connections.remove(socket));
         // Before Vert.x's own handler, which so sees no bytes but goes on caring for the connection's end.
         ChannelHandlerContext last = ((NetSocketInternal) socket).channelHandlerContext();
         ChannelPipeline pipeline = last.pipeline();
@@ -123,5 +133,11 @@ public final class ApiServer {
         pipeline.addBefore(VERTX_HANDLER, "selector", selector);
         pipeline.addBefore(VERTX_HANDLER, "close", new PromptClose());
         socket.shutdownHandler(closing -> selector.shutDown(last));
+        connections.put(
+                socket,
+                () -> context.runOnContext(run -> {
+                    selector.shutDown(last);
+                    var unused = client.after(DISCONNECT_NANOS, socket::close);
+                }));
     }
 }

@@ -5,17 +5,19 @@ import static org.awaitility.Awaitility.await;
 
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
+import io.grpc.Status;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -26,24 +28,31 @@ final class HeldWritesTest {
     private static final EtcdMethod PUT = Objects.requireNonNull(EtcdMethod.named("etcdserverpb.KV/Put"));
     private static final EtcdMethod MEMBERS =
             Objects.requireNonNull(EtcdMethod.named("etcdserverpb.Cluster/MemberList"));
+    private static final EtcdMethod COMPACT = Objects.requireNonNull(EtcdMethod.named("etcdserverpb.KV/Compact"));
+    private static final EtcdMethod LOCK = Objects.requireNonNull(EtcdMethod.named("v3lockpb.Lock/Lock"));
     private static final byte[] REQUEST = {1};
 
+    private static final Status CORRUPT = Status.DATA_LOSS.withDescription("etcdserver: corrupt cluster");
+    private static final Status DENIED = Status.PERMISSION_DENIED.withDescription("etcdserver: permission denied");
+
     private final CompletableFuture<Void> open = new CompletableFuture<>();
+    private final CompletableFuture<Boolean> moved = new CompletableFuture<>();
     private final Sent former = new Sent();
     private final Sent next = new Sent();
-    private volatile HeldWrites.Target target = new HeldWrites.Target(former, open);
+    private volatile HeldWrites.Primary primary = closed();
 
     @Test
     void aWriteWaitsUnsent_andGoesOnceToTheSourceOfThatMoment() {
         HeldWrites held = held(Duration.ofSeconds(30));
         call(held, PUT, Caller.NO_DEADLINE);
         call(held, MEMBERS, Caller.NO_DEADLINE);
-        assertThat(former.methods).containsExactly(MEMBERS);
+        call(held, COMPACT, Caller.NO_DEADLINE);
+        assertThat(former.methods).containsExactly(MEMBERS, COMPACT);
 
-        target = new HeldWrites.Target(next, CompletableFuture.completedFuture(null));
+        primary = open(next);
         open.complete(null);
         assertThat(next.methods).containsExactly(PUT);
-        assertThat(former.methods).containsExactly(MEMBERS);
+        assertThat(former.methods).containsExactly(MEMBERS, COMPACT);
     }
 
     @Test
@@ -73,8 +82,92 @@ final class HeldWritesTest {
         assertThat(former.methods).isEmpty();
     }
 
+    @Test
+    void whatAClosedPrimaryRefusedGoesToTheNextOne() {
+        for (Status refusal : List.of(CORRUPT, DENIED)) {
+            primary = open(former);
+            PromisedAnswer answer = call(held(Duration.ofSeconds(30)), PUT, Caller.NO_DEADLINE);
+            former.last.close(refusal, new Metadata());
+            assertThat(answer.future().isComplete()).isFalse();
+        }
+        primary = open(next);
+        moved.complete(true);
+        assertThat(next.methods).containsExactly(PUT, PUT);
+        assertThat(former.methods).containsExactly(PUT, PUT);
+    }
+
+    @Test
+    void aRefusalThatNoMoveExplainsIsPassedOn() {
+        primary = open(former);
+        PromisedAnswer answer = call(held(Duration.ofSeconds(30)), PUT, Caller.NO_DEADLINE);
+        former.last.close(DENIED, new Metadata());
+        moved.complete(false);
+        assertThat(answer.future().cause()).hasMessage("etcdserver: permission denied");
+        assertThat(former.methods).containsExactly(PUT);
+    }
+
+    @Test
+    void aRefusalIsPassedOnInTime_whetherAMoveExplainsItOrNot() {
+        primary = open(former);
+        PromisedAnswer answer = call(held(Duration.ofMillis(100)), PUT, Caller.NO_DEADLINE);
+        former.last.close(DENIED, new Metadata());
+        await().until(() -> answer.future().failed());
+        assertThat(answer.future().cause()).hasMessage("etcdserver: permission denied");
+    }
+
+    @Test
+    void aWriteOfUnknownOutcomeIsNeverSentAgain() {
+        List<Status> unknown = List.of(
+                Status.UNAVAILABLE.withDescription("etcdserver: request timed out, possibly due to connection lost"),
+                Status.UNAVAILABLE.withDescription("etcdserver: leader changed"),
+                Status.DEADLINE_EXCEEDED);
+        primary = open(former);
+        moved.complete(true);
+        for (Status status : unknown) {
+            PromisedAnswer answer = call(held(Duration.ofSeconds(30)), PUT, Caller.NO_DEADLINE);
+            former.last.close(status, new Metadata());
+            assertThat(answer.future().failed()).as(status.toString()).isTrue();
+        }
+        assertThat(former.methods).hasSize(unknown.size());
+        assertThat(next.methods).isEmpty();
+    }
+
+    /** The put that takes a lock may be done when a later read of the same call is refused. */
+    @Test
+    void aRefusedLockIsNeverSentAgain() {
+        primary = open(former);
+        moved.complete(true);
+        PromisedAnswer answer = call(held(Duration.ofSeconds(30)), LOCK, Caller.NO_DEADLINE);
+        former.last.close(DENIED, new Metadata());
+        assertThat(answer.future().failed()).isTrue();
+        assertThat(former.methods).containsExactly(LOCK);
+    }
+
+    @Test
+    void whatWaitsIsBounded() {
+        HeldWrites held = held(Duration.ofSeconds(30));
+        for (int i = 0; i < HeldWrites.MAX_HELD; i++) {
+            call(held, PUT, Caller.NO_DEADLINE);
+        }
+        assertThat(call(held, PUT, Caller.NO_DEADLINE).future().cause())
+                .hasMessageStartingWith("etcdserver: too many requests");
+        primary = open(next);
+        open.complete(null);
+        assertThat(next.methods).hasSize(HeldWrites.MAX_HELD);
+        call(held, PUT, Caller.NO_DEADLINE);
+        assertThat(next.methods).hasSize(HeldWrites.MAX_HELD + 1);
+    }
+
+    private HeldWrites.Primary closed() {
+        return new HeldWrites.Primary(former, open, () -> moved);
+    }
+
+    private HeldWrites.Primary open(Sent at) {
+        return new HeldWrites.Primary(at, CompletableFuture.completedFuture(null), () -> moved);
+    }
+
     private HeldWrites held(Duration timeout) {
-        return new HeldWrites(() -> target, new ForwardSettings(Writes.FORWARD, timeout));
+        return new HeldWrites(() -> primary, new ForwardSettings(Writes.FORWARD, timeout));
     }
 
     private static PromisedAnswer call(HeldWrites held, EtcdMethod method, long deadlineNanos) {
@@ -90,14 +183,8 @@ final class HeldWritesTest {
     /** Takes calls and answers none. */
     private static final class Sent implements Forwarding {
 
-        private final List<EtcdMethod> methods = new CopyOnWriteArrayList<>();
-
-        @Override
-        public ServerCall.Listener<byte[]> start(
-                EtcdMethod method, ServerCall<byte[], byte[]> client, Metadata headers, Caller caller, Executor loop) {
-            methods.add(method);
-            return new ServerCall.Listener<>() {};
-        }
+        private final List<EtcdMethod> methods = new ArrayList<>();
+        private ServerCall<byte[], byte[]> last;
 
         @Override
         public ServerCall.Listener<byte[]> start(
@@ -106,8 +193,10 @@ final class HeldWritesTest {
                 Metadata headers,
                 Caller caller,
                 Executor loop,
-                byte[] request) {
-            return start(method, client, headers, caller, loop);
+                byte @Nullable [] request) {
+            methods.add(method);
+            last = client;
+            return new ServerCall.Listener<>() {};
         }
     }
 }

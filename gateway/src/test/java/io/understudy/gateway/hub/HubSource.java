@@ -90,6 +90,11 @@ final class HubSource implements CommitHistory, PreviousEntries {
         log.begin(revision);
     }
 
+    /** As if another cluster followed, after that revision of this one. */
+    synchronized void restart(long seen) {
+        log.restart(seen);
+    }
+
     synchronized void compact(long at) {
         compacted = Math.max(compacted, Math.min(at, revision));
     }

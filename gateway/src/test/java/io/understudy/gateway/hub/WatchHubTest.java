@@ -88,6 +88,52 @@ final class WatchHubTest {
     }
 
     @Test
+    void whenRevisionsBeginAgainEachWatcherEndsAsCompacted_andSoDoesOneThatResumesAtAFormerRevision() throws Exception {
+        commits(10);
+        loop.turn();
+        source.forget(5);
+        RecordingWatcher live = new RecordingWatcher();
+        RecordingWatcher slow = new RecordingWatcher();
+        RecordingWatcher behind = new RecordingWatcher();
+        RecordingWatcher ahead = new RecordingWatcher();
+        watch(0, live);
+        Watcher parked = watch(0, slow);
+        watch(2, behind);
+        watch(100, ahead);
+        slow.ready(false);
+        commits(1);
+        loop.turn();
+
+        source.restart(20);
+        Thread writing = new Thread(() -> hub.restart(4));
+        writing.start();
+        await().until(() -> {
+            runTasks();
+            return !writing.isAlive();
+        });
+        assertThat(List.of(live, slow, behind, ahead))
+                .allSatisfy(each -> assertThat(each.compacted()).isEqualTo(4));
+        slow.ready(true);
+        parked.resume();
+        parked.cancel();
+
+        source.log().begin(6);
+        loop.turn();
+        RecordingWatcher next = new RecordingWatcher();
+        RecordingWatcher former = new RecordingWatcher();
+        RecordingWatcher future = new RecordingWatcher();
+        watch(7, next);
+        watch(21, former);
+        watch(22, future);
+        runTasks();
+        assertThat(former.compacted()).isEqualTo(7);
+        assertThat(next.compacted()).isNull();
+        assertThat(future.compacted()).isNull();
+        assertThat(List.of(live, slow, behind, ahead))
+                .allSatisfy(each -> assertThat(each.failure()).isNull());
+    }
+
+    @Test
     void thousandsWhoWaitForARevisionAllBeginToWatchThere() {
         List<RecordingWatcher> recorders = new ArrayList<>();
         loop.turn();

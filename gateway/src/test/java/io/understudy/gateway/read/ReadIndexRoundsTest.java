@@ -168,6 +168,21 @@ final class ReadIndexRoundsTest {
         rounds.close();
     }
 
+    @Test
+    void anotherClusterMayConfirmLess_andTheSameMayNot() {
+        ReadIndexRounds rounds = rounds(this::toldByTheTest);
+        for (ReadIndex confirmed : List.of(index(1, 50), index(2, 20))) {
+            Reader reader = new Reader(rounds, 0);
+            rounds.join(reader);
+            sent.get(sent.size() - 1).complete(confirmed);
+            assertThat(reader.answers).hasValue(1);
+            assertThat(rounds.failure()).isNull();
+        }
+        rounds.join(new Reader(rounds, 0));
+        sent.get(2).complete(index(2, 19));
+        assertThat(rounds.failure()).hasMessage("source revision decreased: confirmed 19 after 20");
+    }
+
     private ReadIndexRounds rounds(ReadIndexSource source) {
         return rounds(source, SETTINGS, () -> 1);
     }
@@ -191,7 +206,18 @@ final class ReadIndexRoundsTest {
     }
 
     private static ReadIndex index(long sentNanos) {
-        return new ReadIndex(new Revision(1), new ClusterId(7), new MemberId(2), 1, Instant.now(), sentNanos);
+        return new ReadIndex(new Revision(1), new ClusterId(7), new MemberId(2), 1, Instant.now(), sentNanos, null);
+    }
+
+    private static ReadIndex index(long cluster, long revision) {
+        return new ReadIndex(
+                new Revision(revision),
+                new ClusterId(cluster),
+                new MemberId(2),
+                1,
+                Instant.now(),
+                System.nanoTime(),
+                null);
     }
 
     /** Reads again and again, each time at once. */

@@ -359,7 +359,7 @@ final class ReadPathTest {
     private void confirm(int round, long revision) {
         rounds.get(round)
                 .complete(new ReadIndex(
-                        new Revision(revision), CLUSTER, new MemberId(2), 1, Instant.now(), System.nanoTime()));
+                        new Revision(revision), CLUSTER, new MemberId(2), 1, Instant.now(), System.nanoTime(), null));
     }
 
     private void applied(long revision) {

@@ -125,8 +125,8 @@ final class ReadPermissionTest {
         passLong();
         permitted = Future.failedFuture(ApiException.permissionDenied());
         rounds.get(0)
-                .complete(
-                        new ReadIndex(new Revision(10), CLUSTER, new MemberId(2), 1, Instant.now(), System.nanoTime()));
+                .complete(new ReadIndex(
+                        new Revision(10), CLUSTER, new MemberId(2), 1, Instant.now(), System.nanoTime(), null));
         assertRefused(late, Status.Code.PERMISSION_DENIED, DENIED);
     }
 

@@ -11,6 +11,7 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.util.ArrayList;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -223,12 +224,35 @@ final class ReplicaTest {
     }
 
     @Test
-    void refusesAMoveToRevisionsThatWereSeenBefore() {
-        load(5, Keys.entry(A, "1", 5));
-        refuses(() -> replica.moved(move(5, 5)), "not above revision 5 of the former one");
-        refuses(
-                () -> replica.moved(new SourceMove(new Revision(9), Revision.ZERO, new Revision(9), key -> false)),
-                "not above revision 9 of the former one");
+    void afterAMoveToLowerRevisionsTheLogBeginsAgain_andRemembersWhatReadersMayKnow() {
+        List<String> calls = new ArrayList<>();
+        Replica other = new Replica(KeyRange.all(), new ReplicaListener() {
+            @Override
+            public void published(ReplicaState state) {
+                calls.add("published " + state.revision());
+            }
+
+            @Override
+            public void dropped(Condition.Dropped why) {
+                calls.add("dropped");
+            }
+
+            @Override
+            public void restarted(Revision revision) {
+                calls.add("restarted " + revision);
+            }
+        });
+        load(other, 50, Keys.entry(A, "1", 5));
+        SourceMove move = new SourceMove(new Revision(20), new Revision(50), new Revision(60), key -> false);
+        assertThat(other.goesBack(move)).isTrue();
+        other.moved(move);
+        assertThat(other.log().head()).isEqualTo(CommitLog.NONE);
+        assertThat(other.log().former()).isEqualTo(60);
+        other.snapshotStarted(OTHER, new Revision(21));
+        other.snapshotPage(KeyRange.all(), List.of(Keys.entry(A, "2", 19)));
+        other.snapshotCompleted(new Position(OTHER, new Revision(21), null));
+        assertThat(other.log().from()).isEqualTo(21);
+        assertThat(calls).containsExactly("published 50", "dropped", "restarted 20", "published 21");
     }
 
     private static SourceMove move(long revision, long endMarker) {

@@ -13,6 +13,8 @@ import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -113,6 +115,46 @@ final class ReplicaWriterTest {
         });
         awaitRevision(21);
         assertThat(feeds.kinds).containsExactly(FeedKind.RECENT, FeedKind.STATE);
+        assertThat(writer.failed()).isNull();
+    }
+
+    @Test
+    void theFormerFeedDeliversUpToTheEndMarker_andTwoMovesAreMadeInOrder() {
+        List<String> calls = new CopyOnWriteArrayList<>();
+        CompletableFuture<Void> first = writer.move(
+                new SourceMove(new Revision(20), new Revision(9), Revision.ZERO, key -> false),
+                () -> calls.add("first at " + replica.log().head()));
+        CompletableFuture<Void> second = writer.move(
+                new SourceMove(new Revision(40), new Revision(30), Revision.ZERO, key -> false),
+                () -> calls.add("second at " + replica.log().head()));
+        feeds.next(consumer -> consumer.commit(SourceModel.commit(9, List.of(new Change.Put(B))), position(9)));
+        CompletableFuture.allOf(first, second).orTimeout(20, TimeUnit.SECONDS).join();
+        assertThat(calls).containsExactly("first at 9", "second at 20");
+        assertThat(replica.log().from()).isEqualTo(40);
+        assertThat(writer.failed()).isNull();
+    }
+
+    @Test
+    void aMoveDoesNotWaitForAFormerClusterThatIsSilent() {
+        writer.move(
+                        new SourceMove(new Revision(20), new Revision(9), Revision.ZERO, key -> false),
+                        () -> assertThat(replica.log().head()).isEqualTo(5))
+                .orTimeout(20, TimeUnit.SECONDS)
+                .join();
+        assertThat(replica.log().from()).isEqualTo(20);
+        assertThat(writer.failed()).isNull();
+    }
+
+    /** The former cluster may be lost for good. */
+    @Test
+    void aMoveDoesNotWaitUntilAFormerHistoryIsRecognised() {
+        replica.rebuild("it differs");
+        await().atMost(Duration.ofSeconds(20)).until(() -> feeds.opened.size() == 2);
+        snapshot(9, B);
+        await().atMost(Duration.ofSeconds(20)).until(() -> !feeds.resumedAt.isEmpty());
+        writer.move(new SourceMove(new Revision(20), Revision.ZERO, Revision.ZERO, key -> false), () -> {})
+                .orTimeout(20, TimeUnit.SECONDS)
+                .join();
         assertThat(writer.failed()).isNull();
     }
 

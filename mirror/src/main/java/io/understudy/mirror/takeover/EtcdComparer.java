@@ -184,7 +184,9 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
         if (until <= after) {
             return;
         }
-        EtcdFeedSource feeds = new EtcdFeedSource(sides.mirror(), cluster, sides.reading(), new SimpleMeterRegistry());
+        // Writers wait: without requests, progress past the last commit in the range takes a whole interval.
+        EtcdFeedSource feeds = new EtcdFeedSource(
+                sides.mirror(), cluster, sides.reading().withProgressInterval(PAUSE), new SimpleMeterRegistry());
         KeyRange range = calls == from
                 ? sides.scope().feedRange(false)
                 : sides.scope().reversed().feedRange(false);

@@ -1,0 +1,339 @@
+package io.understudy.gateway;
+
+import static io.understudy.gateway.GatewayFixture.PATIENCE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.WatchCreateRequest;
+import io.etcd.jetcd.api.WatchGrpc;
+import io.etcd.jetcd.api.WatchRequest;
+import io.etcd.jetcd.api.WatchResponse;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
+import io.understudy.local.etcd.LocalEtcd;
+import io.understudy.local.fault.FaultProxy;
+import io.understudy.local.junit.EtcdExtension;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A gateway between two clusters. The test writes their primary records, as a switchover does, in both directions.
+ *
+ * <p>Tests invariants C1, G3, G4.
+ */
+@Timeout(180)
+final class FollowedPrimaryIT {
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    @RegisterExtension
+    static final EtcdExtension STANDBY = EtcdExtension.voters(1).named("standby").behindProxies();
+
+    private static final ByteString KEY = ByteString.copyFromUtf8("/app/count");
+    private static final ByteString RECORD = ByteString.copyFromUtf8("\0understudy/home/dr");
+    private static final int MOVES = 6;
+
+    @TempDir
+    private Path folder;
+
+    private final List<AutoCloseable> open = new ArrayList<>();
+    private Cluster source;
+    private Cluster standby;
+    private GatewayFixture fixture;
+    private long epoch;
+
+    @BeforeEach
+    void start() throws Exception {
+        source = new Cluster(SOURCE.cluster());
+        standby = new Cluster(STANDBY.cluster());
+        source.record(source, 0, "steady", 0);
+        standby.record(source, 0, "steady", 0);
+        Path file = Files.writeString(folder.resolve("gateway.yaml"), """
+                name: follower
+                listen: "127.0.0.1:0"
+                rest: {listen: "127.0.0.1:0"}
+                writes: forward
+                feed: {stallTimeout: 500ms, progressInterval: 100ms}
+                source:
+                  endpoints: ["%s"]
+                  mirror: dr
+                  standby: {endpoints: ["%s"]}
+                """.formatted(
+                        SOURCE.cluster().clientUrls().get(0),
+                        STANDBY.cluster().clientUrls().get(0)));
+        fixture = new GatewayFixture(Gateway.start(GatewaySettings.load(file, Map.of(), Map.of())));
+        fixture.awaitReady();
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        fixture.close();
+        for (AutoCloseable each : open) {
+            each.close();
+        }
+    }
+
+    @Test
+    void noLinearizableReadIsServedFromTheFormerPrimary_whileTheNewRecordCannotBeRead() {
+        source.put(KEY, "before");
+        standby.put(KEY, "before");
+        while (standby.revision() <= source.revision()) {
+            standby.put(KEY, "before");
+        }
+        FaultProxy link = standby.etcd.voters().get(0).clientProxy();
+        link.blackHole();
+        try {
+            move(source, standby, "after");
+            for (int i = 0; i < 3; i++) {
+                assertThatThrownBy(() -> GatewayFixture.kv(fixture.channel())
+                                .withDeadlineAfter(1, TimeUnit.SECONDS)
+                                .range(request().build()))
+                        .isInstanceOf(StatusRuntimeException.class);
+            }
+        } finally {
+            link.heal();
+        }
+        assertThat(linearizable()).isEqualTo("after");
+        complete(source, standby);
+    }
+
+    /** The read follows the write at once, and the write the move. */
+    @Test
+    void aLinearizableReadSeesWhatTheNewPrimaryAcknowledged() {
+        Cluster from = source;
+        Cluster to = standby;
+        for (int i = 1; i <= MOVES; i++) {
+            from.put(KEY, "before " + i);
+            to.put(KEY, "before " + i);
+            while (to.revision() <= from.revision()) {
+                to.put(KEY, "before " + i);
+            }
+            move(from, to, "after " + i);
+            assertThat(linearizable()).isEqualTo("after " + i);
+            complete(from, to);
+            assertThat(linearizable()).isEqualTo("after " + i);
+            Cluster former = from;
+            from = to;
+            to = former;
+        }
+        assertThat(fixture.gateway.failure()).isNotDone();
+    }
+
+    @Test
+    void readsContinueWhileThePrimaryIsBeingClosed() {
+        source.put(KEY, "1");
+        source.record(source, epoch, "closing", 0);
+        for (int i = 0; i < 5; i++) {
+            assertThat(linearizable()).isEqualTo("1");
+        }
+        source.record(source, epoch, "steady", 0);
+        fixture.kv().put(PutRequest.newBuilder().setKey(KEY).build());
+    }
+
+    @Test
+    void aMoveToLowerRevisionsEndsWatchesAsCompacted_andTheGatewayRunsOn() {
+        while (source.revision() < standby.revision() + 50) {
+            source.put(KEY, "1");
+        }
+        standby.put(KEY, "1");
+        fixture.awaitRevision(source.revision());
+        long before = fixture.kv().range(request().build()).getHeader().getRevision();
+        Watched running = watch(0);
+        Watched ahead = watch(before + 1);
+        await().atMost(PATIENCE).until(() -> running.isCreated() && ahead.isCreated());
+
+        move(source, standby, "2");
+        complete(source, standby);
+        assertThat(linearizable()).isEqualTo("2");
+        await().atMost(PATIENCE).until(() -> running.ended() && ahead.ended());
+        RangeResponse after = fixture.kv().range(request().build());
+        assertThat(after.getHeader().getRevision()).isLessThan(before);
+        assertThat(after.getHeader().getClusterId()).isEqualTo(standby.id());
+
+        // As a client resumes that was not connected: without an answer it would miss all events up to there.
+        Watched resumed = watch(before + 1);
+        await().atMost(PATIENCE).until(resumed::ended);
+        assertThat(resumed.compactRevision()).isPositive().isLessThan(before);
+
+        Watched listed = watch(after.getHeader().getRevision() + 1);
+        await().atMost(PATIENCE).until(listed::isCreated);
+        fixture.kv().put(PutRequest.newBuilder().setKey(KEY).setValue(text("3")).build());
+        await().atMost(PATIENCE).until(() -> listed.values().equals(List.of("3")));
+        assertThat(linearizable()).isEqualTo("3");
+        assertThat(fixture.gateway.failure()).isNotDone();
+        fixture.awaitReady();
+    }
+
+    @Test
+    void aStandbyThatHangsIsNoted() {
+        standby.etcd.voters().get(0).pause();
+        try {
+            await().atMost(PATIENCE)
+                    .until(() -> fixture.page("/readyz?verbose").body().contains("primary record at standby"));
+        } finally {
+            standby.etcd.voters().get(0).resume();
+        }
+        await().atMost(PATIENCE)
+                .until(() -> !fixture.page("/readyz?verbose").body().contains("primary record at standby"));
+    }
+
+    /** Up to the first write that the new primary acknowledges. */
+    private void move(Cluster from, Cluster to, String value) {
+        from.record(from, epoch, "closing", 0);
+        long end = from.revision();
+        epoch++;
+        to.record(to, epoch, "moved", end);
+        to.put(KEY, value);
+    }
+
+    private void complete(Cluster from, Cluster to) {
+        to.record(to, epoch, "steady", 0);
+        from.record(to, epoch, "steady", 0);
+    }
+
+    private static RangeRequest.Builder request() {
+        return RangeRequest.newBuilder().setKey(KEY);
+    }
+
+    /** Fails as long as it is not certain; what it returns is never of the former primary. */
+    private String linearizable() {
+        String[] value = new String[1];
+        await().atMost(PATIENCE).pollDelay(Duration.ZERO).until(() -> {
+            try {
+                value[0] = fixture.kv()
+                        .range(request().build())
+                        .getKvs(0)
+                        .getValue()
+                        .toStringUtf8();
+                return true;
+            } catch (StatusRuntimeException e) {
+                assertThat(e.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+                return false;
+            }
+        });
+        return value[0];
+    }
+
+    private Watched watch(long start) {
+        Watched watched = new Watched();
+        WatchGrpc.newStub(fixture.channel())
+                .watch(watched)
+                .onNext(WatchRequest.newBuilder()
+                        .setCreateRequest(
+                                WatchCreateRequest.newBuilder().setKey(KEY).setStartRevision(start))
+                        .build());
+        return watched;
+    }
+
+    private static ByteString text(String value) {
+        return ByteString.copyFromUtf8(value);
+    }
+
+    /** A side, written directly. */
+    private final class Cluster {
+
+        private final LocalEtcd etcd;
+        private final ManagedChannel channel;
+
+        Cluster(LocalEtcd etcd) {
+            this.etcd = etcd;
+            URI direct = etcd.voters().get(0).directClientUrl();
+            this.channel = GatewayFixture.channel(direct.getHost(), direct.getPort());
+            open.add(channel::shutdownNow);
+        }
+
+        void put(ByteString key, String value) {
+            GatewayFixture.kv(channel)
+                    .put(PutRequest.newBuilder()
+                            .setKey(key)
+                            .setValue(text(value))
+                            .build());
+        }
+
+        void record(Cluster primary, long moves, String phase, long endMarker) {
+            put(RECORD, """
+                    {"format":2,"mirror":"dr","home":"%s","moves":%d,
+                     "move":{"phase":"%s","operation":{"kind":"switchover"},"endMarker":%d}}
+                    """.formatted(Long.toHexString(primary.id()), moves, phase, endMarker));
+        }
+
+        long revision() {
+            return GatewayFixture.kv(channel)
+                    .range(request().build())
+                    .getHeader()
+                    .getRevision();
+        }
+
+        long id() {
+            return GatewayFixture.kv(channel)
+                    .range(request().build())
+                    .getHeader()
+                    .getClusterId();
+        }
+    }
+
+    /** What a watch received. */
+    private static final class Watched implements StreamObserver<WatchResponse> {
+
+        private final List<WatchResponse> responses = new CopyOnWriteArrayList<>();
+        private volatile boolean failed;
+
+        @Override
+        public void onNext(WatchResponse response) {
+            responses.add(response);
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            failed = true;
+        }
+
+        @Override
+        public void onCompleted() {
+            failed = true;
+        }
+
+        boolean isCreated() {
+            return responses.stream().anyMatch(WatchResponse::getCreated);
+        }
+
+        boolean ended() {
+            return failed || compactRevision() > 0;
+        }
+
+        long compactRevision() {
+            return responses.stream()
+                    .mapToLong(WatchResponse::getCompactRevision)
+                    .max()
+                    .orElse(0);
+        }
+
+        List<String> values() {
+            return responses.stream()
+                    .flatMap(response -> response.getEventsList().stream())
+                    .map(event -> event.getKv().getValue().toStringUtf8())
+                    .toList();
+        }
+    }
+}
