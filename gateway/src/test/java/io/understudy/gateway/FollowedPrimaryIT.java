@@ -48,7 +48,8 @@ final class FollowedPrimaryIT {
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
 
     @RegisterExtension
-    static final EtcdExtension STANDBY = EtcdExtension.voters(1).named("standby").behindProxies();
+    static final EtcdExtension STANDBY =
+            EtcdExtension.voters(1).named("standby").behindProxies();
 
     private static final ByteString KEY = ByteString.copyFromUtf8("/app/count");
     private static final ByteString RECORD = ByteString.copyFromUtf8("\0understudy/home/dr");
