@@ -223,6 +223,20 @@ final class SupervisedCluster implements AutoCloseable {
         });
     }
 
+    /** One of two voting members that does not lead. */
+    String follower(int one, int other) {
+        String leader = look().flatMap(ClusterFacts::leader).orElseThrow().name();
+        return leader.equals(name(one)) ? name(other) : name(one);
+    }
+
+    static int index(String name) {
+        return Integer.parseInt(name.substring(1)) - 1;
+    }
+
+    void pause(String name) {
+        pause(index(name));
+    }
+
     void pause(int index) {
         running(index).ifPresent(process -> signal(process, "STOP"));
     }
