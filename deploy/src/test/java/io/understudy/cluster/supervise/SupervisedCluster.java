@@ -151,6 +151,7 @@ final class SupervisedCluster implements AutoCloseable {
                         "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1",
                         "-Djava.net.preferIPv4Stack=true",
+                        "-Dunderstudy.etcd.version=" + System.getProperty("understudy.etcd.version", ""),
                         "-cp",
                         System.getProperty("java.class.path"),
                         SupervisorMain.class.getName(),

@@ -61,11 +61,9 @@ final class SupervisorFaultsIT {
             SupervisedCluster.SupervisorJvm[] supervisors = {cluster.superviseApart(), cluster.superviseApart()};
             for (int round = 0; round < ROUNDS; round++) {
                 for (Replaced fault : Replaced.values()) {
-                    await("the declared shape")
-                            .atMost(PATIENCE)
-                            .untilAsserted(() -> assertThat(cluster.isOf(3, 1))
-                                    .as("%s %s", supervisors[0].state(), supervisors[1].state())
-                                    .isTrue());
+                    await("the declared shape").atMost(PATIENCE).untilAsserted(() -> assertThat(cluster.isOf(3, 1))
+                            .as("%s %s", supervisors[0].state(), supervisors[1].state())
+                            .isTrue());
                     ClusterFacts facts = cluster.look().orElseThrow();
                     String leader = facts.leader().orElseThrow().name();
                     String victim = fault == Replaced.HUNG_FOLLOWER || fault == Replaced.MUTE_FOLLOWER
