@@ -63,6 +63,14 @@ final class ClusterSuperviseStatusCommand implements Callable<Integer> {
         out.println("cluster    " + state.path("cluster").path("quorum").asText("not observed yet"));
         out.println("now        " + decision.path("rule").asText("-") + ": "
                 + decision.path("observed").asText() + "; " + told(decision));
+        for (JsonNode member : state.path("cluster").path("members")) {
+            if (!member.path("state").asText("healthy").equals("healthy")) {
+                out.println("member     " + member.path("name").asText() + " is "
+                        + member.path("state").asText() + ": "
+                        + member.path("evidence").asText() + "; supervisor "
+                        + member.path("response").asText());
+            }
+        }
         decision.path("guidance").forEach(line -> out.println("           " + line.asText()));
         out.println();
         TextTable table = new TextTable("AT", "RULE", "OUTCOME", "OBSERVED", "DONE");

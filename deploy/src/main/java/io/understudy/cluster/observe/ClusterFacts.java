@@ -23,6 +23,14 @@ public record ClusterFacts(
         alarms = List.copyOf(alarms);
     }
 
+    ClusterFacts at(Instant time) {
+        return new ClusterFacts(cluster, members, isConfirmed, alarms, time);
+    }
+
+    ClusterFacts withMembers(List<MemberFacts> others) {
+        return new ClusterFacts(cluster, others, isConfirmed, alarms, at);
+    }
+
     public List<MemberFacts> voters() {
         return members.stream().filter(MemberFacts::isVoter).toList();
     }

@@ -1,8 +1,9 @@
 package io.understudy.cluster.observe;
 
 import java.time.Duration;
+import java.util.Optional;
 
-/** Looks at a cluster. Every look asks anew; nothing is remembered but where members were found. */
+/** Observes a cluster. Of earlier observations only addresses and counters are kept. */
 public interface ClusterObserver {
 
     /**
@@ -12,4 +13,13 @@ public interface ClusterObserver {
      * @throws UnobservableException nobody answered, or the endpoints are of different clusters
      */
     ClusterFacts observe(Duration patience) throws InterruptedException;
+
+    /**
+     * Reads the metrics pages only, for a cluster in which the last observations found no fault.
+     *
+     * @return empty if that does not suffice: then {@link #observe} is due
+     */
+    default Optional<ClusterFacts> glance(Duration patience) throws InterruptedException {
+        return Optional.empty();
+    }
 }

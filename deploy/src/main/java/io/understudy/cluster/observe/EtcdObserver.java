@@ -9,8 +9,13 @@ import io.understudy.etcd.EtcdSettings;
 import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -31,10 +36,14 @@ public final class EtcdObserver implements ClusterObserver {
 
     private static final Logger log = LoggerFactory.getLogger(EtcdObserver.class);
 
+    /** Metrics pages alone serve for so long. */
+    private static final Duration BETWEEN_OBSERVATIONS = Duration.ofSeconds(30);
+
     private final EtcdConnections connections;
     private final List<Endpoint> seeds;
     private final Otherwise otherwise;
     private final MeterRegistry meters;
+    private final Growth growth = new Growth();
     private volatile @Nullable Seen seen;
     /** Whether the last look found a quorum elsewhere than at the endpoints given. */
     private volatile boolean isElsewhere;
@@ -58,7 +67,18 @@ public final class EtcdObserver implements ClusterObserver {
     }
 
     /** @param nanos when the look began, by {@link System#nanoTime} */
-    private record Seen(ClusterFacts facts, Found found, long nanos) {}
+    private record Seen(ClusterFacts facts, Found found, long nanos) {
+
+        /** Whether it is recent, and every member is healthy and has an address. */
+        boolean isGlanceEnough() {
+            return System.nanoTime() - nanos < BETWEEN_OBSERVATIONS.toNanos()
+                    && facts.isConfirmed()
+                    && facts.leader().isPresent()
+                    && facts.members().stream()
+                            .allMatch(member ->
+                                    member.isHealthy() && found.answering().containsKey(member.id()));
+        }
+    }
 
     @Override
     public ClusterFacts observe(Duration patience) throws InterruptedException {
@@ -70,7 +90,7 @@ public final class EtcdObserver implements ClusterObserver {
             Seen last = seen;
             @Nullable Found before = last == null ? null : last.found();
             Sight sight = sight(before, patience);
-            ClusterFacts facts = sight.facts(at);
+            ClusterFacts facts = growth.measured(sight.facts(at), sight.pages(), nanos, System.nanoTime());
             // What no quorum confirms, and no endpoint given leads to, is not built upon.
             if (sight.isConfirmed() || sight.isOf(seeds)) {
                 seen = new Seen(facts, sight.found(), nanos);
@@ -80,6 +100,50 @@ public final class EtcdObserver implements ClusterObserver {
         } finally {
             began.stop(ClusterMeter.LOOKS.timer().tag("outcome", outcome).register(meters));
         }
+    }
+
+    /** No unary calls, so that an idle cluster stays idle. Alarms and roles are as of the last full observation. */
+    @Override
+    public Optional<ClusterFacts> glance(Duration patience) throws InterruptedException {
+        Seen last = seen;
+        if (last == null || !last.isGlanceEnough()) {
+            return Optional.empty();
+        }
+        long began = System.nanoTime();
+        Map<MemberId, CompletableFuture<Reply.Page>> requests = new HashMap<>();
+        last.found()
+                .answering()
+                .forEach((member, endpoint) -> requests.put(member, Probe.page(connections, endpoint, patience)));
+        Map<MemberId, Reply.Page> pages = new HashMap<>();
+        for (Map.Entry<MemberId, CompletableFuture<Reply.Page>> request : requests.entrySet()) {
+            pages.put(request.getKey(), Look.within(request.getValue(), patience, Reply.Page.NONE));
+        }
+        Instant now = Instant.now();
+        ClusterFacts facts = growth.measured(last.facts(), pages, began, System.nanoTime());
+        return facts.members().stream().allMatch(member -> isUnchanged(facts, member, page(pages, member)))
+                ? Optional.of(facts.withMembers(facts.members().stream()
+                                .map(member -> member.withAnswer(page(pages, member)
+                                        .metrics()
+                                        .update(member.answer().orElseThrow())))
+                                .toList())
+                        .at(now))
+                : Optional.empty();
+    }
+
+    private static Reply.Page page(Map<MemberId, Reply.Page> pages, MemberFacts member) {
+        return pages.getOrDefault(member.id(), Reply.Page.NONE);
+    }
+
+    private static boolean isUnchanged(ClusterFacts facts, MemberFacts member, Reply.Page page) {
+        MemberFacts leader = facts.leader().orElseThrow();
+        boolean leads = leader.id().equals(member.id());
+        Set<MemberId> peers = facts.members().stream()
+                .map(MemberFacts::id)
+                .filter(id -> !id.equals(member.id()))
+                .collect(Collectors.toUnmodifiableSet());
+        return page.metrics().startedAt().equals(member.process().startedAt())
+                && page.metrics().isOf(member.id(), leads, peers)
+                && (leads || leader.measurements().hears(member.id()));
     }
 
     private Sight sight(@Nullable Found before, Duration patience) throws InterruptedException {
@@ -143,7 +207,9 @@ public final class EtcdObserver implements ClusterObserver {
     }
 
     private Sight look(List<Endpoint> given, @Nullable Found before, Duration patience) throws InterruptedException {
-        return new Sight(given, new Look(connections, given, before, patience).take(), before);
+        Seen last = seen;
+        boolean isSuspicious = last != null && !last.facts().members().stream().allMatch(MemberFacts::isHealthy);
+        return new Sight(given, new Look(connections, given, before, isSuspicious, patience).take(), before);
     }
 
     /**

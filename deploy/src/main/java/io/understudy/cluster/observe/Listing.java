@@ -68,8 +68,12 @@ record Listing(Endpoint from, ClusterId cluster, List<Member> members, long raft
      * @param encrypted whether they are asked over TLS; then none is to be asked without
      */
     Stream<Endpoint> endpoints(boolean encrypted) {
-        return members.stream()
-                .flatMap(member -> urls(member.getClientURLsList()).stream())
+        return members.stream().flatMap(member -> endpoints(member, encrypted));
+    }
+
+    /** Client endpoints of one member. */
+    static Stream<Endpoint> endpoints(Member member, boolean encrypted) {
+        return urls(member.getClientURLsList()).stream()
                 .flatMap(url -> endpoint(url).stream())
                 .filter(endpoint -> endpoint.tls() == encrypted);
     }

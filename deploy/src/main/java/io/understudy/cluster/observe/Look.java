@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -30,15 +31,25 @@ final class Look {
     private final EtcdConnections connections;
     private final List<Endpoint> seeds;
     private final @Nullable Found before;
+    private final boolean isSuspicious;
     private final long end;
     private final Map<Endpoint, Probe> probes = new LinkedHashMap<>();
     private final Map<URI, CompletableFuture<Boolean>> peerPorts = new LinkedHashMap<>();
 
-    /** @param before what the last look left; null for the first */
-    Look(EtcdConnections connections, List<Endpoint> seeds, @Nullable Found before, Duration patience) {
+    /**
+     * @param before what the last look left; null for the first
+     * @param isSuspicious whether a member was unhealthy then
+     */
+    Look(
+            EtcdConnections connections,
+            List<Endpoint> seeds,
+            @Nullable Found before,
+            boolean isSuspicious,
+            Duration patience) {
         this.connections = connections;
         this.seeds = seeds;
         this.before = before;
+        this.isSuspicious = isSuspicious;
         this.end = System.nanoTime() + patience.minus(GRACE).toNanos();
     }
 
@@ -47,9 +58,14 @@ final class Look {
      *
      * @param failures of those who did not answer, in words
      * @param peerPorts of all peer URLs listed, whether something answers there
+     * @param refusing endpoints that refuse connections
      */
     record Answers(
-            List<Reply> replies, List<Listing> listings, Map<Endpoint, String> failures, Map<URI, Boolean> peerPorts) {}
+            List<Reply> replies,
+            List<Listing> listings,
+            Map<Endpoint, String> failures,
+            Map<URI, Boolean> peerPorts,
+            Set<Endpoint> refusing) {}
 
     Answers take() throws InterruptedException {
         Set<Endpoint> known = new LinkedHashSet<>(seeds);
@@ -74,11 +90,11 @@ final class Look {
         listings.stream().flatMap(Listing::peerUrls).forEach(this::knock);
         await(allOf(probes.values().stream().map(Probe::whole).toList()));
         await(allOf(peerPorts.values()));
-        return new Answers(replies(), listings, failures(), doors());
+        return new Answers(replies(), listings, failures(), doors(), refusing());
     }
 
     private void probe(Endpoint endpoint) {
-        probes.computeIfAbsent(endpoint, each -> new Probe(connections, each, left()));
+        probes.computeIfAbsent(endpoint, each -> new Probe(connections, each, left(), isSuspicious));
     }
 
     private void knock(URI peerUrl) {
@@ -93,6 +109,15 @@ final class Look {
 
     private Duration left() {
         return Duration.ofNanos(Math.max(1, end - System.nanoTime()));
+    }
+
+    /** The result, or the other value if there is none in time. */
+    static <T> T within(CompletableFuture<T> future, Duration deadline, T otherwise) throws InterruptedException {
+        try {
+            return future.get(deadline.plus(GRACE).toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            return otherwise;
+        }
     }
 
     private void await(CompletableFuture<?> answers) throws InterruptedException {
@@ -116,6 +141,13 @@ final class Look {
             }
         });
         return failures;
+    }
+
+    private Set<Endpoint> refusing() {
+        return probes.entrySet().stream()
+                .filter(probe -> probe.getValue().isRefused())
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     private static <T> List<T> succeeded(Collection<CompletableFuture<T>> futures) {

@@ -41,6 +41,21 @@ public record MemberAnswer(
         errors = List.copyOf(errors);
     }
 
+    /** The same at other indexes. */
+    MemberAnswer withIndexes(long committed, long applied, Revision current) {
+        return new MemberAnswer(
+                version,
+                leader,
+                raftTerm,
+                committed,
+                applied,
+                current,
+                databaseBytes,
+                databaseBytesInUse,
+                reachesQuorum,
+                errors);
+    }
+
     /** The same of another version. */
     public MemberAnswer withVersion(EtcdVersion other) {
         return with(other, leader, raftTerm);

@@ -5,7 +5,6 @@ import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * One member, as the cluster lists it and as it answered.
@@ -13,7 +12,7 @@ import java.util.Set;
  * @param name empty until it has started for the first time
  * @param clientUrls empty until it has started for the first time
  * @param answer empty if it did not answer in time
- * @param peers whom it has a live connection with ({@code etcd_network_active_peers}); empty if it did not answer
+ * @param measurements what changed since earlier observations
  * @param process its process, as seen from outside
  */
 public record MemberFacts(
@@ -23,7 +22,7 @@ public record MemberFacts(
         List<URI> peerUrls,
         List<URI> clientUrls,
         Optional<MemberAnswer> answer,
-        Set<MemberId> peers,
+        Measurements measurements,
         MemberProcess process) {
 
     /** One of whose process nothing was seen. */
@@ -34,14 +33,21 @@ public record MemberFacts(
             List<URI> peerUrls,
             List<URI> clientUrls,
             Optional<MemberAnswer> answer,
-            Set<MemberId> peers) {
-        this(id, name, role, peerUrls, clientUrls, answer, peers, MemberProcess.UNSEEN);
+            Measurements measurements) {
+        this(id, name, role, peerUrls, clientUrls, answer, measurements, MemberProcess.UNSEEN);
     }
 
     public MemberFacts {
         peerUrls = List.copyOf(peerUrls);
         clientUrls = List.copyOf(clientUrls);
-        peers = Set.copyOf(peers);
+    }
+
+    MemberFacts withMeasurements(Measurements other) {
+        return new MemberFacts(id, name, role, peerUrls, clientUrls, answer, other, process);
+    }
+
+    MemberFacts withAnswer(MemberAnswer other) {
+        return new MemberFacts(id, name, role, peerUrls, clientUrls, Optional.of(other), measurements, process);
     }
 
     public boolean isVoter() {

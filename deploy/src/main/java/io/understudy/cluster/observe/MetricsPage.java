@@ -1,9 +1,11 @@
 package io.understudy.cluster.observe;
 
 import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.MatchResult;
@@ -21,26 +23,69 @@ record MetricsPage(String text) {
 
     static final MetricsPage NONE = new MetricsPage("");
 
-    /** One line per pair of ids, which are hexadecimal ({@code rafthttp/metrics.go}). */
-    private static final Pattern PEER =
-            Pattern.compile("\\{Local=\"([0-9a-f]{1,16})\",Remote=\"([0-9a-f]{1,16})\"} ([0-9.e+-]+)");
+    /** One line per sender, with a hexadecimal ID ({@code rafthttp/metrics.go}). */
+    private static final Pattern FROM = Pattern.compile("\\{From=\"([0-9a-f]{1,16})\"} ([0-9.e+-]+)");
 
-    private static final Pattern STARTED = Pattern.compile(" ([0-9.e+]+)");
+    private static final Pattern PEER = Pattern.compile("\\{Local=\"[0-9a-f]+\",Remote=\"([0-9a-f]{1,16})\"} 1");
+
+    private static final Pattern VALUE = Pattern.compile(" ([0-9.e+-]+)");
     private static final double MILLIS = 1000;
 
-    /** The members that {@code local} has a connection with. */
-    Set<MemberId> peers(MemberId local) {
-        return lines("etcd_network_active_peers", PEER)
-                .filter(line -> id(line.group(1)).equals(local) && Double.parseDouble(line.group(3)) > 0)
-                .map(line -> id(line.group(2)))
-                .collect(Collectors.toUnmodifiableSet());
+    /** WAL fsyncs of a process so far. */
+    record Fsyncs(double count, double seconds) {}
+
+    boolean isEmpty() {
+        return text.isEmpty();
+    }
+
+    /** Bytes of Raft messages that the member has received, by sender. */
+    Map<MemberId, Double> received() {
+        return lines("etcd_network_peer_received_bytes_total", FROM)
+                .collect(Collectors.toUnmodifiableMap(
+                        line -> id(line.group(1)), line -> Double.parseDouble(line.group(2)), Double::sum));
+    }
+
+    /** Whether it is the page of a member that has a leader, leads or not as given, and has those peers. */
+    boolean isOf(MemberId member, boolean leads, Set<MemberId> peers) {
+        return value("etcd_server_has_leader").equals(Optional.of(1.0))
+                && value("etcd_server_is_leader").equals(Optional.of(leads ? 1.0 : 0.0))
+                && lines("etcd_network_known_peers", PEER)
+                        .map(line -> id(line.group(1)))
+                        .filter(peer -> !peer.equals(member))
+                        .collect(Collectors.toUnmodifiableSet())
+                        .equals(peers);
+    }
+
+    /** The same answer with the indexes of this page. */
+    MemberAnswer update(MemberAnswer answer) {
+        return answer.withIndexes(
+                index("etcd_server_proposals_committed_total", answer.raftIndex()),
+                index("etcd_server_proposals_applied_total", answer.appliedIndex()),
+                new Revision(index(
+                        "etcd_debugging_mvcc_current_revision",
+                        answer.revision().value())));
+    }
+
+    private long index(String metric, long otherwise) {
+        return value(metric).map(Double::longValue).orElse(otherwise);
+    }
+
+    Optional<Fsyncs> fsyncs() {
+        return value("etcd_disk_wal_fsync_duration_seconds_count")
+                .flatMap(count ->
+                        value("etcd_disk_wal_fsync_duration_seconds_sum").map(seconds -> new Fsyncs(count, seconds)));
+    }
+
+    /** A metric without labels. */
+    private Optional<Double> value(String metric) {
+        return lines(metric, VALUE)
+                .map(line -> Double.parseDouble(line.group(1)))
+                .findFirst();
     }
 
     /** When the process started, by its own clock. */
     Optional<Instant> startedAt() {
-        return lines("process_start_time_seconds", STARTED)
-                .map(line -> Instant.ofEpochMilli(Math.round(Double.parseDouble(line.group(1)) * MILLIS)))
-                .findFirst();
+        return value("process_start_time_seconds").map(seconds -> Instant.ofEpochMilli(Math.round(seconds * MILLIS)));
     }
 
     /** A page has over a thousand lines of which a few are asked for: most of it is passed over without a pattern. */

@@ -12,14 +12,19 @@ import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.EtcdVersion;
+import io.understudy.vocabulary.MemberId;
+import java.net.ConnectException;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 /**
  * Asks one endpoint how its member fares; who answers in part by the end of the look is taken at its word.
@@ -42,15 +47,30 @@ final class Probe {
     private final CompletableFuture<Boolean> reachesQuorum;
     private final CompletableFuture<Reply.Page> metrics;
 
-    /** Sends everything at once. */
-    Probe(EtcdConnections connections, Endpoint endpoint, Duration deadline) {
+    /**
+     * Sends everything at once.
+     *
+     * @param suspicious whether a member was unhealthy in the previous observation
+     */
+    Probe(EtcdConnections connections, Endpoint endpoint, Duration deadline, boolean suspicious) {
         this.connections = connections;
         this.endpoint = endpoint;
         this.deadline = deadline;
         this.status = connections.call(
                 endpoint, MaintenanceGrpc.getStatusMethod(), StatusRequest.getDefaultInstance(), deadline);
         this.reachesQuorum = status.thenCompose(this::reaches).exceptionally(failure -> false);
-        this.metrics = connections
+        CompletableFuture<Map<MemberId, Long>> behind = suspicious
+                ? connections
+                        .page(endpoint, "/debug/vars", deadline)
+                        .thenApply(page -> RaftProgress.behind(page.body()))
+                        .exceptionally(failure -> Map.of())
+                : CompletableFuture.completedFuture(Map.of());
+        this.metrics = page(connections, endpoint, deadline).thenCombine(behind, Reply.Page::with);
+    }
+
+    /** The metrics page; empty if it can't be read. */
+    static CompletableFuture<Reply.Page> page(EtcdConnections connections, Endpoint endpoint, Duration deadline) {
+        return connections
                 .page(endpoint, "/metrics", deadline)
                 .thenApply(Probe::page)
                 .exceptionally(failure -> Reply.Page.NONE);
@@ -70,6 +90,14 @@ final class Probe {
         return Optional.of(new Reply(endpoint, answer, reachesQuorum.getNow(false), metrics.getNow(Reply.Page.NONE)));
     }
 
+    /** Whether the endpoint refuses connections: its host is up, and no process listens. */
+    boolean isRefused() {
+        return status.isCompletedExceptionally()
+                && status.handle((answer, failure) -> Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+                                .anyMatch(ConnectException.class::isInstance))
+                        .join();
+    }
+
     /** Why there is no status. */
     String failure() {
         return status.isDone()
@@ -82,7 +110,7 @@ final class Probe {
                 .firstValue("Date")
                 .flatMap(Probe::date)
                 .map(date -> Duration.between(Instant.now().truncatedTo(ChronoUnit.SECONDS), date));
-        return new Reply.Page(new MetricsPage(page.statusCode() == HTTP_OK ? page.body() : ""), clockAhead);
+        return new Reply.Page(new MetricsPage(page.statusCode() == HTTP_OK ? page.body() : ""), clockAhead, Map.of());
     }
 
     private static Optional<Instant> date(String text) {

@@ -7,8 +7,8 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * What came of one {@link Probe}.
@@ -21,10 +21,15 @@ record Reply(Endpoint endpoint, StatusResponse status, boolean reachesQuorum, Pa
      * What an HTTP request brought.
      *
      * @param clockAhead how far the clock it is dated by is ahead of ours; empty without a date
+     * @param behind last log index of each follower that is behind the commit index, on the leader and on suspicion only
      */
-    record Page(MetricsPage metrics, Optional<Duration> clockAhead) {
+    record Page(MetricsPage metrics, Optional<Duration> clockAhead, Map<MemberId, Long> behind) {
 
-        static final Page NONE = new Page(MetricsPage.NONE, Optional.empty());
+        static final Page NONE = new Page(MetricsPage.NONE, Optional.empty(), Map.of());
+
+        Page with(Map<MemberId, Long> others) {
+            return new Page(metrics, clockAhead, others);
+        }
     }
 
     ClusterId cluster() {
@@ -52,11 +57,6 @@ record Reply(Endpoint endpoint, StatusResponse status, boolean reachesQuorum, Pa
                 status.getDbSizeInUse(),
                 reachesQuorum,
                 status.getErrorsList());
-    }
-
-    /** Whom the member has a connection with. */
-    Set<MemberId> peers() {
-        return page.metrics().peers(member());
     }
 
     EtcdVersion version() {

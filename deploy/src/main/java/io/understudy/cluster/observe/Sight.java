@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -144,7 +143,7 @@ final class Sight {
                 peerUrls,
                 Listing.urls(member.getClientURLsList()),
                 reply.map(Reply::answer),
-                reply.map(Reply::peers).orElse(Set.of()),
+                refuses(member) ? Measurements.NONE.refused() : Measurements.NONE,
                 new MemberProcess(
                         reply.flatMap(each -> each.page().metrics().startedAt()),
                         reply.flatMap(each -> each.page().clockAhead()),
@@ -156,5 +155,15 @@ final class Sight {
         return answers.peerPorts().keySet().containsAll(peerUrls)
                 ? Optional.of(peerUrls.stream().allMatch(answers.peerPorts()::get))
                 : Optional.empty();
+    }
+
+    private boolean refuses(Member member) {
+        List<Endpoint> endpoints = Listing.endpoints(member, seeds.get(0).tls()).toList();
+        return !endpoints.isEmpty() && answers.refusing().containsAll(endpoints);
+    }
+
+    /** Metrics pages of the members that returned one. */
+    Map<MemberId, Reply.Page> pages() {
+        return replies().values().stream().collect(Collectors.toMap(Reply::member, Reply::page));
     }
 }

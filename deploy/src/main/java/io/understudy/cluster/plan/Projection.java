@@ -2,6 +2,7 @@ package io.understudy.cluster.plan;
 
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.Measurements;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.MemberProcess;
@@ -13,7 +14,6 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -76,7 +76,7 @@ public final class Projection {
     }
 
     private static MemberFacts expected(MemberId id, MemberSpec spec) {
-        return new MemberFacts(id, "", Role.LEARNER, spec.peerUrls(), List.of(), Optional.empty(), Set.of());
+        return new MemberFacts(id, "", Role.LEARNER, spec.peerUrls(), List.of(), Optional.empty(), Measurements.NONE);
     }
 
     private static MemberFacts serving(ClusterFacts facts, MemberSpec spec, MemberFacts member) {
@@ -88,7 +88,7 @@ public final class Projection {
                 member.peerUrls(),
                 clientUrls,
                 Optional.of(answer(facts, member.hasStarted() ? leaderIndex(facts) : NOTHING)),
-                Set.of(),
+                Measurements.NONE,
                 new MemberProcess(Optional.of(Instant.MAX), member.process().clockAhead(), Optional.of(true)));
     }
 
@@ -108,7 +108,7 @@ public final class Projection {
                 member.peerUrls(),
                 member.clientUrls(),
                 Optional.of(answer),
-                member.peers(),
+                member.measurements(),
                 member.process());
     }
 
@@ -120,7 +120,7 @@ public final class Projection {
                 member.peerUrls(),
                 member.clientUrls(),
                 member.answer(),
-                member.peers(),
+                member.measurements(),
                 member.process());
     }
 
@@ -132,7 +132,7 @@ public final class Projection {
                 peerUrls,
                 member.clientUrls(),
                 member.answer(),
-                member.peers(),
+                member.measurements(),
                 new MemberProcess(member.process().startedAt(), member.process().clockAhead(), Optional.of(false)));
     }
 

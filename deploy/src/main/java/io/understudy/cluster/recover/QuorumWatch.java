@@ -100,10 +100,11 @@ record QuorumWatch(Survey survey, Duration lostFor) {
                 .findFirst();
     }
 
-    /** Voters that one is connected with, itself counted. */
+    /** Voting members that this one receives Raft messages from, itself included. */
     private static long connected(ClusterFacts facts, MemberFacts voter) {
         return facts.voters().stream()
-                .filter(other -> other.id().equals(voter.id()) || voter.peers().contains(other.id()))
+                .filter(other ->
+                        other.id().equals(voter.id()) || voter.measurements().hears(other.id()))
                 .count();
     }
 }

@@ -31,8 +31,8 @@ public record Limits(
 
     private static final Setting<Duration> DEAD = Setting.duration(
                     "deadTime",
-                    "Time after which a member that neither the supervisor nor any live member can reach counts as"
-                            + " failed and is replaced.")
+                    "Time after which a member is replaced that serves no linearizable read and sends nothing to the"
+                            + " leader.")
             .defaultsTo(DEFAULT_DEAD)
             .between(LEAST, MOST);
     private static final Setting<Integer> MAX_LAG = Setting.integer(

@@ -20,9 +20,9 @@ import java.util.stream.Stream;
 public record SupervisorSettings(
         HostPort listen, ListenerSecurity security, Duration interval, Duration patience, Duration lease) {
 
-    private static final Duration DEFAULT_INTERVAL = Duration.ofMillis(500);
+    private static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(1);
     private static final Duration DEFAULT_PATIENCE = Duration.ofSeconds(1);
-    private static final Duration DEFAULT_LEASE = Duration.ofSeconds(10);
+    private static final Duration DEFAULT_LEASE = Duration.ofSeconds(3);
 
     private static final Setting<HostPort> LISTEN = Setting.hostPort(
                     "listen",

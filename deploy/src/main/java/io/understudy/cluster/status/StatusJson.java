@@ -49,9 +49,6 @@ public final class StatusJson {
         urls(node.putArray("clientUrls"), member.clientUrls());
         member.answer().ifPresent(answer -> fill(node, answer));
         facts.lag(member).ifPresent(lag -> node.put("lag", lag));
-        strings(
-                node.putArray("peers"),
-                member.peers().stream().map(Object::toString).sorted().toList());
     }
 
     private static void fill(ObjectNode node, MemberAnswer answer) {

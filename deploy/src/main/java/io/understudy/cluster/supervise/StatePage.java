@@ -10,7 +10,10 @@ import io.understudy.cluster.quorum.Quorum;
 import io.understudy.cluster.shape.Limits;
 import io.understudy.cluster.shape.Shape;
 import io.understudy.cluster.supervise.rule.Decision;
+import io.understudy.cluster.supervise.rule.Finding;
+import io.understudy.vocabulary.MemberId;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 
 /** A supervisor's state as JSON; times in ISO 8601, durations in ms, unknown values null. */
@@ -30,7 +33,7 @@ final class StatePage {
         shape(root.putObject("shape"), state.shape());
         limits(root.putObject("limits"), state.limits());
         root.putNull("cluster");
-        state.facts().ifPresent(facts -> cluster(root.putObject("cluster"), facts));
+        state.facts().ifPresent(facts -> cluster(root.putObject("cluster"), facts, state.findings()));
         root.putNull("decision");
         state.last().ifPresent(event -> event(root.putObject("decision"), event));
         ArrayNode events = root.putArray("events");
@@ -55,7 +58,7 @@ final class StatePage {
         node.put("changesPerHour", limits.changesPerHour());
     }
 
-    private static void cluster(ObjectNode node, ClusterFacts facts) {
+    private static void cluster(ObjectNode node, ClusterFacts facts, Map<MemberId, Finding> findings) {
         Quorum quorum = facts.quorum();
         node.put("id", facts.cluster().toString());
         node.put("at", facts.at().toString());
@@ -65,7 +68,16 @@ final class StatePage {
         node.put("tolerance", quorum.tolerance());
         node.put("quorum", quorum.toString());
         ArrayNode members = node.putArray("members");
-        facts.members().forEach(member -> member(members.addObject(), facts, member));
+        facts.members().forEach(member -> {
+            ObjectNode object = members.addObject();
+            member(object, facts, member);
+            Finding finding = findings.get(member.id());
+            if (finding != null) {
+                object.put("state", finding.state().label());
+                object.put("evidence", finding.evidence());
+                object.put("response", finding.state().action().text());
+            }
+        });
     }
 
     private static void member(ObjectNode node, ClusterFacts facts, MemberFacts member) {

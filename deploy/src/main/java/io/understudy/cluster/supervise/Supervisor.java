@@ -25,6 +25,7 @@ import io.understudy.cluster.supervise.rule.Situation;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -39,8 +40,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Has a thread of its own; all methods may be called from any other.
  *
- * <p>Invariant DP26: a change that a killed supervisor began is completed by another, and without a quorum nothing is
- * changed.
+ * <p>Invariant DP26: a change that a killed supervisor began is completed by another, and without a quorum no
+ * member list is changed.
  */
 final class Supervisor implements AutoCloseable {
 
@@ -64,7 +65,7 @@ final class Supervisor implements AutoCloseable {
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread thread = new Thread(this::run, "supervisor");
 
-    private volatile Optional<ClusterFacts> facts = Optional.empty();
+    private volatile Optional<Situation> seen = Optional.empty();
     private volatile Optional<Instant> lookedAt = Optional.empty();
     /** Only until it stands in the cluster, or if it could not be put there. */
     private volatile Optional<String> pausedHere = Optional.empty();
@@ -73,6 +74,8 @@ final class Supervisor implements AutoCloseable {
     private History history = History.NONE;
 
     private Optional<Instant> failedAt = Optional.empty();
+
+    private Decision decided = new Decision.Waiting("start", "", "");
 
     /** @param whileActive told of each look while it is this supervisor that acts; must not take long */
     Supervisor(
@@ -108,7 +111,8 @@ final class Supervisor implements AutoCloseable {
                 paused(),
                 shape,
                 limits,
-                facts,
+                seen.map(Situation::facts),
+                seen.map(Situation::findings).orElse(Map.of()),
                 lookedAt,
                 settings.pace(),
                 journal.last(),
@@ -177,19 +181,25 @@ final class Supervisor implements AutoCloseable {
             // member.
             List<Place> places = ground.places();
             Moment at = clock.now();
-            ClusterFacts now = observer.observe(settings.patience());
-            history = history.after(now, at.steady(), places, limits, settings.pace());
-            facts = Optional.of(now);
-            lookedAt = Optional.of(Instant.now());
-            if (candidacy.standing() instanceof Standing.Active) {
-                whileActive.accept(now);
+            // A glance reads no membership and makes no linearizable read, so no change is based on it.
+            Optional<ClusterFacts> glance =
+                    decided instanceof Decision.Settled ? observer.glance(settings.patience()) : Optional.empty();
+            if (glance.isPresent()) {
+                Situation situation = situation(glance.get(), at, places);
+                if (Rules.decide(situation) instanceof Decision.Settled settled) {
+                    return record(settled, Outcome.NONE, "");
+                }
+                at = clock.now();
             }
-            Decision decision = Rules.decide(new Situation(now, history, places, shape, limits));
+            Situation situation = situation(observer.observe(settings.patience()), at, places);
+            Decision decision = Rules.decide(situation);
+            decided = decision;
             return decision instanceof Decision.Change change
-                    ? act(change, now, at)
+                    ? act(change, situation, at)
                     : record(decision, Outcome.NONE, "");
         } catch (UnobservableException e) {
             lookedAt = Optional.of(Instant.now());
+            decided = new Decision.Waiting("unobservable", "", "");
             return record(
                     new Decision.Waiting("unobservable", String.valueOf(e.getMessage()), "nothing is changed"),
                     Outcome.NONE,
@@ -200,16 +210,32 @@ final class Supervisor implements AutoCloseable {
         }
     }
 
-    private boolean act(Decision.Change change, ClusterFacts now, Moment at) throws InterruptedException {
+    private Situation situation(ClusterFacts now, Moment at, List<Place> places) {
+        history = history.after(now, at.steady(), places, limits, settings.pace());
+        Situation situation = new Situation(now, history, places, shape, limits);
+        seen = Optional.of(situation);
+        lookedAt = Optional.of(Instant.now());
+        if (candidacy.standing() instanceof Standing.Active) {
+            whileActive.accept(now);
+        }
+        return situation;
+    }
+
+    private boolean act(Decision.Change change, Situation situation, Moment at) throws InterruptedException {
         if (paused().isPresent()) {
             return record(change, Outcome.PAUSED, paused().orElse(""));
         }
-        Standing standing = candidacy.standing();
-        if (!(standing instanceof Standing.Active)) {
-            return record(change, Outcome.NOT_ACTIVE, standing.toString());
-        }
         if (failedAt.isPresent() && failedAt.get().plus(AFTER_FAILURE).isAfter(clock.instant())) {
             return false;
+        }
+        ClusterFacts now = situation.facts();
+        // The start of an own process changes no member list: it needs neither an election nor a quorum.
+        if (change.step() instanceof Step.Start) {
+            return take(change, now);
+        }
+        if (!(candidacy.standing() instanceof Standing.Active)) {
+            Optional<Decision.Change> alone = Rules.withoutElection(situation);
+            return alone.isPresent() ? take(alone.get(), now) : record(change, Outcome.NOT_ACTIVE, inactive(now));
         }
         List<Refusal> refusals = Preflight.check(change.step(), now);
         if (!refusals.isEmpty()) {
@@ -224,6 +250,14 @@ final class Supervisor implements AutoCloseable {
             return record(change, Outcome.NOT_ACTIVE, "this supervisor was suspended after its observation");
         }
         return take(change, now);
+    }
+
+    private String inactive(ClusterFacts now) {
+        Standing standing = candidacy.standing();
+        return standing instanceof Standing.Unknown && !now.alarms().isEmpty()
+                ? standing + "; alarm " + String.join(", ", now.alarms())
+                        + ": no supervisor can be elected, so members are not changed until it is disarmed"
+                : standing.toString();
     }
 
     private boolean take(Decision.Change change, ClusterFacts now) throws InterruptedException {

@@ -4,9 +4,12 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.shape.Limits;
 import io.understudy.cluster.shape.Shape;
 import io.understudy.cluster.supervise.elect.Standing;
+import io.understudy.cluster.supervise.rule.Finding;
+import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -14,6 +17,7 @@ import java.util.Optional;
  *
  * @param paused why it changes nothing; empty if it may
  * @param facts of the last look that succeeded
+ * @param findings states of the members in that look
  * @param lookedAt when the last look was, successful or not
  * @param pace from one look to the next at most
  * @param last what it decided last, and what became of it
@@ -26,12 +30,14 @@ public record SupervisorState(
         Shape shape,
         Limits limits,
         Optional<ClusterFacts> facts,
+        Map<MemberId, Finding> findings,
         Optional<Instant> lookedAt,
         Duration pace,
         Optional<Event> last,
         List<Event> events) {
 
     public SupervisorState {
+        findings = Map.copyOf(findings);
         events = List.copyOf(events);
     }
 }

@@ -2,6 +2,7 @@ package io.understudy.cluster.goal;
 
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.Measurements;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.MemberProcess;
@@ -16,7 +17,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /** Clusters as they may be found: members 1, 2, 3 …, the first healthy voter leads. */
 final class FactsFixture {
@@ -60,7 +60,8 @@ final class FactsFixture {
     static ClusterFacts withNeverStarted(ClusterFacts facts, Role role, URI peerUrl) {
         return with(
                 facts,
-                new MemberFacts(new MemberId(99), "", role, List.of(peerUrl), List.of(), Optional.empty(), Set.of()));
+                new MemberFacts(
+                        new MemberId(99), "", role, List.of(peerUrl), List.of(), Optional.empty(), Measurements.NONE));
     }
 
     static ClusterFacts with(ClusterFacts facts, MemberFacts more) {
@@ -89,7 +90,7 @@ final class FactsFixture {
                 List.of(peer(number)),
                 List.of(client(number)),
                 answer,
-                Set.of(),
+                Measurements.NONE,
                 new MemberProcess(answer.map(given -> STARTED), Optional.empty(), answer.map(given -> true)));
     }
 
@@ -110,7 +111,7 @@ final class FactsFixture {
                 member.peerUrls(),
                 member.clientUrls(),
                 member.answer().map(told -> told.withVersion(EtcdVersion.parse(version))),
-                member.peers(),
+                member.measurements(),
                 new MemberProcess(
                         member.process().startedAt(),
                         Optional.of(clockAhead),

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.Measurements;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
@@ -89,7 +90,7 @@ class GoalPropertyTest {
                                     member.peerUrls(),
                                     member.clientUrls(),
                                     Optional.empty(),
-                                    Set.of())
+                                    Measurements.NONE)
                             : member)
                     .toList();
             return new ClusterFacts(facts.cluster(), members, facts.isConfirmed(), facts.alarms(), facts.at());

@@ -65,12 +65,14 @@ final class EtcdObserverIT {
         assertThat(facts.learners()).extracting(MemberFacts::name).containsExactly("whole-4");
         assertThat(facts.leader().orElseThrow().name())
                 .isEqualTo(cluster.leader().name());
-        assertThat(facts.members()).allSatisfy(member -> {
-            List<MemberId> others = facts.members().stream()
-                    .map(MemberFacts::id)
-                    .filter(id -> !id.equals(member.id()))
-                    .toList();
-            assertThat(member.peers()).containsExactlyInAnyOrderElementsOf(others);
+        await().atMost(20, SECONDS).untilAsserted(() -> {
+            ClusterFacts again = observer.observe(PATIENCE);
+            MemberFacts leader = again.leader().orElseThrow();
+            assertThat(again.members())
+                    .filteredOn(member -> !member.equals(leader))
+                    .hasSize(3)
+                    .allMatch(member -> leader.measurements().hears(member.id())
+                            && member.measurements().hears(leader.id()));
         });
         assertThat(facts.quorum().tolerance()).isEqualTo(1);
     }
@@ -86,7 +88,8 @@ final class EtcdObserverIT {
         await().atMost(20, SECONDS).untilAsserted(() -> {
             ClusterFacts facts = observer.observe(PATIENCE);
             assertThat(facts.member(id).orElseThrow().answer()).isEmpty();
-            assertThat(facts.members()).noneMatch(member -> member.peers().contains(id));
+            assertThat(facts.leader().orElseThrow().measurements().silence().get(id))
+                    .isGreaterThanOrEqualTo(Measurements.RECENT);
             assertThat(facts.isConfirmed()).isTrue();
             assertThat(facts.quorum()).hasToString("3 voters, 2 healthy, 2 needed: survives no failure");
         });
@@ -95,6 +98,44 @@ final class EtcdObserverIT {
         await().atMost(20, SECONDS)
                 .untilAsserted(
                         () -> assertThat(observer.observe(PATIENCE).members()).allMatch(MemberFacts::isHealthy));
+    }
+
+    @Test
+    void glancesAtAnIdleClusterMakeNoUnaryCalls() throws Exception {
+        cluster = start("idle", 3, 1);
+        EtcdObserver observer = observer(cluster.clientUrls().toArray(URI[]::new));
+        await("two metrics pages").atMost(20, SECONDS).until(() -> {
+            ClusterFacts unused = observer.observe(PATIENCE);
+            return observer.glance(PATIENCE).isPresent();
+        });
+        double before = unaryCalls();
+        for (int look = 0; look < 5; look++) {
+            assertThat(observer.glance(PATIENCE))
+                    .hasValueSatisfying(
+                            facts -> assertThat(facts.members()).hasSize(4).allMatch(MemberFacts::isHealthy));
+        }
+        assertThat(unaryCalls()).isEqualTo(before);
+
+        cluster.followers().get(0).pause();
+        await("suspicion").atMost(20, SECONDS).until(() -> observer.glance(PATIENCE)
+                .isEmpty());
+        cluster.followers().get(0).resume();
+    }
+
+    private double unaryCalls() throws Exception {
+        double calls = 0;
+        for (URI url : cluster.clientUrls()) {
+            String page = connections
+                    .page(Endpoint.of(url), "/metrics", PATIENCE)
+                    .get()
+                    .body();
+            calls += page.lines()
+                    .filter(line ->
+                            line.startsWith("grpc_server_started_total") && line.contains("grpc_type=\"unary\""))
+                    .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+                    .sum();
+        }
+        return calls;
     }
 
     @Test

@@ -4,24 +4,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.understudy.vocabulary.MemberId;
 import java.time.Instant;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 final class MetricsPageTest {
 
     private static final MetricsPage PAGE = new MetricsPage("""
-            # HELP etcd_network_active_peers The current number of active peer connections.
-            # TYPE etcd_network_active_peers gauge
-            etcd_network_active_peers{Local="a1",Remote="b2"} 2
-            etcd_network_active_peers{Local="a1",Remote="c3"} 0
-            etcd_network_active_peers{Local="d4",Remote="e5"} 1
-            etcd_network_active_peers_others{Local="a1",Remote="f6"} 1
+            # HELP etcd_network_peer_received_bytes_total The total number of bytes received from peers.
+            # TYPE etcd_network_peer_received_bytes_total counter
+            etcd_network_peer_received_bytes_total{From="0"} 1722
+            etcd_network_peer_received_bytes_total{From="b2"} 1.0405e+06
+            etcd_network_peer_received_bytes_total_others{From="f6"} 1
+            etcd_disk_wal_fsync_duration_seconds_bucket{le="0.001"} 3
+            etcd_disk_wal_fsync_duration_seconds_sum 0.5
+            etcd_disk_wal_fsync_duration_seconds_count 10
             # TYPE process_start_time_seconds gauge
             process_start_time_seconds 1.76390000012e+09
             """);
 
     @Test
-    void peersAreThoseWithConnectionsOfTheMemberItself() {
-        assertThat(PAGE.peers(new MemberId(0xa1))).containsExactly(new MemberId(0xb2));
+    void receivedBytesAreReadBySender() {
+        assertThat(PAGE.received()).isEqualTo(Map.of(new MemberId(0), 1722.0, new MemberId(0xb2), 1_040_500.0));
+    }
+
+    @Test
+    void fsyncsAreCounted() {
+        assertThat(PAGE.fsyncs()).contains(new MetricsPage.Fsyncs(10, 0.5));
     }
 
     @Test
@@ -31,7 +39,7 @@ final class MetricsPageTest {
 
     @Test
     void aPageWithoutEitherTellsNothing() {
-        assertThat(MetricsPage.NONE.peers(new MemberId(1))).isEmpty();
+        assertThat(MetricsPage.NONE.received()).isEmpty();
         assertThat(MetricsPage.NONE.startedAt()).isEmpty();
         assertThat(new MetricsPage("process_start_time_seconds soon").startedAt())
                 .isEmpty();

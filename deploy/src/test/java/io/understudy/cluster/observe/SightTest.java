@@ -13,6 +13,7 @@ import java.net.URI;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Whose list of members counts. */
@@ -52,7 +53,10 @@ final class SightTest {
     }
 
     private static ClusterFacts facts(List<Reply> replies, Listing... listings) {
-        return new Sight(List.of(GATEWAY, MEMBER), new Answers(replies, List.of(listings), Map.of(), Map.of()), null)
+        return new Sight(
+                        List.of(GATEWAY, MEMBER),
+                        new Answers(replies, List.of(listings), Map.of(), Map.of(), Set.of()),
+                        null)
                 .facts(Instant.EPOCH);
     }
 

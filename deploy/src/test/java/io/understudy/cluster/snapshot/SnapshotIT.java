@@ -235,7 +235,7 @@ final class SnapshotIT {
                                 told.databaseBytesInUse(),
                                 told.reachesQuorum(),
                                 told.errors())),
-                member.peers());
+                member.measurements());
     }
 
     private List<MachineSettings> machines(FreePorts ports) {

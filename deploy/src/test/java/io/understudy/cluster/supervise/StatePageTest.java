@@ -10,6 +10,7 @@ import io.understudy.cluster.supervise.elect.Standing;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -34,6 +35,7 @@ final class StatePageTest {
                                 Duration.ofMinutes(1),
                                 12),
                         Optional.empty(),
+                        Map.of(),
                         Optional.of(Instant.parse("2026-11-22T18:40:00Z")),
                         Duration.ofSeconds(61),
                         Optional.empty(),

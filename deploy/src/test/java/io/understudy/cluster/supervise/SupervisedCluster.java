@@ -151,6 +151,7 @@ final class SupervisedCluster implements AutoCloseable {
                         "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1",
                         "-Djava.net.preferIPv4Stack=true",
+                        "-Dunderstudy.etcd.version=" + System.getProperty("understudy.etcd.version", ""),
                         "-cp",
                         System.getProperty("java.class.path"),
                         SupervisorMain.class.getName(),
@@ -221,6 +222,20 @@ final class SupervisedCluster implements AutoCloseable {
         running(index).ifPresent(process -> {
             boolean unused = process.destroyForcibly();
         });
+    }
+
+    /** One of two voting members that does not lead. */
+    String follower(int one, int other) {
+        String leader = look().flatMap(ClusterFacts::leader).orElseThrow().name();
+        return leader.equals(name(one)) ? name(other) : name(one);
+    }
+
+    static int index(String name) {
+        return Integer.parseInt(name.substring(1)) - 1;
+    }
+
+    void pause(String name) {
+        pause(index(name));
     }
 
     void pause(int index) {

@@ -25,6 +25,9 @@ public final class Candidacy implements AutoCloseable {
     /** So many times per lease is it kept alive, or is looked whether it is free. */
     private static final int BEATS = 4;
 
+    /** An active supervisor reads whether it is paused less often than it renews its lease, which is no unary call. */
+    private static final int BEATS_PER_READ = 2;
+
     /** What a look takes, and what passes until the one that acts next reads that it is paused. */
     private static final Duration CONFIRMATION = Duration.ofSeconds(8);
 
@@ -43,6 +46,8 @@ public final class Candidacy implements AutoCloseable {
     private long activeUntil;
     /** 0 for none. */
     private volatile long lease;
+
+    private int beats;
 
     private Candidacy(String name, Duration ttl, Keys keys) {
         this.name = name;
@@ -193,8 +198,13 @@ public final class Candidacy implements AutoCloseable {
     }
 
     private void beat() throws InterruptedException {
-        long asked = System.nanoTime();
+        long began = System.nanoTime();
         try {
+            beats++;
+            if (standing() instanceof Standing.Active && beats % BEATS_PER_READ != 0 && keys.keepAlive(lease)) {
+                hold(began);
+                return;
+            }
             Keys.Found found = keys.read();
             saw(found);
             if (found.active().isPresent() && !found.isHeldBy(name, lease)) {
@@ -206,7 +216,7 @@ public final class Candidacy implements AutoCloseable {
                 lease = keys.grant(ttl);
             }
             if (found.isHeldBy(name, lease) || keys.claim(name, lease)) {
-                hold(asked);
+                hold(began);
             }
         } catch (Keys.FailedException e) {
             if (!(standing() instanceof Standing.Active)) {

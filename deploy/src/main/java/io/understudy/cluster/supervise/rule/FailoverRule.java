@@ -5,6 +5,7 @@ import io.understudy.cluster.plan.Preflight;
 import io.understudy.cluster.plan.Projection;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
+import io.understudy.cluster.quorum.Quorum;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -35,8 +36,11 @@ final class FailoverRule {
     }
 
     private static Decision replace(Situation situation, MemberFacts dead) {
-        String observed = dead.label() + " has reached neither us nor a live member since "
-                + situation.seen(dead).missingSince().orElseThrow();
+        String observed = situation.described(dead);
+        Optional<Decision> unsafe = unsafe(situation, dead, observed);
+        if (unsafe.isPresent()) {
+            return unsafe.get();
+        }
         if (situation.facts().voters().size() > situation.target()) {
             return remove(situation, dead, observed, "it is removed: there are voters enough without it");
         }
@@ -65,6 +69,27 @@ final class FailoverRule {
                     NAME, observed, "not removed yet: " + coming.get().label() + " is not ready to take its place");
         }
         return withoutStandby(situation, dead, observed);
+    }
+
+    /** Why the member list must not change now, whatever else could be done. */
+    private static Optional<Decision> unsafe(Situation situation, MemberFacts dead, String observed) {
+        Quorum after = situation.quorum().minusVoter(false);
+        if (!situation.facts().isConfirmed() || !after.isHeld()) {
+            return Optional.of(new Decision.Waiting(
+                    NAME, observed, "not removed: the remaining voting members are no healthy quorum: " + after));
+        }
+        // The end of a process is certain; silence of several may be a fault of the network, or of this supervisor.
+        List<MemberFacts> others = situation.facts().voters().stream()
+                .filter(voter -> !voter.id().equals(dead.id()))
+                .filter(voter -> !voter.isHealthy() && !Diagnosis.isDown(situation, voter))
+                .toList();
+        return others.isEmpty() || Diagnosis.isDown(situation, dead)
+                ? Optional.empty()
+                : Optional.of(new Decision.Waiting(
+                        NAME,
+                        observed,
+                        "not removed: several voting members fail at once, also " + Rules.names(others)
+                                + "; remove one by hand if it is lost"));
     }
 
     private static Decision withoutStandby(Situation situation, MemberFacts dead, String observed) {
@@ -106,25 +131,12 @@ final class FailoverRule {
         return new Step.Remove(dead.id(), dead.label());
     }
 
-    /** Once per outage. */
+    /** Once per fault. */
     private static Optional<Decision> restart(Situation situation, MemberFacts dead, Place place, String observed) {
-        Step start = new Step.Start(place.spec());
-        Instant ordered = situation.history().orders().get(Orders.key(start));
-        boolean wasTried = ordered != null
-                && ordered.isAfter(situation.seen(dead).missingSince().orElseThrow());
-        if (wasTried) {
-            return situation.wasOrdered(start)
-                    ? Optional.of(new Decision.Waiting(NAME, observed, "its process was started just now"))
-                    : Optional.empty();
-        }
-        return place.isKnownToBeDown()
-                ? Optional.of(Rules.change(
-                        situation,
-                        "restart",
-                        observed + ", its process is not there, and there is no standby",
-                        "its process is started with the data it has",
-                        start))
-                : Optional.empty();
+        Instant since = situation.seen(dead).fault().orElseThrow().since();
+        return RestartRule.wasTried(situation, place, since) && situation.wasOrdered(new Step.Start(place.spec()))
+                ? Optional.of(new Decision.Waiting(NAME, observed, "its process was started just now"))
+                : RestartRule.start(situation, dead, since, "there is no standby");
     }
 
     private static Decision remove(Situation situation, MemberFacts dead, String observed, String told) {

@@ -30,6 +30,7 @@ import java.util.stream.Stream;
  * @param setbacks by machine
  * @param orders when each step was last attempted, by {@link Orders#key}
  * @param lostSince since when there is no quorum
+ * @param leader the last leader that answered
  */
 public record History(
         Optional<ClusterId> cluster,
@@ -40,7 +41,8 @@ public record History(
         Map<String, Setback> setbacks,
         Map<String, Instant> orders,
         List<Instant> changes,
-        Optional<Instant> lostSince) {
+        Optional<Instant> lostSince,
+        Optional<Tenure> leader) {
 
     public static final History NONE = new History(
             Optional.empty(),
@@ -51,7 +53,16 @@ public record History(
             Map.of(),
             Map.of(),
             List.of(),
+            Optional.empty(),
             Optional.empty());
+
+    /** One term of one leader, from the first observation of it. */
+    record Tenure(MemberId leader, long term, Instant since) {
+
+        boolean isOf(MemberId member, long otherTerm) {
+            return leader.equals(member) && term == otherTerm;
+        }
+    }
 
     private static final Duration WINDOW = Duration.ofHours(1);
     private static final int LATE = 3;
@@ -97,7 +108,18 @@ public record History(
                 setbacksAfter(facts, at, next, limits),
                 orders,
                 changesAfter(facts, at),
-                lost ? Optional.of(lostSince.orElse(at)) : Optional.empty());
+                lost ? Optional.of(lostSince.orElse(at)) : Optional.empty(),
+                leaderAfter(facts, at));
+    }
+
+    private Optional<Tenure> leaderAfter(ClusterFacts facts, Instant at) {
+        return facts.leader()
+                .map(member -> {
+                    long term = member.answer().orElseThrow().raftTerm();
+                    return leader.filter(tenure -> tenure.isOf(member.id(), term))
+                            .orElseGet(() -> new Tenure(member.id(), term, at));
+                })
+                .or(() -> leader);
     }
 
     /** Without a look for so long, nobody can tell what was meanwhile; a look that is late by one is none of that. */
@@ -114,7 +136,7 @@ public record History(
         Map<String, Instant> next = new HashMap<>(orders);
         next.values().removeIf(earlier -> earlier.isBefore(at.minus(WINDOW)));
         next.put(Orders.key(step), at);
-        return new History(cluster, last, voters, members, left, setbacks, next, changes, lostSince);
+        return new History(cluster, last, voters, members, left, setbacks, next, changes, lostSince, leader);
     }
 
     private Set<String> leftAfter(ClusterFacts facts, List<Place> places) {
@@ -140,7 +162,7 @@ public record History(
                 .forEach(seen -> next.remove(seen.place()));
         members.forEach((id, seen) -> {
             boolean left = facts.isConfirmed() && !now.containsKey(id);
-            if (left && !seen.place().isEmpty() && (seen.missing().isPresent() || !seen.wasHealthy())) {
+            if (left && !seen.place().isEmpty() && (seen.fault().isPresent() || !seen.wasHealthy())) {
                 Setback before = next.getOrDefault(seen.place(), new Setback(0, at));
                 next.put(seen.place(), before.again(at));
             }

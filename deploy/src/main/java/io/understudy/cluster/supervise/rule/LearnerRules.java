@@ -34,8 +34,7 @@ final class LearnerRules {
         return Rules.change(
                 situation,
                 "dead-learner",
-                learner.label() + " has reached neither us nor a live member since "
-                        + situation.seen(learner).missingSince().orElseThrow(),
+                situation.described(learner),
                 "it is removed; another takes its slot",
                 new Step.Remove(learner.id(), learner.label()));
     }

@@ -5,6 +5,9 @@ import io.understudy.cluster.plan.Step;
 /** What a step is remembered by, so that it is not repeated at once. */
 final class Orders {
 
+    /** Whatever the target. */
+    static final String MOVE_LEADER = "move leader";
+
     private Orders() {}
 
     static String key(Step step) {
@@ -19,6 +22,9 @@ final class Orders {
         }
         if (step instanceof Step.Retire retire) {
             return "retire " + retire.member().name();
+        }
+        if (step instanceof Step.MoveLeader) {
+            return MOVE_LEADER;
         }
         return step.toString();
     }

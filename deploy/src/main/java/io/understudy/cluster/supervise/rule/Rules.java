@@ -24,8 +24,10 @@ public final class Rules {
     }
 
     private static final List<Rule> RULES = List.of(
+            RestartRule::withoutQuorum,
             QuorumRule::lost,
             FailoverRule::change,
+            RestartRule::unreplaced,
             VoterRules::complete,
             JoinRule::bringUp,
             VoterRules::grow,
@@ -36,6 +38,9 @@ public final class Rules {
             LearnerRules::standby,
             LearnerRules::readReplica,
             JoinRule::await,
+            LeadershipRule::move,
+            ReportRule::member,
+            ReportRule::alarm,
             Rules::foreign);
 
     private Rules() {}
@@ -45,6 +50,13 @@ public final class Rules {
                 .flatMap(rule -> rule.apply(situation).stream())
                 .findFirst()
                 .orElseGet(() -> new Decision.Settled(summary(situation)));
+    }
+
+    /** A change that a supervisor makes although it is not active, if any. */
+    public static Optional<Decision.Change> withoutElection(Situation situation) {
+        return RestartRule.unreplaced(situation)
+                .filter(Decision.Change.class::isInstance)
+                .map(Decision.Change.class::cast);
     }
 
     /**

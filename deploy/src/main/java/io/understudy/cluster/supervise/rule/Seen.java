@@ -3,7 +3,9 @@ package io.understudy.cluster.supervise.rule;
 import io.understudy.cluster.shape.Limits;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * What the looks so far tell of one member.
@@ -11,7 +13,8 @@ import java.util.Optional;
  * @param place its name, or that of the machine it is to run on; empty if neither is known
  * @param servedAt the machine that has its peer URL
  * @param first when it was first seen in the member list
- * @param missing empty if it was reached since
+ * @param fault empty while it is healthy
+ * @param flaps ends of its recent faults
  * @param readySince since when it has been healthy and no further behind than allowed
  * @param wasHealthy whether it ever was
  */
@@ -19,42 +22,52 @@ record Seen(
         String place,
         Optional<String> servedAt,
         Instant first,
-        Optional<Missing> missing,
+        Optional<Fault> fault,
+        List<Instant> flaps,
         Optional<Instant> readySince,
         boolean wasHealthy) {
 
+    /** Faults count as flaps for so many times {@code shape.deadTime}. */
+    private static final int FLAP_WINDOW = 20;
+
+    Seen {
+        flaps = List.copyOf(flaps);
+    }
+
     static Seen first(String place, Instant at) {
-        return new Seen(place, Optional.empty(), at, Optional.empty(), Optional.empty(), false);
+        return new Seen(place, Optional.empty(), at, Optional.empty(), List.of(), Optional.empty(), false);
     }
 
     /** @param gap nobody looked if the look before was longer ago */
     Seen after(Sighting sighting, String placeNow, Optional<String> servedNow, Limits limits, Duration gap) {
+        Optional<Fault> next = faultAfter(sighting, gap);
+        boolean ended = wasHealthy && fault.isPresent() && next.isEmpty();
+        Instant oldest = sighting.at().minus(limits.dead().multipliedBy(FLAP_WINDOW));
         return new Seen(
                 placeNow.isEmpty() ? place : placeNow,
                 servedNow.or(() -> servedAt),
                 first,
-                missingAfter(sighting, gap),
+                next,
+                Stream.concat(flaps.stream(), ended ? Stream.of(sighting.at()) : Stream.of())
+                        .filter(flap -> flap.isAfter(oldest))
+                        .toList(),
                 sighting.isReady(limits) ? readySince.or(() -> Optional.of(sighting.at())) : Optional.empty(),
                 wasHealthy || sighting.member().isHealthy());
     }
 
     /** As if it had only now begun to be ready: nobody looked for a while. */
     Seen afterPause() {
-        return new Seen(place, servedAt, first, missing, Optional.empty(), wasHealthy);
+        return new Seen(place, servedAt, first, fault, flaps, Optional.empty(), wasHealthy);
     }
 
-    Optional<Instant> missingSince() {
-        return missing.map(Missing::since);
-    }
-
-    private Optional<Missing> missingAfter(Sighting sighting, Duration gap) {
-        if (!sighting.isMissing()) {
+    private Optional<Fault> faultAfter(Sighting sighting, Duration gap) {
+        if (sighting.member().isHealthy()) {
             return Optional.empty();
         }
-        // Without evidence it was not looked for.
-        return sighting.isSound()
-                ? Optional.of(missing.map(before -> before.again(sighting.at(), gap))
-                        .orElseGet(() -> Missing.first(sighting.at())))
-                : missing;
+        // Without the leader's measurements an observation proves nothing.
+        return Diagnosis.isConclusive(sighting.facts(), sighting.member())
+                ? Optional.of(fault.map(before -> before.again(sighting.at(), gap))
+                        .orElseGet(() -> Fault.first(sighting.at())))
+                : fault;
     }
 }

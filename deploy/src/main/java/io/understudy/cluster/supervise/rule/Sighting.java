@@ -12,14 +12,6 @@ import java.time.Instant;
  */
 record Sighting(ClusterFacts facts, MemberFacts member, Instant at) {
 
-    boolean isMissing() {
-        return Evidence.isMissing(facts, member);
-    }
-
-    boolean isSound() {
-        return Evidence.isSound(facts);
-    }
-
     boolean isReady(Limits limits) {
         return member.isHealthy()
                 && facts.lag(member).filter(lag -> lag <= limits.maxLag()).isPresent();

@@ -8,12 +8,15 @@ import io.understudy.cluster.quorum.Quorum;
 import io.understudy.cluster.shape.Limits;
 import io.understudy.cluster.shape.Shape;
 import io.understudy.etcd.EtcdVersion;
+import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * Everything that a decision may depend on.
@@ -45,12 +48,24 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
         return Place.of(member, places);
     }
 
-    /** Not reached for so long that it won't come back by itself, and those that tell so are a quorum. */
+    /** State of a member, and the evidence for it. */
+    public Finding finding(MemberFacts member) {
+        return Diagnosis.of(this, member);
+    }
+
+    public Map<MemberId, Finding> findings() {
+        return facts.members().stream().collect(Collectors.toMap(MemberFacts::id, this::finding));
+    }
+
+    /** Whether it has to be replaced: its fault has lasted, for this supervisor and for the leader. */
     boolean isDead(MemberFacts member) {
-        return seen(member)
-                .missing()
-                .filter(missing -> missing.lasted(limits.dead(), now()))
-                .isPresent();
+        return finding(member).is(MemberState.Action.REPLACE);
+    }
+
+    String described(MemberFacts member) {
+        Finding finding = finding(member);
+        return member.label() + " is " + finding.state().label()
+                + seen(member).fault().map(fault -> " since " + fault.since()).orElse("") + ": " + finding.evidence();
     }
 
     /** A learner that may become a voter right now. */

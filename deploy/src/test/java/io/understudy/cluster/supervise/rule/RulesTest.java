@@ -7,6 +7,7 @@ import io.understudy.cluster.shape.Limits;
 import io.understudy.cluster.shape.Shape;
 import io.understudy.etcd.EtcdVersion;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -129,10 +130,10 @@ final class RulesTest {
     @Test
     void withoutAQuorumNothingIsChangedAndTheWayOutIsTold() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
-        cluster.kill(0);
-        cluster.kill(1);
+        cluster.breakDown(0);
+        cluster.breakDown(1);
         cluster.run(600);
-        assertThat(cluster.changes()).isEmpty();
+        assertThat(steps(cluster)).containsExactly("Start", "Start");
         assertThat(cluster.last()).isInstanceOf(Decision.QuorumLost.class);
         assertThat(String.join("\n", ((Decision.QuorumLost) cluster.last()).guidance()))
                 .contains("2 of 3 voters are needed", "m1, m2", "has the most recent data", "cluster recover");
@@ -268,10 +269,10 @@ final class RulesTest {
     @Test
     void whoIsNotToldOfIsNotDead() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
-        cluster.hushPeers(2);
+        cluster.hideMetrics(2);
         cluster.run(300);
         assertThat(cluster.changes()).isEmpty();
-        cluster.tellOfPeersAgain();
+        cluster.showMetrics();
         cluster.run(60);
         assertThat(cluster.changes()).isEmpty();
     }
@@ -280,9 +281,9 @@ final class RulesTest {
     void looksThatTellNothingAreNoneOfThoseThatMakeAMemberDead() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.kill(2);
-        cluster.hushPeers(2);
+        cluster.hideMetrics(2);
         cluster.run(300);
-        cluster.tellOfPeersAgain();
+        cluster.showMetrics();
         cluster.run(30);
         assertThat(cluster.changes()).isEmpty();
         cluster.run(3);
@@ -323,6 +324,201 @@ final class RulesTest {
         assertThat(cluster.changes()).isEmpty();
         cluster.run(1);
         assertThat(cluster.changes()).isNotEmpty();
+    }
+
+    @Test
+    void aHungVoterIsReplaced() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.stall(1);
+        cluster.run(29);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.state(1)).isEqualTo(MemberState.SUSPECT);
+        cluster.run(3);
+        assertThat(steps(cluster)).startsWith("Remove", "Promote");
+        assertThat(cluster.changes().get(0).observed()).contains("m2 is hung", "received nothing from it for 31 s");
+    }
+
+    @Test
+    void aHungLeaderIsReplacedOnceItsSuccessorHasLedForTheDeadTime() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.stall(0);
+        cluster.run(33);
+        assertThat(steps(cluster)).startsWith("Remove", "Promote");
+        assertThat(cluster.voterNames()).containsExactlyInAnyOrder("m2", "m3", "m4");
+    }
+
+    @Test
+    void anotherLeaderSeesTheFaultForTheWholeDeadTime() {
+        Simulated cluster = settled(new Shape(5, 1, Set.of(), false, 1), 7, 5);
+        cluster.stall(4);
+        cluster.run(20);
+        cluster.kill(0);
+        cluster.run(29);
+        assertThat(cluster.state(4)).isEqualTo(MemberState.SUSPECT);
+        assertThat(cluster.changes()).isEmpty();
+        cluster.run(40);
+        assertThat(cluster.voterNames()).doesNotContain("m1");
+    }
+
+    @Test
+    void aVoterThatIsCutFromTheLeaderIsReplaced() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.cut(2);
+        cluster.run(20);
+        assertThat(cluster.state(2)).isEqualTo(MemberState.SUSPECT);
+        cluster.run(13);
+        assertThat(steps(cluster)).startsWith("Remove", "Promote");
+        assertThat(cluster.changes().get(0).observed()).contains("m3 is cut", "serves no linearizable read");
+    }
+
+    @Test
+    void aDeafVoterIsReplaced() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.deafen(2);
+        cluster.run(33);
+        assertThat(steps(cluster)).startsWith("Remove", "Promote");
+        assertThat(cluster.changes().get(0).observed()).contains("m3 is deaf", "no progress of its log");
+    }
+
+    @Test
+    void aKilledVoterIsDead() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.kill(2);
+        cluster.run(33);
+        assertThat(cluster.changes().get(0).observed()).contains("m3 is dead", "its process has ended");
+    }
+
+    @Test
+    void whatOnlyTheSupervisorCannotReachIsReported() {
+        for (int machine = 0; machine < 2; machine++) {
+            Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+            cluster.cutFromSupervisor(machine);
+            cluster.run(300);
+            assertThat(cluster.changes()).isEmpty();
+            assertThat(cluster.state(machine)).isEqualTo(MemberState.UNREACHABLE);
+            assertThat(cluster.last().rule()).isEqualTo("unreachable");
+        }
+    }
+
+    @Test
+    void aVoterWithoutReadsThatTheLeaderHearsIsReported() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.cripple(2);
+        cluster.run(300);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last().rule()).isEqualTo("stuck");
+    }
+
+    @Test
+    void aSlowLeaderGivesLeadershipToAFastMemberOnce() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.slowDown(0, Duration.ofMillis(250));
+        cluster.slowDown(1, Duration.ofSeconds(2));
+        cluster.run(1);
+        assertThat(cluster.changes().get(0).step())
+                .isInstanceOfSatisfying(
+                        Step.MoveLeader.class, move -> assertThat(move.label()).isEqualTo("m3"));
+        cluster.slowDown(2, Duration.ofSeconds(1));
+        cluster.run(300);
+        assertThat(cluster.changes()).hasSize(1);
+        assertThat(cluster.last().rule()).isEqualTo("slow-disk");
+    }
+
+    @Test
+    void aSlowDiskThatAllShareMovesNothing() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        for (int machine = 0; machine < 4; machine++) {
+            cluster.slowDown(machine, Duration.ofSeconds(1));
+        }
+        cluster.run(300);
+        assertThat(cluster.changes()).isEmpty();
+    }
+
+    @Test
+    void aFlappingLeaderGivesAwayLeadership() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        for (int round = 0; round < 3; round++) {
+            cluster.stall(1);
+            cluster.run(10);
+            cluster.revive(1);
+            cluster.run(3);
+        }
+        assertThat(cluster.state(1)).isEqualTo(MemberState.FLAPPING);
+        assertThat(cluster.last().rule()).isEqualTo("flapping");
+        cluster.kill(0);
+        cluster.run(3);
+        assertThat(steps(cluster)).containsExactly("MoveLeader");
+    }
+
+    @Test
+    void aClockThatIsOffIsReported() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.setClock(1, Duration.ofMinutes(-1));
+        cluster.run(100);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.state(0)).isEqualTo(MemberState.HEALTHY);
+        assertThat(cluster.last().rule()).isEqualTo("clock-off");
+    }
+
+    @Test
+    void aMemberThatNeverStartedIsJoining() {
+        Simulated cluster = new Simulated(THREE_AND_ONE, LIMITS, V35, 4, 3);
+        cluster.breakDown(3);
+        cluster.run(2);
+        assertThat(cluster.finding("").state()).isEqualTo(MemberState.JOINING);
+    }
+
+    @Test
+    void severalHungAtOnceAreNotReplaced() {
+        Simulated cluster = settled(new Shape(5, 2, Set.of(), false, 2), 8, 5);
+        cluster.stall(3);
+        cluster.stall(4);
+        cluster.run(300);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last().told()).contains("several voting members fail at once, also m5");
+    }
+
+    @Test
+    void severalDeadAreReplacedOneByOne() {
+        Simulated cluster = settled(new Shape(5, 1, Set.of(), false, 1), 8, 5);
+        cluster.kill(3);
+        cluster.kill(4);
+        cluster.run(200);
+        assertThat(cluster.voterNames()).hasSize(5).doesNotContain("m4", "m5");
+    }
+
+    @Test
+    void withoutAQuorumOwnProcessesAreStartedWithTheirData() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.kill(0);
+        cluster.kill(1);
+        cluster.run(40);
+        assertThat(steps(cluster)).startsWith("Start");
+        assertThat(cluster.voterNames()).containsExactlyInAnyOrder("m1", "m2", "m3");
+        assertThat(cluster.isQuorumHeld()).isTrue();
+    }
+
+    @Test
+    void anAlarmIsReportedAndAProcessStartsWithoutAnElection() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.alarm("NOSPACE of m1");
+        cluster.run(1);
+        assertThat(cluster.last().rule()).isEqualTo("alarm");
+        cluster.follow(false);
+        cluster.kill(2);
+        cluster.run(31);
+        assertThat(cluster.last()).isInstanceOfSatisfying(Decision.Change.class, change -> assertThat(change.step())
+                .isInstanceOf(Step.Remove.class));
+        assertThat(cluster.withoutElection()).isEmpty();
+        cluster.run(30);
+        assertThat(cluster.withoutElection()).hasValueSatisfying(change -> assertThat(change.step())
+                .isEqualTo(new Step.Start(Simulated.spec("m3"))));
+    }
+
+    private static List<String> steps(Simulated cluster) {
+        return cluster.changes().stream()
+                .map(change -> change.step().getClass().getSimpleName())
+                .toList();
     }
 
     @Test

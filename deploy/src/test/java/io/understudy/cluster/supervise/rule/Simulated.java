@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.Measurements;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.MemberProcess;
@@ -54,9 +55,18 @@ final class Simulated {
     private final Set<String> unreached = new HashSet<>();
     private final Set<String> mute = new HashSet<>();
     private final Set<String> manual = new HashSet<>();
+    private final Set<String> cut = new HashSet<>();
+    private final Set<String> deaf = new HashSet<>();
+    private final Map<String, Duration> fsyncs = new HashMap<>();
+    private final Map<String, Duration> clocks = new HashMap<>();
+    private final Map<MemberId, Instant> heardAt = new HashMap<>();
+    private List<String> alarms = List.of();
     private boolean hushed;
+    private boolean follows = true;
     private String prefix = "";
     private long nextId = 1;
+    private long term = 7;
+    private Situation situation;
     private Decision last = new Decision.Settled("nothing yet");
     private Optional<MemberId> leader = Optional.empty();
 
@@ -145,14 +155,62 @@ final class Simulated {
         hidden.add(name(machine));
     }
 
-    /** From now on nobody tells of its peers, and the supervisor's own way is cut to who runs there. */
-    void hushPeers(int unreachable) {
+    /** No metrics page is readable, and the supervisor's own connection to that machine is cut. */
+    void hideMetrics(int unreachable) {
         hushed = true;
         unreached.add(name(unreachable));
     }
 
-    void tellOfPeersAgain() {
+    void showMetrics() {
         hushed = false;
+    }
+
+    /** Only the supervisor's connection is cut. */
+    void cutFromSupervisor(int machine) {
+        unreached.add(name(machine));
+    }
+
+    /** Its messages reach no other member; the supervisor reaches it. */
+    void cut(int machine) {
+        cut.add(name(machine));
+    }
+
+    /** The messages of other members do not reach it; its own reach them. */
+    void deafen(int machine) {
+        deaf.add(name(machine));
+    }
+
+    void slowDown(int machine, Duration fsync) {
+        fsyncs.put(name(machine), fsync);
+    }
+
+    void setClock(int machine, Duration ahead) {
+        clocks.put(name(machine), ahead);
+    }
+
+    void alarm(String alarm) {
+        alarms = List.of(alarm);
+    }
+
+    /** Whether decisions are carried out. */
+    void follow(boolean follow) {
+        follows = follow;
+    }
+
+    /** Of the last look. */
+    MemberState state(int machine) {
+        return finding(name(machine)).state();
+    }
+
+    Finding finding(String member) {
+        return situation.finding(situation.facts().members().stream()
+                .filter(each -> each.name().equals(member))
+                .findFirst()
+                .orElseThrow());
+    }
+
+    Optional<Decision.Change> withoutElection() {
+        return Rules.withoutElection(situation);
     }
 
     void stall(int machine) {
@@ -196,6 +254,10 @@ final class Simulated {
         members.replaceAll((id, member) -> isUp(id)
                 ? new Member(member.machine(), member.role(), true, Math.max(0, member.lag() - CATCH_UP))
                 : member);
+        members.keySet().stream()
+                .filter(this::isUp)
+                .filter(id -> !isOneOf(id, cut))
+                .forEach(id -> heardAt.put(id, now));
         ClusterFacts facts = facts();
         List<Place> places = machines.stream()
                 .map(name -> mute.contains(name)
@@ -205,8 +267,9 @@ final class Simulated {
                                 manual.contains(name) ? Optional.empty() : Optional.of(processes.containsKey(name))))
                 .toList();
         history = history.after(facts, now, places, limits, TICK);
-        last = Rules.decide(new Situation(facts, history, places, shape, limits));
-        if (last instanceof Decision.Change change) {
+        situation = new Situation(facts, history, places, shape, limits);
+        last = Rules.decide(situation);
+        if (follows && last instanceof Decision.Change change) {
             requireSurvivable(facts, change.step());
             history = history.ordered(change.step(), now);
             changes.add(change);
@@ -260,6 +323,9 @@ final class Simulated {
             if (!stalled.contains(removed.machine())) {
                 processes.remove(removed.machine(), remove.member());
             }
+        } else if (step instanceof Step.MoveLeader move) {
+            leader = Optional.of(move.to());
+            term++;
         } else if (step instanceof Step.Retire retire) {
             processes.remove(retire.member().name());
         }
@@ -274,16 +340,20 @@ final class Simulated {
     private ClusterFacts facts() {
         long voters = count(Role.VOTER, false);
         boolean held = count(Role.VOTER, true) >= voters / 2 + 1;
+        Optional<MemberId> before = leader;
         leader = !held
                 ? Optional.empty()
-                : leader.filter(this::isUp).filter(members::containsKey).or(() -> members.keySet().stream()
-                        .filter(id -> members.get(id).role() == Role.VOTER && isUp(id))
+                : leader.filter(this::isConnected).filter(members::containsKey).or(() -> members.keySet().stream()
+                        .filter(id -> members.get(id).role() == Role.VOTER && isConnected(id))
                         .min(Comparator.comparingLong(MemberId::value)));
+        if (leader.isPresent() && !leader.equals(before)) {
+            term++;
+        }
         List<MemberFacts> listed = members.keySet().stream()
                 .map(id -> facts(id, held))
                 .sorted(Comparator.comparing(MemberFacts::name))
                 .toList();
-        return new ClusterFacts(new ClusterId(1), listed, held, List.of(), now);
+        return new ClusterFacts(new ClusterId(1), listed, held, alarms, now);
     }
 
     private MemberFacts facts(MemberId id, boolean held) {
@@ -292,21 +362,16 @@ final class Simulated {
                 ? Optional.of(new MemberAnswer(
                         version,
                         leader,
-                        7,
+                        term,
                         BEHIND * 2,
                         BEHIND * 2 - member.lag(),
                         new Revision(5),
                         1,
                         1,
-                        held && !crippled.contains(member.machine()),
+                        held && isConnected(id) && !crippled.contains(member.machine()),
                         List.of()))
                 : Optional.empty();
-        Set<MemberId> peers = new HashSet<>();
-        if (isUp(id) && !hushed) {
-            members.keySet().stream()
-                    .filter(other -> !other.equals(id) && isUp(other))
-                    .forEach(peers::add);
-        }
+        Measurements measurements = answer.isEmpty() || hushed ? Measurements.NONE : measurements(id, member);
         return new MemberFacts(
                 id,
                 member.started() ? prefix + member.machine() : "",
@@ -314,13 +379,42 @@ final class Simulated {
                 spec(member.machine()).peerUrls(),
                 List.of(),
                 answer,
-                peers,
-                new MemberProcess(Optional.empty(), Optional.empty(), Optional.of(!hidden.contains(member.machine()))));
+                measurements,
+                new MemberProcess(
+                        Optional.empty(),
+                        Optional.of(clocks.getOrDefault(member.machine(), Duration.ZERO)),
+                        Optional.of(!hidden.contains(member.machine()))));
+    }
+
+    /** As with etcd, followers receive messages of the leader only. */
+    private Measurements measurements(MemberId id, Member member) {
+        Map<MemberId, Duration> silence = new HashMap<>();
+        Map<MemberId, Duration> stalled = new HashMap<>();
+        boolean leads = leader.equals(Optional.of(id));
+        for (MemberId other : members.keySet()) {
+            if (!other.equals(id)) {
+                boolean sends = leads || leader.equals(Optional.of(other));
+                Instant heard = sends ? heardAt.getOrDefault(other, Instant.EPOCH) : Instant.EPOCH;
+                silence.put(other, Duration.between(heard, now));
+            }
+            if (leads && isOneOf(other, deaf)) {
+                stalled.put(other, Duration.between(Instant.EPOCH, now));
+            }
+        }
+        return new Measurements(silence, stalled, Optional.ofNullable(fsyncs.get(member.machine())), false);
+    }
+
+    private boolean isOneOf(MemberId id, Set<String> some) {
+        return some.contains(members.get(id).machine());
+    }
+
+    private boolean isConnected(MemberId id) {
+        return isUp(id) && !isOneOf(id, cut) && !isOneOf(id, deaf);
     }
 
     private long count(Role role, boolean up) {
         return members.entrySet().stream()
-                .filter(each -> each.getValue().role() == role && (!up || isUp(each.getKey())))
+                .filter(each -> each.getValue().role() == role && (!up || isConnected(each.getKey())))
                 .count();
     }
 

@@ -1,0 +1,64 @@
+package io.understudy.cluster.supervise.rule;
+
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Step;
+import io.understudy.cluster.shape.Limits;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * Starts an own local member after the end of its process, with the data it has, once per fault. That changes no member list, so it
+ * needs neither an election nor a quorum.
+ */
+final class RestartRule {
+
+    private static final String NAME = "restart";
+
+    private RestartRule() {}
+
+    /** Without a quorum this is the first remedy. */
+    static Optional<Decision> withoutQuorum(Situation situation) {
+        return situation
+                .history()
+                .lostSince()
+                .filter(since ->
+                        History.lasted(Optional.of(since), situation.limits().dead(), situation.now()))
+                .flatMap(since -> situation.facts().voters().stream()
+                        .flatMap(voter -> start(situation, voter, since, "the quorum is lost").stream())
+                        .findFirst());
+    }
+
+    /** The supervisor that is to replace the member has twice {@link Limits#dead} to do so. */
+    static Optional<Decision> unreplaced(Situation situation) {
+        return situation.facts().voters().stream()
+                .flatMap(voter -> situation
+                        .seen(voter)
+                        .fault()
+                        .map(Fault::since)
+                        .filter(since -> History.lasted(
+                                Optional.of(since), situation.limits().dead().multipliedBy(2), situation.now()))
+                        .flatMap(since -> start(situation, voter, since, "no supervisor replaces it"))
+                        .stream())
+                .findFirst();
+    }
+
+    /** Empty if the process may run, or was started since then. */
+    static Optional<Decision> start(Situation situation, MemberFacts member, Instant since, String why) {
+        return situation
+                .placeOf(member)
+                .filter(place -> place.isNamesake(member) && place.isKnownToBeDown())
+                .filter(place -> member.answer().isEmpty())
+                .filter(place -> !wasTried(situation, place, since))
+                .map(place -> Rules.change(
+                        situation,
+                        NAME,
+                        situation.described(member) + "; " + why,
+                        "its process is started with the data it has",
+                        new Step.Start(place.spec())));
+    }
+
+    static boolean wasTried(Situation situation, Place place, Instant since) {
+        Instant ordered = situation.history().orders().get(Orders.key(new Step.Start(place.spec())));
+        return ordered != null && ordered.isAfter(since);
+    }
+}

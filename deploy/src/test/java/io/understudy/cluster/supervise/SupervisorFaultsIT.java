@@ -1,0 +1,181 @@
+package io.understudy.cluster.supervise;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.understudy.cluster.observe.ClusterFacts;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Faults of voting members that are replaced, and faults that are not.
+ *
+ * <p>Tests invariant DP25.
+ */
+@Tag("schedules")
+final class SupervisorFaultsIT {
+
+    private static final int ROUNDS = Integer.getInteger("understudy.rounds", 3);
+    private static final int SCHEDULES = Integer.getInteger("understudy.schedules", 50);
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    private static final Duration DEAD = Duration.ofSeconds(5);
+    private static final String SHAPE = """
+            voters: 3
+            standbys: 1
+            deadTime: 5s
+            stableTime: 1s
+            holdOff: 2s
+            joinDeadline: 60s
+            changesPerHour: 1000
+            """;
+
+    private enum Replaced {
+        HUNG_FOLLOWER,
+        HUNG_LEADER,
+        HUNG_LEADER_AND_SUPERVISOR,
+        MUTE_FOLLOWER,
+        KILLED_LEADER
+    }
+
+    private enum Kept {
+        FLAP,
+        SEVERAL_FLAP,
+        ALL_STALL,
+        SUPERVISOR_CUT_OFF,
+        CLIENTS_CUT
+    }
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void hungMuteAndDeadVotersAreReplaced() throws Exception {
+        try (SupervisedCluster cluster = SupervisedCluster.found(folder, 6, 3, SHAPE);
+                Writer writer = Writer.start(cluster.clientUrls())) {
+            SupervisedCluster.SupervisorJvm[] supervisors = {cluster.superviseApart(), cluster.superviseApart()};
+            for (int round = 0; round < ROUNDS; round++) {
+                for (Replaced fault : Replaced.values()) {
+                    await("the declared shape").atMost(PATIENCE).untilAsserted(() -> assertThat(cluster.isOf(3, 1))
+                            .as("%s %s", supervisors[0].state(), supervisors[1].state())
+                            .isTrue());
+                    ClusterFacts facts = cluster.look().orElseThrow();
+                    String leader = facts.leader().orElseThrow().name();
+                    String victim = fault == Replaced.HUNG_FOLLOWER || fault == Replaced.MUTE_FOLLOWER
+                            ? facts.voters().stream()
+                                    .filter(voter -> !voter.name().equals(leader))
+                                    .findFirst()
+                                    .orElseThrow()
+                                    .name()
+                            : leader;
+                    int index = SupervisedCluster.index(victim);
+                    long began = System.nanoTime();
+                    switch (fault) {
+                        case MUTE_FOLLOWER -> cluster.cutPeers(index);
+                        case KILLED_LEADER -> cluster.kill(index);
+                        default -> cluster.pause(index);
+                    }
+                    if (fault == Replaced.HUNG_LEADER_AND_SUPERVISOR) {
+                        int active = supervisors[0].isActive() ? 0 : 1;
+                        supervisors[active].process().destroyForcibly();
+                        await("the other supervisor to act")
+                                .atMost(PATIENCE)
+                                .pollInterval(Duration.ofMillis(50))
+                                .until(supervisors[1 - active]::isActive);
+                        System.out.printf("another supervisor is active after %d ms%n", millisSince(began));
+                        supervisors[active] = cluster.superviseApart();
+                    }
+                    await(fault + " of " + victim).atMost(PATIENCE).until(() -> {
+                        Set<String> voters = cluster.voters();
+                        return voters.size() == 3 && !voters.contains(victim);
+                    });
+                    System.out.printf(
+                            "%s of %s: replaced after %d ms, dead time %d ms%n",
+                            fault, victim, millisSince(began), DEAD.toMillis());
+                    cluster.heal(index);
+                    cluster.resume(index);
+                    assertThat(writer.lost()).isEmpty();
+                }
+            }
+        }
+    }
+
+    @Test
+    void flapsPausesAndCutOffSupervisorsReplaceNothing() throws Exception {
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
+        System.out.println("understudy.seed=" + seed);
+        Random random = new Random(seed);
+        try (SupervisedCluster cluster = SupervisedCluster.found(folder, 5, 3, SHAPE);
+                Writer writer = Writer.start(cluster.clientUrls())) {
+            SupervisorProcess supervisor = cluster.supervise();
+            await("the declared shape").atMost(PATIENCE).until(() -> cluster.isOf(3, 1));
+            Set<String> before = cluster.voters();
+            for (int schedule = 0; schedule < SCHEDULES; schedule++) {
+                Kept fault = Kept.values()[schedule % Kept.values().length];
+                System.out.println("schedule " + schedule + ": " + fault);
+                disturb(cluster, fault, random);
+                await(fault + " to be over").atMost(PATIENCE).until(() -> cluster.isOf(3, 1));
+                assertThat(cluster.voters()).as("after %s", fault).isEqualTo(before);
+            }
+            assertThat(supervisor.state().events())
+                    .extracting(event -> event.decision().rule())
+                    .doesNotContain("standby-failover");
+            assertThat(writer.lost()).isEmpty();
+        }
+    }
+
+    private static void disturb(SupervisedCluster cluster, Kept fault, Random random) throws InterruptedException {
+        int one = random.nextInt(3);
+        int other = (one + 1) % 3;
+        switch (fault) {
+            case FLAP -> {
+                cluster.pause(one);
+                during(random, DEAD.dividedBy(2));
+                cluster.resume(one);
+            }
+            case SEVERAL_FLAP -> {
+                cluster.pause(one);
+                cluster.pause(other);
+                during(random, DEAD.dividedBy(2));
+                cluster.resume(one);
+                cluster.resume(other);
+            }
+            case ALL_STALL -> {
+                for (int member = 0; member < 3; member++) {
+                    cluster.pause(member);
+                }
+                during(random, DEAD.dividedBy(2));
+                for (int member = 0; member < 3; member++) {
+                    cluster.resume(member);
+                }
+            }
+            case SUPERVISOR_CUT_OFF -> {
+                for (int member = 0; member < 5; member++) {
+                    cluster.cutClients(member);
+                }
+                during(random, DEAD.multipliedBy(2));
+                for (int member = 0; member < 5; member++) {
+                    cluster.heal(member);
+                }
+            }
+            case CLIENTS_CUT -> {
+                cluster.cutClients(one);
+                during(random, DEAD.multipliedBy(2));
+                cluster.heal(one);
+            }
+        }
+    }
+
+    private static void during(Random random, Duration most) throws InterruptedException {
+        TimeUnit.MILLISECONDS.sleep(random.nextInt((int) most.toMillis()));
+    }
+
+    private static long millisSince(long nanos) {
+        return Duration.ofNanos(System.nanoTime() - nanos).toMillis();
+    }
+}
