@@ -3,9 +3,11 @@ package io.understudy.cli;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.observe.PatientObserver;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.run.StepWork;
 import io.understudy.cluster.supervise.elect.Turn;
@@ -23,9 +25,6 @@ import picocli.CommandLine.ParameterException;
 
 /** One change to a cluster from the command line: shows the plan, asks if it has to, and goes there step by step. */
 final class ClusterChange implements AutoCloseable {
-
-    /** Longer than later ones: connections are made. */
-    private static final Duration FIRST_LOOK = Duration.ofSeconds(5);
 
     private static final int LOOKS = 4;
     private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
@@ -48,17 +47,19 @@ final class ClusterChange implements AutoCloseable {
         // The terminal is for what is planned and done.
         LogFile.use(LogFile.temporary());
         ClusterConnection cluster = connection.connect(command);
-        try (ClusterChange change = new ClusterChange(command, flags, cluster, look(cluster))) {
+        try (ClusterChange change = new ClusterChange(command, flags, cluster, look(cluster, flags))) {
             return change.reach(goal.apply(change));
         }
     }
 
-    /** Another time if nobody answers: a cluster that elects, or a busy machine, is no reason to give up. */
-    private static ClusterFacts look(ClusterConnection cluster) throws InterruptedException {
+    /** Repeated once if no member answers, as during an election. */
+    private static ClusterFacts look(ClusterConnection cluster, ChangeFlags flags) throws InterruptedException {
+        PatientObserver observer = new PatientObserver(cluster.observer());
+        Duration timeout = flags.patience().look();
         try {
-            return cluster.observer().observe(FIRST_LOOK);
+            return observer.observe(timeout);
         } catch (UnobservableException e) {
-            return cluster.observer().observe(FIRST_LOOK);
+            return observer.observe(timeout);
         }
     }
 
@@ -74,18 +75,23 @@ final class ClusterChange implements AutoCloseable {
                 return ExitCode.SOFTWARE;
             }
             List<Plan.Planned> steps = ((Plan.Steps) plan).steps();
+            StepWork work = new StepWork(cluster.membership(), cluster.machines(text::notes));
+            List<Refusal> obstacles = steps.stream()
+                    .flatMap(each -> work.obstacle(each.step(), facts).stream())
+                    .distinct()
+                    .toList();
+            if (!obstacles.isEmpty()) {
+                text.refusals(obstacles);
+                return ExitCode.SOFTWARE;
+            }
             text.plan(facts.quorum(), steps, flags.isDryRun());
             if (flags.isDryRun()) {
                 return ExitCode.OK;
             }
             text.confirm(steps);
             try (Turn turn = cluster.turn(command.getCommandSpec().qualifiedName(), text::notes)) {
-                Runner runner = new Runner(
-                        cluster.observer(),
-                        new StepWork(cluster.membership(), cluster.machines(text::notes)),
-                        flags.patience(),
-                        text,
-                        turn::lost);
+                Runner runner =
+                        new Runner(new PatientObserver(cluster.observer()), work, flags.patience(), text, turn::lost);
                 return text.outcome(runner.run(goal, steps)) ? ExitCode.OK : ExitCode.SOFTWARE;
             }
         }
@@ -119,7 +125,7 @@ final class ClusterChange implements AutoCloseable {
     /** Whether the member is seen healthy in none of several looks: one that is slow for a moment is not lost. */
     boolean isLost(MemberId member) {
         try {
-            for (int look = 1; !isHealthy(member, look == 1 ? facts : look(cluster)); look++) {
+            for (int look = 1; !isHealthy(member, look == 1 ? facts : look(cluster, flags)); look++) {
                 if (look == LOOKS) {
                     return true;
                 }
@@ -138,16 +144,29 @@ final class ClusterChange implements AutoCloseable {
 
     /** @throws ParameterException there is none */
     MemberFacts member(String nameOrId) {
-        return find(nameOrId)
-                .flatMap(facts::member)
-                .orElseThrow(() -> new ParameterException(
-                        command,
-                        "no member has the name or ID " + nameOrId + "; members: "
-                                + String.join(
-                                        ", ",
-                                        facts.members().stream()
-                                                .map(MemberFacts::label)
-                                                .toList())));
+        return find(nameOrId).flatMap(facts::member).orElseThrow(() -> unknown(nameOrId));
+    }
+
+    ParameterException unknown(String nameOrId) {
+        return new ParameterException(
+                command,
+                "no member has the name or ID " + nameOrId + "; members: "
+                        + String.join(
+                                ", ",
+                                facts.members().stream().map(MemberFacts::label).toList()));
+    }
+
+    /** Whether there is one voting member more than declared, as while a healthy one is being replaced. */
+    boolean hasExtraVoter() {
+        int voters = facts.voters().size();
+        return voters % 2 == 0
+                && (places().isEmpty() || voters > cluster.settings().shape().voters());
+    }
+
+    /** Whether there is one voting member less than declared, as after a failed one was removed to be replaced. */
+    boolean lacksVoter() {
+        int voters = facts.voters().size();
+        return voters % 2 == 0 && voters < cluster.settings().shape().voters();
     }
 
     /** Whether it is known from the configuration alone: who is known from nowhere may be misspelt. */

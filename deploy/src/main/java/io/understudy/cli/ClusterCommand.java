@@ -15,6 +15,7 @@ import picocli.CommandLine.Spec;
             ClusterAddCommand.class,
             ClusterPromoteCommand.class,
             ClusterRemoveCommand.class,
+            ClusterDemoteCommand.class,
             ClusterReplaceCommand.class,
             ClusterScaleCommand.class,
             ClusterRollCommand.class,

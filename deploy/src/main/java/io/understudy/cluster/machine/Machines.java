@@ -75,6 +75,16 @@ public interface Machines {
     /** Whether the member's process is there; empty if only its operator knows. */
     Optional<Boolean> isRunning(MemberSpec member);
 
+    /** Whether a process uses the member's data directory, however it was started. */
+    default boolean isInUse(MemberSpec member) {
+        return isRunning(member).orElse(false);
+    }
+
+    /** The member whose data are in this one's data directory; empty if there are none, or they cannot be read. */
+    default Optional<DataOwner> owner(MemberSpec member) {
+        return Optional.empty();
+    }
+
     /**
      * Moves the data of one place to another, both of which are stopped. Does nothing if it is there already.
      *

@@ -16,7 +16,8 @@ import java.util.function.Consumer;
  */
 public final class OwnMachines implements Machines {
 
-    private static final int LOG_LINES = 15;
+    /** Holds the usage text of etcd, or the stack trace of a panic, and the reason before it. */
+    private static final int LOG_LINES = 400;
 
     private final Map<String, MachineSettings> machines = new LinkedHashMap<>();
     private final ProcessControl control;
@@ -139,6 +140,17 @@ public final class OwnMachines implements Machines {
     @Override
     public synchronized Optional<Boolean> isRunning(MemberSpec member) {
         return Optional.of(control.isRunning(machine(member)));
+    }
+
+    @Override
+    public synchronized boolean isInUse(MemberSpec member) {
+        MachineSettings machine = machine(member);
+        return control.isRunning(machine) || data(machine).isInUse();
+    }
+
+    @Override
+    public Optional<DataOwner> owner(MemberSpec member) {
+        return data(machine(member)).owner();
     }
 
     @Override

@@ -19,14 +19,22 @@ final class QuorumRules {
         if (facts.isConfirmed() && facts.quorum().isHeld()) {
             return Optional.empty();
         }
+        boolean isLost = facts.quorum().isHeld() || facts.verdict() == ClusterFacts.Verdict.LOST;
         return Optional.of(new Refusal(
                 "quorum-held",
-                "no changes are possible without a quorum; " + facts.quorum()
-                        + (facts.isConfirmed() ? "" : ", and no quorum confirms the member list"),
-                Confirming.isPossible(facts)
-                        ? "Start the voting members that do not respond (" + dead(facts)
-                                + "); if they are lost permanently, see understudy cluster recover"
-                        : Confirming.WAY_OUT));
+                isLost
+                        ? "no changes are possible without a quorum; " + facts.quorum()
+                                + (facts.isConfirmed() ? "" : ", and no quorum confirms the member list")
+                        : facts.quorum().healthy() + " of " + facts.quorum().voters()
+                                + " voting members responded in time, "
+                                + facts.quorum().needed()
+                                + " needed: " + facts.silence(),
+                !isLost
+                        ? "Retry with a longer --timeout, and check the members that do not respond"
+                        : Confirming.isPossible(facts)
+                                ? "Start the voting members that do not respond (" + dead(facts)
+                                        + "); if they are lost permanently, see understudy cluster recover"
+                                : Confirming.WAY_OUT));
     }
 
     /** Raft's own arithmetic (section 4): the votes needed after the step, by who is healthy before it. */

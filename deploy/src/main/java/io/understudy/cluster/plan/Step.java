@@ -19,6 +19,26 @@ public sealed interface Step {
     /** The listed member that it is about. */
     Optional<MemberId> subject();
 
+    /** Where a process is started or stopped for it; empty if nowhere. */
+    default Optional<MemberSpec> place() {
+        if (this instanceof AddLearner add) {
+            return Optional.of(add.member());
+        }
+        if (this instanceof Join join) {
+            return Optional.of(join.member());
+        }
+        if (this instanceof Start start) {
+            return Optional.of(start.member());
+        }
+        if (this instanceof Restart restart) {
+            return Optional.of(restart.member());
+        }
+        if (this instanceof Retire retire) {
+            return Optional.of(retire.member());
+        }
+        return this instanceof Migrate migrate ? Optional.of(migrate.from()) : Optional.empty();
+    }
+
     /** What is wrong where it had its effect, and the same is wanted again. */
     default String inVain() {
         return "the step was completed and is planned again: " + told();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.Divergence;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Plan.Planned;
@@ -16,6 +17,8 @@ import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -117,23 +120,58 @@ class RefusalsTest {
     @Test
     void aDeadVoterGoesBeforeItsSuccessorComes() {
         assertThat(told(
-                        new ReplaceMember(new MemberId(3), FactsFixture.place(4), true),
+                        new ReplaceMember(new MemberId(3), FactsFixture.place(4), true, true),
                         FactsFixture.voters(true, true, false)))
                 .startsWith("remove m3 permanently", "add m4 as a learner at http://10.0.0.4:2380")
                 .endsWith("promote m4");
     }
 
     @Test
+    void aDemotedVoterIsRemovedAndJoinsAgainAsALearner() {
+        assertThat(told(new DemoteMember(new MemberId(1), FactsFixture.place(1)), THREE))
+                .startsWith(
+                        "move leadership to m2", "remove m1 permanently", "add m1 as a learner at http://10.0.0.1:2380")
+                .endsWith("wait until m1 is in sync with the leader");
+    }
+
+    @Test
+    void noVoterIsDemotedWhoseVoteIsNeeded() {
+        Refusal refusal = refusal(
+                new DemoteMember(new MemberId(2), FactsFixture.place(2)), FactsFixture.voters(true, true, false));
+
+        assertThat(refusal.rule()).isEqualTo("quorum-survives");
+    }
+
+    /** The only change is the one that heals. */
+    @Test
+    void whereMemberListsDifferOnlyTheMemberApartIsRemoved() {
+        ClusterFacts apart = new ClusterFacts(
+                THREE.cluster(),
+                THREE.members(),
+                true,
+                List.of(),
+                THREE.at(),
+                new Divergence(Set.of(new MemberId(1)), true, List.of("m1 lists 4 members")),
+                Map.of());
+
+        assertThat(refusal(new AddMember(FactsFixture.place(4), true), apart).rule())
+                .isEqualTo("members-agree");
+        assertThat(refusal(new RemoveMember(new MemberId(2)), apart).wayOut()).startsWith("Remove m1");
+        assertThat(told(new RemoveMember(new MemberId(1)), apart))
+                .containsExactly("move leadership to m2", "remove m1 permanently");
+    }
+
+    @Test
     void aStandbyTakesThePlaceOfTheDeadInTwoSteps() {
         ClusterFacts facts = FactsFixture.withLearner(FactsFixture.voters(true, true, false), true, 0);
 
-        assertThat(told(new ReplaceMember(new MemberId(3), FactsFixture.place(4), true), facts))
+        assertThat(told(new ReplaceMember(new MemberId(3), FactsFixture.place(4), true, true), facts))
                 .containsExactly("remove m3 permanently", "promote m4");
     }
 
     @Test
     void aHealthyVoterStaysUntilItsSuccessorVotes() {
-        assertThat(told(new ReplaceMember(new MemberId(2), FactsFixture.place(4), false), THREE))
+        assertThat(told(new ReplaceMember(new MemberId(2), FactsFixture.place(4), true, false), THREE))
                 .endsWith("promote m4", "remove m2 permanently");
     }
 
@@ -141,7 +179,7 @@ class RefusalsTest {
     void aVoterThatIsSlowForAMomentStaysUntilItsSuccessorVotes() {
         ClusterFacts joined = FactsFixture.withLearner(FactsFixture.voters(true, true, false), true, 0);
 
-        assertThat(told(new ReplaceMember(new MemberId(3), FactsFixture.place(4), false), joined))
+        assertThat(told(new ReplaceMember(new MemberId(3), FactsFixture.place(4), true, false), joined))
                 .containsExactly("promote m4", "remove m3 permanently");
     }
 
