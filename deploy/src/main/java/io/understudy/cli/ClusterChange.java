@@ -1,6 +1,7 @@
 package io.understudy.cli;
 
 import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.membership.EtcdMembership;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.PatientObserver;
@@ -8,6 +9,7 @@ import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.run.Outcome;
 import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.run.StepWork;
 import io.understudy.cluster.supervise.elect.Turn;
@@ -19,6 +21,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParameterException;
@@ -33,22 +36,39 @@ final class ClusterChange implements AutoCloseable {
     private final ChangeFlags flags;
     private final ClusterConnection cluster;
     private final ClusterFacts facts;
+    private final StepWork work;
 
     private ClusterChange(CommandLine command, ChangeFlags flags, ClusterConnection cluster, ClusterFacts facts) {
         this.command = command;
         this.flags = flags;
         this.cluster = cluster;
         this.facts = facts;
+        this.work = new StepWork(cluster.membership(), cluster.machines(this::notes));
     }
 
     /** Looks at the cluster, makes a goal of what is seen, and goes there. Returns the exit status. */
     static int run(CommandLine command, ClusterFlags connection, ChangeFlags flags, Function<ClusterChange, Goal> goal)
             throws InterruptedException {
+        return repair(command, connection, flags, false, goal);
+    }
+
+    /**
+     * As {@link #run}, for a cluster in which supervisors and other commands may not be pausable.
+     *
+     * @param isTakenOver whether the operator confirms that none of them is running
+     */
+    static int repair(
+            CommandLine command,
+            ClusterFlags connection,
+            ChangeFlags flags,
+            boolean isTakenOver,
+            Function<ClusterChange, Goal> goal)
+            throws InterruptedException {
         // The terminal is for what is planned and done.
         LogFile.use(LogFile.temporary());
         ClusterConnection cluster = connection.connect(command);
         try (ClusterChange change = new ClusterChange(command, flags, cluster, look(cluster, flags))) {
-            return change.reach(goal.apply(change));
+            return change.reach(goal.apply(change), isTakenOver);
         }
     }
 
@@ -63,7 +83,7 @@ final class ClusterChange implements AutoCloseable {
         }
     }
 
-    private int reach(Goal goal) throws InterruptedException {
+    private int reach(Goal goal, boolean isTakenOver) throws InterruptedException {
         try (ChangeText text = flags.text(command)) {
             Plan plan = goal.plan(facts);
             if (plan instanceof Plan.Done done) {
@@ -75,7 +95,6 @@ final class ClusterChange implements AutoCloseable {
                 return ExitCode.SOFTWARE;
             }
             List<Plan.Planned> steps = ((Plan.Steps) plan).steps();
-            StepWork work = new StepWork(cluster.membership(), cluster.machines(text::notes));
             List<Refusal> obstacles = steps.stream()
                     .flatMap(each -> work.obstacle(each.step(), facts).stream())
                     .distinct()
@@ -89,12 +108,37 @@ final class ClusterChange implements AutoCloseable {
                 return ExitCode.OK;
             }
             text.confirm(steps);
+            // Without a quorum no lease is granted, and nothing but the start of members is planned.
+            if (isTakenOver || facts.verdict() != ClusterFacts.Verdict.HELD) {
+                return ended(text, run(goal, steps, text, Optional::empty));
+            }
             try (Turn turn = cluster.turn(command.getCommandSpec().qualifiedName(), text::notes)) {
-                Runner runner =
-                        new Runner(new PatientObserver(cluster.observer()), work, flags.patience(), text, turn::lost);
-                return text.outcome(runner.run(goal, steps)) ? ExitCode.OK : ExitCode.SOFTWARE;
+                return ended(text, run(goal, steps, text, turn::lost));
             }
         }
+    }
+
+    private Outcome run(Goal goal, List<Plan.Planned> steps, ChangeText text, Supplier<Optional<String>> forbidden)
+            throws InterruptedException {
+        return new Runner(new PatientObserver(cluster.observer()), work, flags.patience(), text, forbidden)
+                .run(goal, steps);
+    }
+
+    private static int ended(ChangeText text, Outcome outcome) {
+        return text.outcome(outcome) ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    StepWork work() {
+        return work;
+    }
+
+    EtcdMembership membership() {
+        return cluster.membership();
+    }
+
+    void notes(String what) {
+        command.getErr().println(what);
+        command.getErr().flush();
     }
 
     ClusterFacts facts() {

@@ -24,6 +24,7 @@ import picocli.CommandLine.Spec;
             ClusterUpdateClientUrlsCommand.class,
             ClusterSnapshotCommand.class,
             ClusterRestoreCommand.class,
+            ClusterRepairCommand.class,
             ClusterRecoverCommand.class,
             ClusterSuperviseCommand.class
         })

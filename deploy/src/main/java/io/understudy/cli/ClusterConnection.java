@@ -7,7 +7,6 @@ import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.EtcdMembership;
-import io.understudy.cluster.membership.Membership;
 import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.settings.ClusterSettings;
@@ -35,7 +34,7 @@ final class ClusterConnection implements AutoCloseable {
     private final ClusterSettings settings;
     private final EtcdConnections connections;
     private final EtcdObserver observer;
-    private final Membership membership;
+    private final EtcdMembership membership;
 
     private ClusterConnection(ClusterSettings settings) {
         MeterRegistry unread = new SimpleMeterRegistry();
@@ -73,7 +72,7 @@ final class ClusterConnection implements AutoCloseable {
                 settings.cluster(), settings.otherwise().believed(), connections, new SimpleMeterRegistry());
     }
 
-    Membership membership() {
+    EtcdMembership membership() {
         return membership;
     }
 

@@ -3,6 +3,8 @@ package io.understudy.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.etcd.jetcd.api.AlarmRequest;
+import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.understudy.cluster.supervise.elect.Turn;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
@@ -126,7 +128,7 @@ final class ClusterChangeIT {
         }
     }
 
-    /** The name of a machine and its ports say nothing about whose data its directory has. */
+    /** The name of a machine and its ports prove nothing about the owner of its data directory. */
     @Test
     void aMemberOfAnotherClusterInTheDataDirectoryIsLeftAlone() throws Exception {
         try (LocalEtcd etcd = LocalEtcd.builder()
@@ -180,6 +182,53 @@ final class ClusterChangeIT {
                     .isZero();
             assertThat(foreign.isAlive()).isTrue();
             assertThat(other.etcdctl("put", "key", "value")).contains("OK");
+        }
+    }
+
+    /** No hash differs, so the alarm may be one that a switchover raised. */
+    @Test
+    void aFullDatabaseIsRepairedAndACorruptionThatNoHashConfirmsIsLeftAlone() throws Exception {
+        try (LocalEtcd etcd = LocalEtcd.builder()
+                .name("alarmed")
+                .voters(3)
+                .fsync(false)
+                .dataDirectory(folder.resolve("alarmed"))
+                .build()) {
+            etcd.start();
+            etcd.etcdctl("put", "key", "value");
+            URI endpoint = etcd.leader().clientUrl();
+            StringWriter text = new StringWriter();
+            activate(endpoint, etcd.leader().id(), 1);
+
+            assertThat(cluster(text, "repair", "--yes", "--endpoints=" + endpoint))
+                    .as("%s", text)
+                    .isEqualTo(1);
+            assertThat(text.toString()).contains("refused (supervisors-stopped)");
+            assertThat(cluster(text, "repair", "--yes", "--take-over", "--endpoints=" + endpoint))
+                    .as("%s", text)
+                    .isZero();
+            assertThat(etcd.etcdctl("put", "key", "again")).contains("OK");
+            activate(endpoint, etcd.leader().id(), 2);
+
+            assertThat(cluster(text, "repair", "--yes", "--take-over", "--endpoints=" + endpoint))
+                    .as("%s", text)
+                    .isEqualTo(1);
+            assertThat(text.toString()).contains("refused (corruption-confirmed)");
+            assertThat(etcd.etcdctl("alarm", "list")).contains("CORRUPT");
+        }
+    }
+
+    private static void activate(URI endpoint, long member, int kind) throws Exception {
+        EtcdSettings settings = EtcdSettings.of(endpoint);
+        try (EtcdConnections connections = EtcdConnections.open(settings)) {
+            AlarmRequest request = AlarmRequest.newBuilder()
+                    .setAction(AlarmRequest.AlarmAction.ACTIVATE)
+                    .setMemberID(member)
+                    .setAlarmValue(kind)
+                    .build();
+            var unused = connections
+                    .call(settings.seeds().get(0), MaintenanceGrpc.getAlarmMethod(), request, PATIENCE)
+                    .get();
         }
     }
 

@@ -147,7 +147,7 @@ final class ClusterStatusIT {
 
     /** Its limit is not part of the replicated state: a member with another one accepts what the others reject. */
     @Test
-    void aMemberWhoseListDiffersIsNamedAndCanBeRemoved() {
+    void aMemberWithAnotherListIsNamedAndCanBeRemoved() {
         assumeTrue(EtcdBinaries.find().version().isAtLeast(new EtcdVersion(3, 6, 0)));
         start("limit", 3, 0);
         EtcdMember apart = cluster.members().get(0);

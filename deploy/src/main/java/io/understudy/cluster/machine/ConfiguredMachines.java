@@ -107,6 +107,11 @@ public final class ConfiguredMachines implements Machines {
     }
 
     @Override
+    public OptionalLong freeBytes(MemberSpec member) {
+        return of(member).freeBytes(member);
+    }
+
+    @Override
     public boolean isInUse(MemberSpec member) {
         return of(member).isInUse(member);
     }

@@ -18,6 +18,7 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -197,6 +198,15 @@ public record DataDirectory(Path path) {
                     .toList();
         } catch (IOException e) {
             throw new UncheckedIOException("cannot list the directories beside " + path, e);
+        }
+    }
+
+    /** Bytes left on its disk; empty if that cannot be read. */
+    OptionalLong freeBytes() {
+        try {
+            return OptionalLong.of(Files.getFileStore(path).getUsableSpace());
+        } catch (IOException e) {
+            return OptionalLong.empty();
         }
     }
 

@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
 
-/** The member whose data a directory has, as the data themselves state. */
+/** The member that the data in a directory belong to, as the data state. */
 public record DataOwner(ClusterId cluster, MemberId member) {
 
     /** Types of records ({@code storage/wal/wal.go}). */

@@ -143,6 +143,11 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
+    public OptionalLong freeBytes(MemberSpec member) {
+        return data(machine(member)).freeBytes();
+    }
+
+    @Override
     public synchronized boolean isInUse(MemberSpec member) {
         MachineSettings machine = machine(member);
         return control.isRunning(machine) || data(machine).isInUse();

@@ -2,6 +2,7 @@ package io.understudy.cluster.observe;
 
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.quorum.Quorum;
+import io.understudy.etcd.Alarm;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import java.time.Instant;
@@ -37,7 +38,7 @@ public record ClusterFacts(
         UNKNOWN
     }
 
-    /** One whose members agree and did not fail to answer in time. */
+    /** Without contradictions or failures. */
     public ClusterFacts(
             ClusterId cluster, List<MemberFacts> members, boolean isConfirmed, List<String> alarms, Instant at) {
         this(cluster, members, isConfirmed, alarms, at, Divergence.NONE, Map.of());
@@ -112,6 +113,11 @@ public record ClusterFacts(
                 .max(Comparator.comparing(
                                 (MemberFacts member) -> member.answer().orElseThrow(), MemberAnswer.BY_COMMITTED)
                         .thenComparing(MemberFacts::isVoter));
+    }
+
+    /** The alarms that members report. */
+    public List<Alarm> raised() {
+        return Alarms.raised(members);
     }
 
     /** One linearizable answer proves a quorum; silence within a timeout proves nothing. */

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Measures how late this machine runs its own threads. A deadline that passes meanwhile says nothing about a member.
+ * Measures how late this machine runs its own threads. A deadline that passes meanwhile proves nothing about a member.
  *
  * <p>Has a thread of its own.
  */

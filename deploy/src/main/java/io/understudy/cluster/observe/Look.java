@@ -74,7 +74,7 @@ final class Look {
         await(firstOf(List.copyOf(confirmed.values())));
         await(firstOf(local));
         List<Listing> listings = Stream.of(confirmed.values(), local)
-                .flatMap(asked -> succeeded(asked).stream())
+                .flatMap(futures -> succeeded(futures).stream())
                 .toList();
         boolean encrypted = seeds.get(0).tls();
         listings.stream().flatMap(listing -> listing.endpoints(encrypted)).forEach(endpoint -> {

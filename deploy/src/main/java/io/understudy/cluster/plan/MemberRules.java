@@ -81,6 +81,9 @@ final class MemberRules {
                 || step instanceof Step.Start
                 || step instanceof Step.Join
                 || step instanceof Step.CatchUp
+                || step instanceof Step.Compact
+                || step instanceof Step.Defragment
+                || step instanceof Step.Disarm
                 || step instanceof Step.Retire;
     }
 

@@ -16,7 +16,8 @@ final class QuorumRules {
     private QuorumRules() {}
 
     static Optional<Refusal> quorumIsHeld(Step step, ClusterFacts facts) {
-        if (facts.isConfirmed() && facts.quorum().isHeld()) {
+        // A member that starts with its data takes nothing from a quorum, and may restore it.
+        if (step instanceof Step.Start || (facts.isConfirmed() && facts.quorum().isHeld())) {
             return Optional.empty();
         }
         boolean isLost = facts.quorum().isHeld() || facts.verdict() == ClusterFacts.Verdict.LOST;
@@ -65,6 +66,9 @@ final class QuorumRules {
         }
         if (step instanceof Step.Restart restart) {
             return down(facts, restart.id());
+        }
+        if (step instanceof Step.Defragment defragment) {
+            return now.voters() <= 2 ? now : down(facts, defragment.member());
         }
         if (step instanceof Step.Migrate migrate) {
             return down(facts, migrate.id());

@@ -33,8 +33,10 @@ public final class StepWork {
 
     private final Membership membership;
     private final Machines machines;
-    /** Members whose processes this run started, without data. */
+    /** Members that this run started without data. */
     private final Set<MemberSpec> started = new HashSet<>();
+
+    private final Set<Step> performed = new HashSet<>();
 
     public StepWork(Membership membership, Machines machines) {
         this.membership = membership;
@@ -66,6 +68,14 @@ public final class StepWork {
             membership.moveLeader(move.to());
         } else if (step instanceof Step.Remove remove) {
             membership.remove(remove.member());
+        } else if (step instanceof Step.Compact compact) {
+            membership.compact(compact.revision());
+            performed.add(step);
+        } else if (step instanceof Step.Defragment defragment) {
+            membership.defragment(defragment.member());
+            performed.add(step);
+        } else if (step instanceof Step.Disarm disarm) {
+            membership.disarm(disarm.alarm());
         } else if (step instanceof Step.UpdatePeerUrls update) {
             membership.updatePeerUrls(update.member(), update.peerUrls());
         } else {
@@ -114,6 +124,30 @@ public final class StepWork {
                 .filter(owner -> owner.cluster().equals(facts.cluster())
                         && facts.member(owner.member()).isEmpty())
                 .isPresent();
+    }
+
+    /** Whether a step with no effect that members show was taken: a compaction or a defragmentation. */
+    public boolean hasPerformed(Step step) {
+        return performed.contains(step);
+    }
+
+    /** Members of the cluster with data on this machine and without a process. */
+    public List<MemberSpec> stopped(ClusterFacts facts) {
+        return machines.places().stream()
+                .filter(place ->
+                        machines.isRunning(place).filter(running -> !running).isPresent())
+                .filter(place -> machines.owner(place)
+                        .filter(owner -> owner.cluster().equals(facts.cluster())
+                                && facts.member(owner.member())
+                                        .filter(member -> member.answer().isEmpty())
+                                        .isPresent())
+                        .isPresent())
+                .toList();
+    }
+
+    /** Bytes left on the disk of a member on this machine; empty if it is elsewhere. */
+    public OptionalLong freeBytes(MemberFacts member) {
+        return machines.place(member.name()).map(machines::freeBytes).orElse(OptionalLong.empty());
     }
 
     private void order(Step step, ClusterFacts facts) throws InterruptedException {

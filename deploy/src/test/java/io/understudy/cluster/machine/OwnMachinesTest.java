@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -82,6 +83,15 @@ final class OwnMachinesTest {
         machines.stop(MEMBER);
         machines.startAlone(MEMBER);
         assertThat(arguments()).contains("--force-new-cluster=true");
+    }
+
+    /** etcd before 3.6 does not start with the flag; it ignores the variable. */
+    @Test
+    void passesTheLimitOfLearnersAsAVariable() {
+        EtcdFlags flags = EtcdFlags.resuming(machine.withMaxLearners(2));
+        assertThat(flags.environment()).containsExactly(Map.entry("ETCD_MAX_LEARNERS", "2"));
+        assertThat(flags.arguments()).noneMatch(argument -> argument.contains("max-learners"));
+        assertThat(flags.variables()).contains("ETCD_MAX_LEARNERS=\"2\"");
     }
 
     @Test
