@@ -6,22 +6,30 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * An alarm of a cluster. It is read off what members say of themselves by their status: each tells all alarms that it knows of. To
- * ask for them by {@code Maintenance.Alarm} is a write in etcd's log.
+ * An alarm of a cluster, or another error that a member reports in its status. Each member reports all alarms it knows.
+ * {@code Maintenance.Alarm} is not used: it is a Raft proposal.
  *
- * @param kind as etcd calls it, such as {@code NOSPACE}
- * @param member whose it is
+ * @param kind as etcd names it, such as {@code NOSPACE}; the whole text of an error that is not an alarm
+ * @param member the member with the alarm; the reporting member for another error
  */
 public record Alarm(String kind, MemberId member) {
 
-    /** An {@code AlarmMember} as Go prints it. */
-    private static final Pattern FORM = Pattern.compile("memberID:(\\d{1,20}) alarm:(\\w+)\\s*");
+    /** An {@code AlarmMember} in protobuf's text format, whose blanks vary from build to build of etcd. */
+    private static final Pattern FORM = Pattern.compile("\\s*memberID:\\s*(\\d{1,20})\\s+alarm:\\s*(\\w+)\\s*");
 
-    /** What a member tells among its errors; empty if that is something else. */
-    public static Optional<Alarm> of(String error) {
-        Matcher told = FORM.matcher(error);
-        return told.matches()
-                ? Optional.of(new Alarm(told.group(2), new MemberId(Long.parseUnsignedLong(told.group(1)))))
-                : Optional.empty();
+    /**
+     * Reads one error of a status. An error that is not recognized counts as an alarm, since no healthy member has one.
+     *
+     * @param reporter the member that reports the error
+     * @return empty if the member only has no leader, which its status shows otherwise
+     */
+    public static Optional<Alarm> of(String error, MemberId reporter) {
+        Matcher form = FORM.matcher(error);
+        if (form.matches()) {
+            return Optional.of(new Alarm(form.group(2), new MemberId(Long.parseUnsignedLong(form.group(1)))));
+        }
+        return EtcdErrors.error(error) == EtcdError.NO_LEADER
+                ? Optional.empty()
+                : Optional.of(new Alarm(error.strip(), reporter));
     }
 }

@@ -53,7 +53,9 @@ record Observation(
                     status.getRaftTerm(),
                     new Revision(Math.max(0, status.getHeader().getRevision())),
                     status.getErrorsList().stream()
-                            .flatMap(error -> Alarm.of(error).stream())
+                            .flatMap(error -> Alarm.of(
+                                    error, new MemberId(status.getHeader().getMemberId()))
+                                    .stream())
                             .toList());
         }
 

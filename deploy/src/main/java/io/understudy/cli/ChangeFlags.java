@@ -15,6 +15,15 @@ final class ChangeFlags {
     private boolean yes;
 
     @Option(
+            names = "--timeout",
+            defaultValue = "5s",
+            converter = DurationFlag.class,
+            paramLabel = "TIME",
+            description = "Timeout for members to respond (default: ${DEFAULT-VALUE})."
+                    + " Extended while this machine is overloaded.")
+    private Duration timeout;
+
+    @Option(
             names = "--start-patience",
             defaultValue = "2m",
             converter = DurationFlag.class,
@@ -31,7 +40,7 @@ final class ChangeFlags {
     }
 
     Patience patience() {
-        return Patience.DEFAULT.withStart(start);
+        return Patience.DEFAULT.withStart(start).withLook(timeout);
     }
 
     ChangeText text(CommandLine command) {

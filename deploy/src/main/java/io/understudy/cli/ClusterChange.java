@@ -1,11 +1,15 @@
 package io.understudy.cli;
 
 import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.membership.EtcdMembership;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.observe.PatientObserver;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.run.Outcome;
 import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.run.StepWork;
 import io.understudy.cluster.supervise.elect.Turn;
@@ -17,15 +21,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParameterException;
 
 /** One change to a cluster from the command line: shows the plan, asks if it has to, and goes there step by step. */
 final class ClusterChange implements AutoCloseable {
-
-    /** Longer than later ones: connections are made. */
-    private static final Duration FIRST_LOOK = Duration.ofSeconds(5);
 
     private static final int LOOKS = 4;
     private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
@@ -34,35 +36,54 @@ final class ClusterChange implements AutoCloseable {
     private final ChangeFlags flags;
     private final ClusterConnection cluster;
     private final ClusterFacts facts;
+    private final StepWork work;
 
     private ClusterChange(CommandLine command, ChangeFlags flags, ClusterConnection cluster, ClusterFacts facts) {
         this.command = command;
         this.flags = flags;
         this.cluster = cluster;
         this.facts = facts;
+        this.work = new StepWork(cluster.membership(), cluster.machines(this::notes));
     }
 
     /** Looks at the cluster, makes a goal of what is seen, and goes there. Returns the exit status. */
     static int run(CommandLine command, ClusterFlags connection, ChangeFlags flags, Function<ClusterChange, Goal> goal)
             throws InterruptedException {
+        return repair(command, connection, flags, false, goal);
+    }
+
+    /**
+     * As {@link #run}, for a cluster in which supervisors and other commands may not be pausable.
+     *
+     * @param isTakenOver whether the operator confirms that none of them is running
+     */
+    static int repair(
+            CommandLine command,
+            ClusterFlags connection,
+            ChangeFlags flags,
+            boolean isTakenOver,
+            Function<ClusterChange, Goal> goal)
+            throws InterruptedException {
         // The terminal is for what is planned and done.
         LogFile.use(LogFile.temporary());
         ClusterConnection cluster = connection.connect(command);
-        try (ClusterChange change = new ClusterChange(command, flags, cluster, look(cluster))) {
-            return change.reach(goal.apply(change));
+        try (ClusterChange change = new ClusterChange(command, flags, cluster, look(cluster, flags))) {
+            return change.reach(goal.apply(change), isTakenOver);
         }
     }
 
-    /** Another time if nobody answers: a cluster that elects, or a busy machine, is no reason to give up. */
-    private static ClusterFacts look(ClusterConnection cluster) throws InterruptedException {
+    /** Repeated once if no member answers, as during an election. */
+    private static ClusterFacts look(ClusterConnection cluster, ChangeFlags flags) throws InterruptedException {
+        PatientObserver observer = new PatientObserver(cluster.observer());
+        Duration timeout = flags.patience().look();
         try {
-            return cluster.observer().observe(FIRST_LOOK);
+            return observer.observe(timeout);
         } catch (UnobservableException e) {
-            return cluster.observer().observe(FIRST_LOOK);
+            return observer.observe(timeout);
         }
     }
 
-    private int reach(Goal goal) throws InterruptedException {
+    private int reach(Goal goal, boolean isTakenOver) throws InterruptedException {
         try (ChangeText text = flags.text(command)) {
             Plan plan = goal.plan(facts);
             if (plan instanceof Plan.Done done) {
@@ -74,21 +95,50 @@ final class ClusterChange implements AutoCloseable {
                 return ExitCode.SOFTWARE;
             }
             List<Plan.Planned> steps = ((Plan.Steps) plan).steps();
+            List<Refusal> obstacles = steps.stream()
+                    .flatMap(each -> work.obstacle(each.step(), facts).stream())
+                    .distinct()
+                    .toList();
+            if (!obstacles.isEmpty()) {
+                text.refusals(obstacles);
+                return ExitCode.SOFTWARE;
+            }
             text.plan(facts.quorum(), steps, flags.isDryRun());
             if (flags.isDryRun()) {
                 return ExitCode.OK;
             }
             text.confirm(steps);
+            // Without a quorum no lease is granted, and nothing but the start of members is planned.
+            if (isTakenOver || facts.verdict() != ClusterFacts.Verdict.HELD) {
+                return ended(text, run(goal, steps, text, Optional::empty));
+            }
             try (Turn turn = cluster.turn(command.getCommandSpec().qualifiedName(), text::notes)) {
-                Runner runner = new Runner(
-                        cluster.observer(),
-                        new StepWork(cluster.membership(), cluster.machines(text::notes)),
-                        flags.patience(),
-                        text,
-                        turn::lost);
-                return text.outcome(runner.run(goal, steps)) ? ExitCode.OK : ExitCode.SOFTWARE;
+                return ended(text, run(goal, steps, text, turn::lost));
             }
         }
+    }
+
+    private Outcome run(Goal goal, List<Plan.Planned> steps, ChangeText text, Supplier<Optional<String>> forbidden)
+            throws InterruptedException {
+        return new Runner(new PatientObserver(cluster.observer()), work, flags.patience(), text, forbidden)
+                .run(goal, steps);
+    }
+
+    private static int ended(ChangeText text, Outcome outcome) {
+        return text.outcome(outcome) ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    StepWork work() {
+        return work;
+    }
+
+    EtcdMembership membership() {
+        return cluster.membership();
+    }
+
+    void notes(String what) {
+        command.getErr().println(what);
+        command.getErr().flush();
     }
 
     ClusterFacts facts() {
@@ -119,7 +169,7 @@ final class ClusterChange implements AutoCloseable {
     /** Whether the member is seen healthy in none of several looks: one that is slow for a moment is not lost. */
     boolean isLost(MemberId member) {
         try {
-            for (int look = 1; !isHealthy(member, look == 1 ? facts : look(cluster)); look++) {
+            for (int look = 1; !isHealthy(member, look == 1 ? facts : look(cluster, flags)); look++) {
                 if (look == LOOKS) {
                     return true;
                 }
@@ -138,16 +188,29 @@ final class ClusterChange implements AutoCloseable {
 
     /** @throws ParameterException there is none */
     MemberFacts member(String nameOrId) {
-        return find(nameOrId)
-                .flatMap(facts::member)
-                .orElseThrow(() -> new ParameterException(
-                        command,
-                        "no member has the name or ID " + nameOrId + "; members: "
-                                + String.join(
-                                        ", ",
-                                        facts.members().stream()
-                                                .map(MemberFacts::label)
-                                                .toList())));
+        return find(nameOrId).flatMap(facts::member).orElseThrow(() -> unknown(nameOrId));
+    }
+
+    ParameterException unknown(String nameOrId) {
+        return new ParameterException(
+                command,
+                "no member has the name or ID " + nameOrId + "; members: "
+                        + String.join(
+                                ", ",
+                                facts.members().stream().map(MemberFacts::label).toList()));
+    }
+
+    /** Whether there is one voting member more than declared, as while a healthy one is being replaced. */
+    boolean hasExtraVoter() {
+        int voters = facts.voters().size();
+        return voters % 2 == 0
+                && (places().isEmpty() || voters > cluster.settings().shape().voters());
+    }
+
+    /** Whether there is one voting member less than declared, as after a failed one was removed to be replaced. */
+    boolean lacksVoter() {
+        int voters = facts.voters().size();
+        return voters % 2 == 0 && voters < cluster.settings().shape().voters();
     }
 
     /** Whether it is known from the configuration alone: who is known from nowhere may be misspelt. */

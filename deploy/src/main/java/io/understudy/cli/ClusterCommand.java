@@ -15,6 +15,7 @@ import picocli.CommandLine.Spec;
             ClusterAddCommand.class,
             ClusterPromoteCommand.class,
             ClusterRemoveCommand.class,
+            ClusterDemoteCommand.class,
             ClusterReplaceCommand.class,
             ClusterScaleCommand.class,
             ClusterRollCommand.class,
@@ -23,6 +24,7 @@ import picocli.CommandLine.Spec;
             ClusterUpdateClientUrlsCommand.class,
             ClusterSnapshotCommand.class,
             ClusterRestoreCommand.class,
+            ClusterRepairCommand.class,
             ClusterRecoverCommand.class,
             ClusterSuperviseCommand.class
         })

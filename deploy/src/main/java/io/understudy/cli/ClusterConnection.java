@@ -7,7 +7,6 @@ import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.EtcdMembership;
-import io.understudy.cluster.membership.Membership;
 import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.recover.Survey;
@@ -36,7 +35,7 @@ final class ClusterConnection implements AutoCloseable {
     private final ClusterSettings settings;
     private final EtcdConnections connections;
     private final EtcdObserver observer;
-    private final Membership membership;
+    private final EtcdMembership membership;
 
     private ClusterConnection(ClusterSettings settings) {
         MeterRegistry unread = new SimpleMeterRegistry();
@@ -82,7 +81,7 @@ final class ClusterConnection implements AutoCloseable {
                 connections);
     }
 
-    Membership membership() {
+    EtcdMembership membership() {
         return membership;
     }
 

@@ -6,7 +6,8 @@ import io.understudy.cluster.goal.ReplaceMember;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Goal;
-import io.understudy.vocabulary.MemberId;
+import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Refusal;
 import java.net.URI;
 import java.util.List;
 import java.util.Optional;
@@ -72,10 +73,14 @@ final class ClusterReplaceCommand implements Callable<Integer> {
     }
 
     private Goal goal(ClusterChange seen) {
+        Optional<MemberFacts> old = seen.find(member).flatMap(seen.facts()::member);
+        if (old.isEmpty() && !seen.isRemoved(member)) {
+            throw seen.unknown(member);
+        }
         MemberSpec to = seen.place(successor, peerUrls, clientUrls);
         if (migrateData) {
-            // Once it has moved it is called as its successor is.
-            MemberFacts found = seen.member(seen.find(member).isPresent() ? member : successor);
+            // After the move the member has the name of its successor.
+            MemberFacts found = old.orElseGet(() -> seen.member(successor));
             return new MigrateMember(found.id(), seen.place(member, List.of(), List.of()), to);
         }
         if (member.equals(successor)) {
@@ -84,7 +89,40 @@ final class ClusterReplaceCommand implements Callable<Integer> {
                     "both members have the name " + member + "; specify the ID of the member to replace, so that the"
                             + " command can be repeated");
         }
-        Optional<MemberId> old = seen.find(member);
-        return old.isPresent() ? new ReplaceMember(old.get(), to, seen.isLost(old.get())) : new AddMember(to, true);
+        Optional<MemberFacts> present = seen.facts().at(to);
+        if (old.isEmpty()) {
+            return resumed(seen, to, present);
+        }
+        boolean isToVote = old.get().isVoter();
+        boolean isTaken = present.filter(each -> !each.id().equals(old.get().id()))
+                .filter(each -> each.isVoter() || !isToVote)
+                .isPresent();
+        if (isTaken && !(isToVote && seen.hasExtraVoter())) {
+            return refusal(
+                    "replacement-is-new",
+                    successor + " is a member already, so " + member + " would be removed and not replaced",
+                    "Name a new member or a standby learner with --with, or remove " + member
+                            + " (understudy cluster remove " + member + ")");
+        }
+        return new ReplaceMember(
+                old.get().id(), to, isToVote, seen.isLost(old.get().id()));
+    }
+
+    /** The member to replace is configured and no longer listed: an interrupted run removed it, if a voter is missing. */
+    private Goal resumed(ClusterChange seen, MemberSpec to, Optional<MemberFacts> present) {
+        if (present.filter(MemberFacts::isVoter).isPresent()) {
+            return facts -> new Plan.Done(member + " is not a member, and " + successor + " is a voting member");
+        }
+        return seen.lacksVoter()
+                ? new AddMember(to, true)
+                : refusal(
+                        "replaced-is-member",
+                        member + " is configured but not a member, and no voting member is missing",
+                        "Check the names (understudy cluster status); add " + successor
+                                + " with understudy cluster add");
+    }
+
+    private static Goal refusal(String rule, String why, String wayOut) {
+        return facts -> new Plan.Refused(List.of(new Refusal(rule, why, wayOut)));
     }
 }

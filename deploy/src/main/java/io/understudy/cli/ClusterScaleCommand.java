@@ -54,9 +54,8 @@ final class ClusterScaleCommand implements Callable<Integer> {
             if (voters % 2 == 0 || voters > MOST_SENSIBLE) {
                 spec.commandLine()
                         .getErr()
-                        .println("warning: " + voters + " voting members survive "
-                                + new Quorum(voters, voters).tolerance() + " failures; an odd number up to "
-                                + MOST_SENSIBLE + " is recommended");
+                        .println("warning: " + new Quorum(voters, voters) + "; an odd number up to " + MOST_SENSIBLE
+                                + " is recommended");
             }
             return new Scale(
                     voters,

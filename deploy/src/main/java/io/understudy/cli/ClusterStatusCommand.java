@@ -1,6 +1,7 @@
 package io.understudy.cli;
 
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.PatientObserver;
 import io.understudy.cluster.status.ClusterStatus;
 import io.understudy.cluster.status.StatusJson;
 import io.understudy.cluster.status.StatusText;
@@ -37,7 +38,8 @@ final class ClusterStatusCommand implements Callable<Integer> {
             defaultValue = "5s",
             converter = DurationFlag.class,
             paramLabel = "TIME",
-            description = "Timeout for members to respond (default: ${DEFAULT-VALUE}).")
+            description = "Timeout for members to respond (default: ${DEFAULT-VALUE})."
+                    + " Extended while this machine is overloaded.")
     private Duration timeout;
 
     @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Output format.")
@@ -50,7 +52,7 @@ final class ClusterStatusCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         ClusterFacts facts;
         try (var cluster = flags.connect(spec.commandLine())) {
-            facts = cluster.observer().observe(timeout);
+            facts = new PatientObserver(cluster.observer()).observe(timeout);
         }
         ClusterStatus status = ClusterStatus.of(facts);
         PrintWriter out = spec.commandLine().getOut();

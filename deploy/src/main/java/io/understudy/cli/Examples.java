@@ -57,6 +57,7 @@ final class Examples implements IModelTransformer {
             understudy cluster add: understudy cluster add m4 --peer-urls http://10.0.0.4:2380 --endpoints http://10.0.0.1:2379
             understudy cluster promote: understudy cluster promote m4 --endpoints http://10.0.0.1:2379
             understudy cluster remove: understudy cluster remove m3 --endpoints http://10.0.0.1:2379 --dry-run
+            understudy cluster demote: understudy cluster demote m3 --config conf/cluster.yaml --dry-run
             understudy cluster replace: understudy cluster replace m3 --with m4 --peer-urls http://10.0.0.4:2380 --endpoints http://10.0.0.1:2379
             understudy cluster scale: understudy cluster scale 5 --config conf/cluster.yaml
             understudy cluster roll: understudy cluster roll --config conf/cluster.yaml --to-version 3.5.30
@@ -67,6 +68,7 @@ final class Examples implements IModelTransformer {
             understudy cluster snapshot save: understudy cluster snapshot save --config conf/cluster.yaml
             understudy cluster snapshot list: understudy cluster snapshot list --config conf/cluster.yaml
             understudy cluster restore: understudy cluster restore --config conf/cluster.yaml --snapshot snapshot.db
+            understudy cluster repair: understudy cluster repair --config conf/cluster.yaml --dry-run
             understudy cluster recover: understudy cluster recover --config conf/cluster.yaml
             understudy pki: understudy pki init --dir pki
             understudy pki init: understudy pki init --dir pki

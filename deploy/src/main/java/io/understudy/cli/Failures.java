@@ -1,11 +1,13 @@
 package io.understudy.cli;
 
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.understudy.config.ConfigurationException;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.tls.TlsFileException;
 import java.io.PrintWriter;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
@@ -24,16 +26,18 @@ import picocli.CommandLine.UnmatchedArgumentException;
 final class Failures {
 
     private static final int MOST_SUGGESTED = 2;
+    private static final JsonMapper JSON = new JsonMapper();
 
     private Failures() {}
 
     static int badUsage(ParameterException failure, String[] arguments) {
         CommandLine command = failure.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();
+        String reason = reason(failure) + meant(failure);
         PrintWriter err = command.getErr();
-        err.println(name + ": " + reason(failure) + meant(failure) + " (see '" + name + " --help')");
+        err.println(name + ": " + reason + " (see '" + name + " --help')");
         err.flush();
-        return ExitCode.USAGE;
+        return ended(command, List.of(arguments), reason, ExitCode.USAGE);
     }
 
     private static String meant(ParameterException failure) {
@@ -45,13 +49,33 @@ final class Failures {
     }
 
     static int failed(Exception failure, CommandLine command, ParseResult parsed) {
+        String reason = reason(failure);
         PrintWriter err = command.getErr();
-        err.println(command.getCommandSpec().qualifiedName() + ": " + reason(failure));
+        err.println(command.getCommandSpec().qualifiedName() + ": " + reason);
         if ("debug".equals(System.getenv("UNDERSTUDY_LOG_LEVEL"))) {
             failure.printStackTrace(err);
         }
         err.flush();
-        return isOfConfiguration(failure) ? ExitCode.USAGE : ExitCode.SOFTWARE;
+        return ended(
+                command,
+                parsed.originalArgs(),
+                reason,
+                isOfConfiguration(failure) ? ExitCode.USAGE : ExitCode.SOFTWARE);
+    }
+
+    /** With {@code --output json} the result is the error, on standard output as every result. */
+    private static int ended(CommandLine command, List<String> arguments, String reason, int status) {
+        List<String> words = arguments.stream()
+                .map(argument -> argument.toLowerCase(Locale.ROOT))
+                .toList();
+        int flag = words.indexOf("--output");
+        if (words.contains("--output=json")
+                || (flag >= 0 && flag + 1 < words.size() && words.get(flag + 1).equals("json"))) {
+            command.getOut()
+                    .println(JSON.createObjectNode().put("error", reason).put("status", status));
+            command.getOut().flush();
+        }
+        return status;
     }
 
     private static boolean isOfConfiguration(Exception failure) {

@@ -3,9 +3,12 @@ package io.understudy.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.etcd.jetcd.api.AlarmRequest;
+import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.understudy.cluster.supervise.elect.Turn;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
+import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.LocalEtcd;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -15,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -92,6 +96,148 @@ final class ClusterChangeIT {
                     .isZero();
             assertThat(out.toString()).contains("gone is configured but not a member of the cluster");
         }
+    }
+
+    /** A spelling error must neither add a voting member nor remove one. */
+    @Test
+    void aReplacementWithAnUnknownOrUnsuitableNameIsRefusedBeforeAnyEffect() {
+        try (LocalEtcd etcd = LocalEtcd.builder()
+                .name("names")
+                .voters(3)
+                .fsync(false)
+                .dataDirectory(folder.resolve("names"))
+                .build()) {
+            etcd.start();
+            String endpoints = etcd.clientUrls().stream().map(URI::toString).collect(Collectors.joining(","));
+            StringWriter text = new StringWriter();
+
+            assertThat(cluster(
+                            text,
+                            "replace",
+                            "names-9",
+                            "--with=other",
+                            "--peer-urls=http://127.0.0.1:1",
+                            "--yes",
+                            "--endpoints=" + endpoints))
+                    .isEqualTo(2);
+            assertThat(text.toString()).contains("no member has the name or ID names-9");
+            assertThat(cluster(text, "replace", "names-1", "--with=names-2", "--yes", "--endpoints=" + endpoints))
+                    .isEqualTo(1);
+            assertThat(text.toString()).contains("refused (replacement-is-new): names-2 is a member already");
+            assertThat(etcd.etcdctl("member", "list").lines()).hasSize(3);
+        }
+    }
+
+    /** The name of a machine and its ports prove nothing about the owner of its data directory. */
+    @Test
+    void aMemberOfAnotherClusterInTheDataDirectoryIsLeftAlone() throws Exception {
+        try (LocalEtcd etcd = LocalEtcd.builder()
+                        .name("own")
+                        .voters(1)
+                        .dataDirectory(folder.resolve("own"))
+                        .build();
+                LocalEtcd other = LocalEtcd.builder()
+                        .name("foreign")
+                        .voters(1)
+                        .dataDirectory(folder.resolve("foreign"))
+                        .build()) {
+            etcd.start();
+            other.start();
+            EtcdMember foreign = other.members().get(0);
+            Path configured = Files.writeString(folder.resolve("cluster.yaml"), """
+                    cluster:
+                      endpoints: %s
+                    machines:
+                      extra:
+                        process: local
+                        peerUrls: %s
+                        clientUrls: %s
+                        dataDirectory: %s
+                    """.formatted(
+                            etcd.clientUrls().get(0),
+                            foreign.peerUrl(),
+                            foreign.clientUrl(),
+                            folder.resolve("foreign/foreign-1/data")));
+            StringWriter text = new StringWriter();
+
+            assertThat(cluster(text, "add", "extra", "--yes", "--start-patience=1s", "--config=" + configured))
+                    .as("%s", text)
+                    .isEqualTo(1);
+            assertThat(text.toString())
+                    .contains("refused (data-directory-free): a process uses the data directory of extra, of member "
+                            + Long.toHexString(foreign.id()));
+            // Added by hand, or by a run that was interrupted.
+            etcd.etcdctl("member", "add", "extra", "--learner", "--peer-urls=" + foreign.peerUrl());
+            assertThat(cluster(text, "add", "extra", "--yes", "--start-patience=1s", "--config=" + configured))
+                    .as("%s", text)
+                    .isEqualTo(1);
+            String listed = etcd.etcdctl("member", "list")
+                    .lines()
+                    .filter(line -> line.contains("unstarted"))
+                    .map(line -> line.substring(0, line.indexOf(',')))
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(cluster(text, "remove", listed, "--yes", "--config=" + configured))
+                    .as("%s", text)
+                    .isZero();
+            assertThat(foreign.isAlive()).isTrue();
+            assertThat(other.etcdctl("put", "key", "value")).contains("OK");
+        }
+    }
+
+    /** No hash differs, so the alarm may be one that a switchover raised. */
+    @Test
+    void aFullDatabaseIsRepairedAndACorruptionThatNoHashConfirmsIsLeftAlone() throws Exception {
+        try (LocalEtcd etcd = LocalEtcd.builder()
+                .name("alarmed")
+                .voters(3)
+                .fsync(false)
+                .dataDirectory(folder.resolve("alarmed"))
+                .build()) {
+            etcd.start();
+            etcd.etcdctl("put", "key", "value");
+            URI endpoint = etcd.leader().clientUrl();
+            StringWriter text = new StringWriter();
+            activate(endpoint, etcd.leader().id(), 1);
+
+            assertThat(cluster(text, "repair", "--yes", "--endpoints=" + endpoint))
+                    .as("%s", text)
+                    .isEqualTo(1);
+            assertThat(text.toString()).contains("refused (supervisors-stopped)");
+            assertThat(cluster(text, "repair", "--yes", "--take-over", "--endpoints=" + endpoint))
+                    .as("%s", text)
+                    .isZero();
+            assertThat(etcd.etcdctl("put", "key", "again")).contains("OK");
+            activate(endpoint, etcd.leader().id(), 2);
+
+            assertThat(cluster(text, "repair", "--yes", "--take-over", "--endpoints=" + endpoint))
+                    .as("%s", text)
+                    .isEqualTo(1);
+            assertThat(text.toString()).contains("refused (corruption-confirmed)");
+            assertThat(etcd.etcdctl("alarm", "list")).contains("CORRUPT");
+        }
+    }
+
+    private static void activate(URI endpoint, long member, int kind) throws Exception {
+        EtcdSettings settings = EtcdSettings.of(endpoint);
+        try (EtcdConnections connections = EtcdConnections.open(settings)) {
+            AlarmRequest request = AlarmRequest.newBuilder()
+                    .setAction(AlarmRequest.AlarmAction.ACTIVATE)
+                    .setMemberID(member)
+                    .setAlarmValue(kind)
+                    .build();
+            var unused = connections
+                    .call(settings.seeds().get(0), MaintenanceGrpc.getAlarmMethod(), request, PATIENCE)
+                    .get();
+        }
+    }
+
+    private static int cluster(StringWriter text, String... arguments) {
+        PrintWriter both = new PrintWriter(text, true);
+        return Understudy.run(
+                both,
+                both,
+                Stream.concat(Stream.of("cluster"), Stream.of(arguments)).toArray(String[]::new));
     }
 
     private static int run(StringWriter out, StringWriter err, URI endpoint, String flag) {

@@ -3,6 +3,7 @@ package io.understudy.cli;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -16,6 +17,7 @@ import java.io.StringWriter;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -140,6 +142,40 @@ final class ClusterStatusIT {
             assertThat(ended.out()).contains("\nalarm: NOSPACE of alarm-1\n");
             assertThat(ended.status()).isEqualTo(1);
         });
+    }
+
+    /** Its limit is not part of the replicated state: a member with another one accepts what the others reject. */
+    @Test
+    void aMemberWithAnotherListIsNamedAndCanBeRemoved() {
+        assumeTrue(EtcdBinaries.find().version().isAtLeast(new EtcdVersion(3, 6, 0)));
+        start("limit", 3, 0);
+        EtcdMember apart = cluster.members().get(0);
+        cluster.members().stream().filter(other -> other != apart).forEach(other -> {
+            other.stop();
+            other.arguments("--max-learners=1");
+            other.start();
+        });
+        cluster.etcdctl("member", "add", "idle", "--learner", "--peer-urls=http://127.0.0.2:1");
+        try {
+            cluster.etcdctl("member", "add", "idle", "--learner", "--peer-urls=http://127.0.0.2:2");
+        } catch (RuntimeException e) {
+            assertThat(e).hasMessageContaining("too many learner members");
+        }
+
+        await().atMost(30, SECONDS).untilAsserted(() -> {
+            Ended ended = status(apart.clientUrl());
+            assertThat(ended.status()).isEqualTo(1);
+            assertThat(ended.out())
+                    .contains("members-differ: members contradict each other: limit-1 lists 5 members")
+                    .contains("Remove limit-1 (understudy cluster remove)");
+        });
+        StringWriter text = new StringWriter();
+        PrintWriter both = new PrintWriter(text, true);
+        String endpoints = cluster.clientUrls().stream().map(URI::toString).collect(Collectors.joining(","));
+        assertThat(Understudy.run(both, both, "cluster", "remove", "limit-1", "--yes", "--endpoints", endpoints))
+                .as("%s", text)
+                .isZero();
+        assertThat(status(cluster.members().get(1).clientUrl()).out()).doesNotContain("members-differ");
     }
 
     @Test

@@ -33,7 +33,7 @@ public record AddMember(MemberSpec member, boolean isToVote) implements Goal, Ne
 
     @Override
     public Next after(ClusterFacts facts) {
-        Optional<MemberFacts> listed = listed(facts);
+        Optional<MemberFacts> listed = facts.at(member);
         if (listed.isEmpty()) {
             return new Next.Do(new Step.AddLearner(member));
         }
@@ -52,8 +52,8 @@ public record AddMember(MemberSpec member, boolean isToVote) implements Goal, Ne
                     ? new Next.Reached(member.name() + " is a voting member")
                     : Next.impossible(
                             "voter-stays-voter",
-                            member.name() + " is a voting member; etcd cannot demote it to a learner",
-                            "Remove it and add it again (understudy cluster remove, understudy cluster add)");
+                            member.name() + " is a voting member",
+                            "Make it a learner with understudy cluster demote " + member.name());
         }
         if (found.answer().isEmpty()) {
             return new Next.Do(new Step.Start(member));
@@ -61,11 +61,5 @@ public record AddMember(MemberSpec member, boolean isToVote) implements Goal, Ne
         return isToVote || !InSync.isSo(facts, found)
                 ? Promotion.next(facts, found)
                 : new Next.Reached(member.name() + " is a learner in sync with the leader");
-    }
-
-    private Optional<MemberFacts> listed(ClusterFacts facts) {
-        return facts.members().stream()
-                .filter(each -> each.peerUrls().stream().anyMatch(member.peerUrls()::contains))
-                .findFirst();
     }
 }

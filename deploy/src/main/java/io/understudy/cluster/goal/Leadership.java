@@ -18,8 +18,9 @@ final class Leadership {
         }
         return facts.healthyVoters().stream()
                 .filter(voter -> !voter.id().equals(member.id()))
-                .min(Comparator.comparing(
-                                (MemberFacts voter) -> facts.lag(voter).orElse(Long.MAX_VALUE) > InSync.ENTRIES)
+                .min(Comparator.comparing((MemberFacts voter) ->
+                                facts.divergence().members().contains(voter.id()))
+                        .thenComparing(voter -> facts.lag(voter).orElse(Long.MAX_VALUE) > InSync.ENTRIES)
                         .thenComparing(MemberFacts::name))
                 .map(heir -> new Step.MoveLeader(member.id(), heir.id(), heir.label()));
     }

@@ -16,10 +16,12 @@ import java.util.Optional;
  * stays until its successor votes.
  *
  * @param successor a place for a new member, or a learner that stands by
+ * @param isToVote whether the successor becomes a voting member, as the replaced member is
  * @param isOldLost whether it is taken for dead: found out once, by more than one look, since a voter that is slow for a
  *     moment must not go before its successor votes
  */
-public record ReplaceMember(MemberId old, MemberSpec successor, boolean isOldLost) implements Goal, NextStep {
+public record ReplaceMember(MemberId old, MemberSpec successor, boolean isToVote, boolean isOldLost)
+        implements Goal, NextStep {
 
     @Override
     public Plan plan(ClusterFacts facts) {
@@ -43,6 +45,6 @@ public record ReplaceMember(MemberId old, MemberSpec successor, boolean isOldLos
     }
 
     private AddMember arrival() {
-        return new AddMember(successor, true);
+        return new AddMember(successor, isToVote);
     }
 }

@@ -97,6 +97,21 @@ public final class ConfiguredMachines implements Machines {
     }
 
     @Override
+    public OptionalLong freeBytes(MemberSpec member) {
+        return of(member).freeBytes(member);
+    }
+
+    @Override
+    public boolean isInUse(MemberSpec member) {
+        return of(member).isInUse(member);
+    }
+
+    @Override
+    public Optional<DataOwner> owner(MemberSpec member) {
+        return of(member).owner(member);
+    }
+
+    @Override
     public void moveData(MemberSpec from, MemberSpec to) {
         if (of(from) != of(to)) {
             throw new UnsupportedOperationException("members " + from.name() + " and " + to.name()

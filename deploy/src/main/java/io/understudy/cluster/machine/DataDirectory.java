@@ -2,8 +2,12 @@ package io.understudy.cluster.machine;
 
 import io.understudy.local.process.Folders;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,6 +18,7 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,13 +26,16 @@ import org.slf4j.LoggerFactory;
 /**
  * A member's data on this machine. Nothing here deletes any: what is in the way is renamed.
  *
- * <p>Invariant DP7: no member's data is deleted; a directory in the way is renamed.
+ * <p>Invariant DP7: no member's data is deleted; a directory in the way is renamed, unless a process uses it.
  *
  * @param path what etcd calls {@code --data-dir}
  */
 public record DataDirectory(Path path) {
 
     private static final Logger log = LoggerFactory.getLogger(DataDirectory.class);
+    /** Bytes that hold the first records of a write-ahead log. */
+    private static final int LOG_START = 4096;
+
     private static final DateTimeFormatter STAMP =
             DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss").withZone(ZoneOffset.UTC);
 
@@ -39,6 +47,45 @@ public record DataDirectory(Path path) {
     /** Whether a member has run here. */
     public boolean hasMember() {
         return Files.isDirectory(path.resolve("member"));
+    }
+
+    /** Reads the owner from the metadata at the start of the write-ahead log. Empty without a readable log. */
+    Optional<DataOwner> owner() {
+        List<Path> logs = logs();
+        if (logs.isEmpty()) {
+            return Optional.empty();
+        }
+        try (InputStream file = Files.newInputStream(logs.get(0))) {
+            return DataOwner.in(ByteBuffer.wrap(file.readNBytes(LOG_START)).order(ByteOrder.LITTLE_ENDIAN));
+        } catch (IOException e) {
+            log.atDebug().addKeyValue("path", path).setCause(e).log("write-ahead log not readable");
+            return Optional.empty();
+        }
+    }
+
+    /** Whether a process has the write-ahead log open: etcd locks its files ({@code wal/file_pipeline.go}). */
+    boolean isInUse() {
+        return logs().stream().anyMatch(DataDirectory::isLocked);
+    }
+
+    private static boolean isLocked(Path file) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
+                FileLock lock = channel.tryLock(0, Long.MAX_VALUE, true)) {
+            return lock == null;
+        } catch (IOException e) {
+            log.atDebug().addKeyValue("path", file).setCause(e).log("lock not readable");
+            return false;
+        }
+    }
+
+    private List<Path> logs() {
+        try (Stream<Path> files = Files.list(path.resolve("member/wal"))) {
+            return files.filter(file -> file.toString().endsWith(".wal"))
+                    .sorted()
+                    .toList();
+        } catch (IOException e) {
+            return List.of();
+        }
     }
 
     /** Where a member keeps its database, and what it is sent of another's. */
@@ -56,10 +103,15 @@ public record DataDirectory(Path path) {
      *
      * @return its new name; empty if there was none
      * @throws UncheckedIOException it can't be renamed
+     * @throws IllegalStateException a process uses it
      */
     public Optional<Path> setAside(Instant now) {
         if (!exists()) {
             return Optional.empty();
+        }
+        if (isInUse()) {
+            throw new IllegalStateException("a process uses " + path
+                    + owner().map(owner -> " (" + owner + ")").orElse("") + "; stop it first");
         }
         Path aside = free("old", now);
         try {
@@ -146,6 +198,15 @@ public record DataDirectory(Path path) {
                     .toList();
         } catch (IOException e) {
             throw new UncheckedIOException("cannot list the directories beside " + path, e);
+        }
+    }
+
+    /** Bytes left on its disk; empty if that cannot be read. */
+    OptionalLong freeBytes() {
+        try {
+            return OptionalLong.of(Files.getFileStore(path).getUsableSpace());
+        } catch (IOException e) {
+            return OptionalLong.empty();
         }
     }
 

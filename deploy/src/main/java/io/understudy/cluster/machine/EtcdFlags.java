@@ -16,6 +16,9 @@ record EtcdFlags(Map<String, String> values) {
 
     static final String DATA_DIRECTORY = "--data-dir=";
 
+    /** Since etcd 3.6. */
+    private static final String MAX_LEARNERS = "max-learners";
+
     private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|\\[.*]|localhost");
 
     EtcdFlags {
@@ -84,11 +87,18 @@ record EtcdFlags(Map<String, String> values) {
         return urls.stream().map(URI::toString).collect(Collectors.joining(","));
     }
 
-    /** As arguments, program left out. */
+    /** As arguments, program left out, and without {@link #environment}. */
     List<String> arguments() {
         return values.entrySet().stream()
+                .filter(flag -> !flag.getKey().equals(MAX_LEARNERS))
                 .map(flag -> "--" + flag.getKey() + "=" + flag.getValue())
                 .toList();
+    }
+
+    /** Flags that older releases reject on the command line and ignore, with a warning, as variables. */
+    Map<String, String> environment() {
+        String limit = values.get(MAX_LEARNERS);
+        return limit == null ? Map.of() : Map.of(variable(MAX_LEARNERS), limit);
     }
 
     /** As variables, a line each, in the form of systemd's environment files. */

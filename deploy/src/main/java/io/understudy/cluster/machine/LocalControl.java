@@ -85,7 +85,7 @@ public final class LocalControl implements ProcessControl {
                 machine.name(),
                 machine.program().orElseGet(this::etcd),
                 flags.arguments(),
-                Map.of(),
+                flags.environment(),
                 machine.dataDirectory().resolveSibling(".").normalize(),
                 machine.log());
     }

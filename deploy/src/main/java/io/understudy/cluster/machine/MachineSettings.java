@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * A place where a member runs or may run.
@@ -43,6 +44,8 @@ public record MachineSettings(
     /** Who a member is and where its data is: everything here goes by what is configured of that. */
     private static final Set<String> OURS =
             Set.of("name", "data-dir", "wal-dir", "advertise-client-urls", "force-new-cluster", "config-file");
+
+    private static final String MAX_LEARNERS = "--max-learners=";
 
     /** A leader that sends this to who shares its machine, of two cores, has most of it left for writes. */
     private static final long DEFAULT_JOIN_BYTES_PER_SECOND = 8L << 20;
@@ -222,6 +225,22 @@ public record MachineSettings(
                 environmentFile,
                 joinBytesPerSecond,
                 newArguments);
+    }
+
+    /** The same with this limit of learners, unless its arguments have one. */
+    public MachineSettings withMaxLearners(int limit) {
+        return limit == 1 || maxLearners().isPresent()
+                ? this
+                : withArguments(Stream.concat(arguments.stream(), Stream.of(MAX_LEARNERS + limit))
+                        .toList());
+    }
+
+    /** The limit of learners in its arguments. */
+    public Optional<String> maxLearners() {
+        return arguments.stream()
+                .filter(argument -> argument.startsWith(MAX_LEARNERS))
+                .map(argument -> argument.substring(MAX_LEARNERS.length()))
+                .findFirst();
     }
 
     public String name() {

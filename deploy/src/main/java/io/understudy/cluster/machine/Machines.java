@@ -66,6 +66,21 @@ public interface Machines {
     /** Whether the member's process is there; empty if only its operator knows. */
     Optional<Boolean> isRunning(MemberSpec member);
 
+    /** Bytes left on the disk of the member's data; empty if it is on another machine. */
+    default OptionalLong freeBytes(MemberSpec member) {
+        return OptionalLong.empty();
+    }
+
+    /** Whether a process uses the member's data directory, however it was started. */
+    default boolean isInUse(MemberSpec member) {
+        return isRunning(member).orElse(false);
+    }
+
+    /** The member that owns the data in this one's data directory; empty if there are none, or they cannot be read. */
+    default Optional<DataOwner> owner(MemberSpec member) {
+        return Optional.empty();
+    }
+
     /**
      * Moves the data of one place to another, both of which are stopped. Does nothing if it is there already.
      *

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /** Members that someone else starts and stops: tells what to do, word for word, and leaves the waiting to the caller. */
 public final class ManualMachines implements Machines {
@@ -84,7 +85,11 @@ public final class ManualMachines implements Machines {
         operator.accept("To do for member " + machine.name() + ": " + what + ", with these variables");
         flags.variables().forEach(variable -> operator.accept("  " + variable));
         operator.accept("or with this command line");
-        operator.accept("  " + machine.program().map(Path::toString).orElse("etcd") + " \\");
+        String environment = flags.environment().entrySet().stream()
+                .map(variable -> variable.getKey() + "=" + variable.getValue() + " ")
+                .collect(Collectors.joining());
+        operator.accept(
+                "  " + environment + machine.program().map(Path::toString).orElse("etcd") + " \\");
         List<String> arguments = flags.arguments();
         for (int index = 0; index < arguments.size(); index++) {
             operator.accept("    " + quoted(arguments.get(index)) + (index + 1 < arguments.size() ? " \\" : ""));

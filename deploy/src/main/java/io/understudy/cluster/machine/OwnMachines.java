@@ -16,7 +16,8 @@ import java.util.function.Consumer;
  */
 public final class OwnMachines implements Machines {
 
-    private static final int LOG_LINES = 15;
+    /** Holds the usage text of etcd, or the stack trace of a panic, and the reason before it. */
+    private static final int LOG_LINES = 400;
 
     private final Map<String, MachineSettings> machines = new LinkedHashMap<>();
     private final ProcessControl control;
@@ -125,6 +126,22 @@ public final class OwnMachines implements Machines {
     @Override
     public synchronized Optional<Boolean> isRunning(MemberSpec member) {
         return Optional.of(control.isRunning(machine(member)));
+    }
+
+    @Override
+    public OptionalLong freeBytes(MemberSpec member) {
+        return data(machine(member)).freeBytes();
+    }
+
+    @Override
+    public synchronized boolean isInUse(MemberSpec member) {
+        MachineSettings machine = machine(member);
+        return control.isRunning(machine) || data(machine).isInUse();
+    }
+
+    @Override
+    public Optional<DataOwner> owner(MemberSpec member) {
+        return data(machine(member)).owner();
     }
 
     @Override

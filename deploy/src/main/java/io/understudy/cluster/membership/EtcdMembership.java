@@ -1,6 +1,13 @@
 package io.understudy.cluster.membership;
 
+import io.etcd.jetcd.api.AlarmRequest;
+import io.etcd.jetcd.api.AlarmType;
 import io.etcd.jetcd.api.ClusterGrpc;
+import io.etcd.jetcd.api.CompactionRequest;
+import io.etcd.jetcd.api.DefragmentRequest;
+import io.etcd.jetcd.api.HashKVRequest;
+import io.etcd.jetcd.api.HashKVResponse;
+import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.MemberAddRequest;
 import io.etcd.jetcd.api.MemberPromoteRequest;
@@ -16,10 +23,14 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.UnobservableException;
+import io.understudy.etcd.Alarm;
+import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Comparator;
@@ -50,6 +61,12 @@ public final class EtcdMembership implements Membership {
 
     /** Longer than etcd's own of 7 s, so that its word is heard rather than ours. */
     private static final Duration DEADLINE = Duration.ofSeconds(10);
+
+    /** A member answers when it has rewritten or read its whole database. */
+    private static final Duration MAINTENANCE = Duration.ofMinutes(10);
+
+    /** {@code AlarmType.CORRUPT}, which jetcd's messages lack. */
+    private static final int CORRUPT = 2;
 
     private final EtcdObserver observer;
     private final EtcdConnections connections;
@@ -103,14 +120,69 @@ public final class EtcdMembership implements Membership {
         send("move-leader", ClusterFacts::leader, MaintenanceGrpc.getMoveLeaderMethod(), request);
     }
 
+    @Override
+    public void compact(Revision revision) throws RefusedException, OutcomeUnknownException {
+        CompactionRequest request = CompactionRequest.newBuilder()
+                .setRevision(revision.value())
+                .setPhysical(true)
+                .build();
+        try {
+            send("compact", ClusterFacts::leader, KVGrpc.getCompactMethod(), request, MAINTENANCE);
+        } catch (OutcomeUnknownException e) {
+            if (EtcdErrors.classify(Duty.WRITE, e).error() != EtcdError.COMPACTED) {
+                throw e;
+            }
+        }
+    }
+
+    @Override
+    public void defragment(MemberId member) throws RefusedException, OutcomeUnknownException {
+        send(
+                "defragment",
+                facts -> facts.member(member),
+                MaintenanceGrpc.getDefragmentMethod(),
+                DefragmentRequest.getDefaultInstance(),
+                MAINTENANCE);
+    }
+
+    @Override
+    public void disarm(Alarm alarm) throws RefusedException, OutcomeUnknownException {
+        AlarmRequest request = AlarmRequest.newBuilder()
+                .setAction(AlarmRequest.AlarmAction.DEACTIVATE)
+                .setMemberID(alarm.member().value())
+                .setAlarmValue(alarm.kind().equals("CORRUPT") ? CORRUPT : AlarmType.NOSPACE_VALUE)
+                .build();
+        send("disarm", voterOtherThan(null), MaintenanceGrpc.getAlarmMethod(), request);
+    }
+
+    /** The hash of a voting member's keys and their history at a revision; learners refuse the request. */
+    public HashKVResponse hash(MemberId member, Revision revision) throws RefusedException, OutcomeUnknownException {
+        HashKVRequest request =
+                HashKVRequest.newBuilder().setRevision(revision.value()).build();
+        return send("hash", facts -> facts.member(member), MaintenanceGrpc.getHashKVMethod(), request, MAINTENANCE);
+    }
+
     private <Q, A> A send(
-            String name, Function<ClusterFacts, Optional<MemberFacts>> whom, MethodDescriptor<Q, A> method, Q request)
+            String name,
+            Function<ClusterFacts, Optional<MemberFacts>> receiver,
+            MethodDescriptor<Q, A> method,
+            Q request)
             throws RefusedException, OutcomeUnknownException {
-        Endpoint endpoint = endpoint(name, whom);
+        return send(name, receiver, method, request, DEADLINE);
+    }
+
+    private <Q, A> A send(
+            String name,
+            Function<ClusterFacts, Optional<MemberFacts>> receiver,
+            MethodDescriptor<Q, A> method,
+            Q request,
+            Duration deadline)
+            throws RefusedException, OutcomeUnknownException {
+        Endpoint endpoint = endpoint(name, receiver);
         Timer.Sample began = Timer.start(meters);
         String outcome = "unknown";
         try {
-            A answer = connections.call(endpoint, method, request, DEADLINE).get();
+            A answer = connections.call(endpoint, method, request, deadline).get();
             outcome = "done";
             return answer;
         } catch (ExecutionException e) {
@@ -141,10 +213,10 @@ public final class EtcdMembership implements Membership {
         }
     }
 
-    private Endpoint endpoint(String name, Function<ClusterFacts, Optional<MemberFacts>> whom)
+    private Endpoint endpoint(String name, Function<ClusterFacts, Optional<MemberFacts>> receiver)
             throws OutcomeUnknownException {
         try {
-            return whom.apply(observer.recent(RECENT, PATIENCE))
+            return receiver.apply(observer.recent(RECENT, PATIENCE))
                     .flatMap(member -> observer.endpointOf(member.id()))
                     .orElseThrow(() -> new UnobservableException("no suitable member responds"));
         } catch (UnobservableException e) {

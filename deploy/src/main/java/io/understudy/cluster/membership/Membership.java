@@ -1,6 +1,8 @@
 package io.understudy.cluster.membership;
 
+import io.understudy.etcd.Alarm;
 import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
 import java.net.URI;
 import java.util.List;
 
@@ -24,4 +26,18 @@ public interface Membership {
     void updatePeerUrls(MemberId member, List<URI> peerUrls) throws RefusedException, OutcomeUnknownException;
 
     void moveLeader(MemberId to) throws RefusedException, OutcomeUnknownException;
+
+    /** Deletes revisions before this one; returns when they are deleted at the member that received the request. */
+    default void compact(Revision revision) throws RefusedException, OutcomeUnknownException {
+        throw new UnsupportedOperationException();
+    }
+
+    /** Has a member rewrite its database file; returns when it is done. */
+    default void defragment(MemberId member) throws RefusedException, OutcomeUnknownException {
+        throw new UnsupportedOperationException();
+    }
+
+    default void disarm(Alarm alarm) throws RefusedException, OutcomeUnknownException {
+        throw new UnsupportedOperationException();
+    }
 }

@@ -18,6 +18,9 @@ public enum ClusterMeter implements Declared {
             "received bytes of the snapshot of a joining member on this machine; 0 if none is joining")),
     TOLERANCE(Metric.gauge(
             "understudy.cluster.tolerance", "member failures that the cluster tolerates; negative without a quorum")),
+    MEMBERS_DIFFERING(Metric.gauge(
+            "understudy.cluster.members.differing",
+            "members that differ from the others in member list or cluster ID")),
     SETTLED(Metric.gauge("understudy.cluster.settled", "1 if the cluster has its declared shape")),
     SUPERVISOR_ACTIVE(Metric.gauge("understudy.cluster.supervisor.active", "1 if this supervisor is active")),
     SUPERVISOR_PAUSED(Metric.gauge("understudy.cluster.supervisor.paused", "1 if supervisors are paused")),

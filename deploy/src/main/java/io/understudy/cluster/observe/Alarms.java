@@ -2,6 +2,7 @@ package io.understudy.cluster.observe;
 
 import io.understudy.etcd.Alarm;
 import io.understudy.vocabulary.MemberId;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Function;
 
@@ -17,13 +18,21 @@ final class Alarms {
                 .map(MemberFacts::label)
                 .findFirst()
                 .orElse(id.toString());
-        return members.stream()
-                .flatMap(member -> member.answer().stream())
-                .flatMap(answer -> answer.errors().stream())
-                .flatMap(error -> Alarm.of(error).stream())
+        return raised(members).stream()
                 .map(alarm -> alarm.kind() + " of " + label.apply(alarm.member()))
                 .distinct()
                 .sorted()
+                .toList();
+    }
+
+    static List<Alarm> raised(List<MemberFacts> members) {
+        return members.stream()
+                .flatMap(member -> member.answer().stream()
+                        .flatMap(answer -> answer.errors().stream())
+                        .flatMap(error -> Alarm.of(error, member.id()).stream()))
+                .distinct()
+                .sorted(Comparator.comparing(Alarm::kind)
+                        .thenComparing(alarm -> alarm.member().value(), Long::compareUnsigned))
                 .toList();
     }
 }

@@ -1,12 +1,16 @@
 package io.understudy.cluster.observe;
 
+import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.quorum.Quorum;
+import io.understudy.etcd.Alarm;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * A cluster at one time.
@@ -14,13 +18,36 @@ import java.util.Optional;
  * @param members ordered by name, those never started last
  * @param isConfirmed whether a quorum confirmed the member list (linearizable); if not, it is what some member last knew
  * @param alarms as {@code NOSPACE of voter-1}
+ * @param divergence how members contradict each other
+ * @param failures why members are not healthy that are not
  */
 public record ClusterFacts(
-        ClusterId cluster, List<MemberFacts> members, boolean isConfirmed, List<String> alarms, Instant at) {
+        ClusterId cluster,
+        List<MemberFacts> members,
+        boolean isConfirmed,
+        List<String> alarms,
+        Instant at,
+        Divergence divergence,
+        Map<MemberId, Failure> failures) {
+
+    /** How sure it is that the cluster can decide. */
+    public enum Verdict {
+        HELD,
+        LOST,
+        /** Too few members answered in time; the others neither answered nor refused. */
+        UNKNOWN
+    }
+
+    /** Without contradictions or failures. */
+    public ClusterFacts(
+            ClusterId cluster, List<MemberFacts> members, boolean isConfirmed, List<String> alarms, Instant at) {
+        this(cluster, members, isConfirmed, alarms, at, Divergence.NONE, Map.of());
+    }
 
     public ClusterFacts {
         members = List.copyOf(members);
         alarms = List.copyOf(alarms);
+        failures = Map.copyOf(failures);
     }
 
     ClusterFacts at(Instant time) {
@@ -51,6 +78,13 @@ public record ClusterFacts(
     public Optional<MemberFacts> named(String name) {
         return members.stream()
                 .filter(member -> member.hasStarted() && member.name().equals(name))
+                .findFirst();
+    }
+
+    /** The member with one of the peer URLs of that place. */
+    public Optional<MemberFacts> at(MemberSpec place) {
+        return members.stream()
+                .filter(member -> member.peerUrls().stream().anyMatch(place.peerUrls()::contains))
                 .findFirst();
     }
 
@@ -87,6 +121,36 @@ public record ClusterFacts(
                 .max(Comparator.comparing(
                                 (MemberFacts member) -> member.answer().orElseThrow(), MemberAnswer.BY_COMMITTED)
                         .thenComparing(MemberFacts::isVoter));
+    }
+
+    /** The alarms that members report. */
+    public List<Alarm> raised() {
+        return Alarms.raised(members);
+    }
+
+    /** One linearizable answer proves a quorum; silence within a timeout proves nothing. */
+    public Verdict verdict() {
+        if (isConfirmed || !healthyVoters().isEmpty()) {
+            return Verdict.HELD;
+        }
+        long mayVote = voters().stream().filter(this::isSilent).count();
+        return mayVote >= quorum().needed() ? Verdict.UNKNOWN : Verdict.LOST;
+    }
+
+    /** Whether the member did not answer in time, and did not answer that it has no leader. */
+    private boolean isSilent(MemberFacts member) {
+        return Optional.ofNullable(failures.get(member.id()))
+                        .filter(Failure::isTimeout)
+                        .isPresent()
+                && member.answer().map(answer -> answer.leader().isPresent()).orElse(true);
+    }
+
+    /** Why voting members are not healthy, such as {@code m1: no response within 5 s}. */
+    public String silence() {
+        return voters().stream()
+                .flatMap(voter -> Optional.ofNullable(failures.get(voter.id())).stream()
+                        .map(failure -> voter.label() + ": " + failure.text()))
+                .collect(Collectors.joining("; "));
     }
 
     /** Voters, and those of them that are healthy now. */

@@ -13,7 +13,9 @@ import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -56,6 +58,18 @@ record Listing(Endpoint from, ClusterId cluster, List<Member> members, long raft
                 answer.getMembersList(),
                 answer.getHeader().getRaftTerm(),
                 isConfirmed);
+    }
+
+    /** Whether it has the same members in the same roles, at the same peer URLs. */
+    boolean hasSameMembers(Listing other) {
+        return cluster.equals(other.cluster) && keys().equals(other.keys());
+    }
+
+    private Set<List<Object>> keys() {
+        return members.stream()
+                .map(member ->
+                        List.<Object>of(member.getID(), member.getIsLearner(), Set.copyOf(member.getPeerURLsList())))
+                .collect(Collectors.toSet());
     }
 
     Listing unconfirmed() {

@@ -28,12 +28,16 @@ final class Look {
     /** Requests end by their own deadlines; this is for their answers to be understood. */
     private static final Duration GRACE = Duration.ofMillis(50);
 
+    /** For a second read, where the first left no time. */
+    private static final Duration AGAIN = Duration.ofMillis(500);
+
     private final EtcdConnections connections;
     private final List<Endpoint> seeds;
     private final @Nullable Found before;
     private final boolean isSuspicious;
     private final long end;
     private final Map<Endpoint, Probe> probes = new LinkedHashMap<>();
+    private final Map<Endpoint, CompletableFuture<Listing>> confirmed = new LinkedHashMap<>();
     private final Map<URI, CompletableFuture<Boolean>> peerPorts = new LinkedHashMap<>();
 
     /**
@@ -56,14 +60,16 @@ final class Look {
     /**
      * Everything that was answered by the end.
      *
-     * @param failures of those who did not answer, in words
+     * @param failures why endpoints have no reply
+     * @param differing confirmed member lists that contradict each other
      * @param peerPorts of all peer URLs listed, whether something answers there
      * @param refusing endpoints that refuse connections
      */
     record Answers(
             List<Reply> replies,
             List<Listing> listings,
-            Map<Endpoint, String> failures,
+            Map<Endpoint, Failure> failures,
+            List<Listing> differing,
             Map<URI, Boolean> peerPorts,
             Set<Endpoint> refusing) {}
 
@@ -74,23 +80,52 @@ final class Look {
         }
         known.forEach(this::probe);
         Duration half = left().dividedBy(2);
-        List<CompletableFuture<Listing>> confirmed = known.stream()
-                .map(endpoint -> Listing.ask(connections, endpoint, true, half))
-                .toList();
+        known.forEach(endpoint -> confirm(endpoint, half));
         List<CompletableFuture<Listing>> local = known.stream()
                 .map(endpoint -> Listing.ask(connections, endpoint, false, half))
                 .toList();
-        await(firstOf(confirmed));
+        await(firstOf(List.copyOf(confirmed.values())));
         await(firstOf(local));
-        List<Listing> listings = Stream.of(confirmed, local)
-                .flatMap(asked -> succeeded(asked).stream())
+        List<Listing> listings = Stream.of(confirmed.values(), local)
+                .flatMap(futures -> succeeded(futures).stream())
                 .toList();
         boolean encrypted = seeds.get(0).tls();
-        listings.stream().flatMap(listing -> listing.endpoints(encrypted)).forEach(this::probe);
+        listings.stream().flatMap(listing -> listing.endpoints(encrypted)).forEach(endpoint -> {
+            probe(endpoint);
+            confirm(endpoint, left());
+        });
         listings.stream().flatMap(Listing::peerUrls).forEach(this::knock);
         await(allOf(probes.values().stream().map(Probe::whole).toList()));
         await(allOf(peerPorts.values()));
-        return new Answers(replies(), listings, failures(), doors(), refusing());
+        await(allOf(confirmed.values()));
+        List<Listing> differing = differing(succeeded(confirmed.values()));
+        return new Answers(
+                replies(), differing.isEmpty() ? listings : differing, failures(), differing, doors(), refusing());
+    }
+
+    private void confirm(Endpoint endpoint, Duration deadline) {
+        confirmed.computeIfAbsent(endpoint, each -> Listing.ask(connections, each, true, deadline));
+    }
+
+    /**
+     * Member lists that differ, each read twice: a change between two reads looks the same once. It cannot look the same
+     * twice, since the second reads begin after the first have ended, and the ID of a removed member never returns.
+     */
+    private List<Listing> differing(List<Listing> first) throws InterruptedException {
+        if (first.stream().allMatch(listing -> listing.hasSameMembers(first.get(0)))) {
+            return List.of();
+        }
+        Duration deadline = left().compareTo(AGAIN) > 0 ? left() : AGAIN;
+        List<CompletableFuture<Listing>> again = first.stream()
+                .map(listing -> Listing.ask(connections, listing.from(), true, deadline))
+                .toList();
+        await(allOf(again), deadline.plus(GRACE));
+        List<Listing> second = succeeded(again);
+        List<Listing> steady = first.stream()
+                .filter(listing -> second.stream()
+                        .anyMatch(each -> each.from().equals(listing.from()) && each.hasSameMembers(listing)))
+                .toList();
+        return steady.stream().allMatch(listing -> listing.hasSameMembers(steady.get(0))) ? List.of() : steady;
     }
 
     private void probe(Endpoint endpoint) {
@@ -121,8 +156,12 @@ final class Look {
     }
 
     private void await(CompletableFuture<?> answers) throws InterruptedException {
+        await(answers, left().plus(GRACE));
+    }
+
+    private static void await(CompletableFuture<?> answers, Duration patience) throws InterruptedException {
         try {
-            answers.get(left().plus(GRACE).toNanos(), TimeUnit.NANOSECONDS);
+            answers.get(patience.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
             // Who did not answer shows in what is gathered.
             return;
@@ -133,8 +172,8 @@ final class Look {
         return probes.values().stream().flatMap(probe -> probe.reply().stream()).toList();
     }
 
-    private Map<Endpoint, String> failures() {
-        Map<Endpoint, String> failures = new LinkedHashMap<>();
+    private Map<Endpoint, Failure> failures() {
+        Map<Endpoint, Failure> failures = new LinkedHashMap<>();
         probes.forEach((endpoint, probe) -> {
             if (probe.reply().isEmpty()) {
                 failures.put(endpoint, probe.failure());

@@ -44,7 +44,7 @@ final class Probe {
     private final Endpoint endpoint;
     private final Duration deadline;
     private final CompletableFuture<StatusResponse> status;
-    private final CompletableFuture<Boolean> reachesQuorum;
+    private final CompletableFuture<Optional<Failure>> unreached;
     private final CompletableFuture<Reply.Page> metrics;
 
     /**
@@ -58,7 +58,8 @@ final class Probe {
         this.deadline = deadline;
         this.status = connections.call(
                 endpoint, MaintenanceGrpc.getStatusMethod(), StatusRequest.getDefaultInstance(), deadline);
-        this.reachesQuorum = status.thenCompose(this::reaches).exceptionally(failure -> false);
+        this.unreached = status.thenCompose(this::unreached)
+                .exceptionally(failure -> Optional.of(Failure.of(failure, deadline)));
         CompletableFuture<Map<MemberId, Long>> behind = suspicious
                 ? connections
                         .page(endpoint, "/debug/vars", deadline)
@@ -78,7 +79,7 @@ final class Probe {
 
     /** Completes, successfully, when nothing more will come. */
     CompletableFuture<Void> whole() {
-        return CompletableFuture.allOf(status.handle((answer, failure) -> answer), reachesQuorum, metrics);
+        return CompletableFuture.allOf(status.handle((answer, failure) -> answer), unreached, metrics);
     }
 
     /** What has come; empty while there is no status. */
@@ -87,7 +88,11 @@ final class Probe {
             return Optional.empty();
         }
         StatusResponse answer = status.join();
-        return Optional.of(new Reply(endpoint, answer, reachesQuorum.getNow(false), metrics.getNow(Reply.Page.NONE)));
+        return Optional.of(new Reply(
+                endpoint,
+                answer,
+                unreached.getNow(Optional.of(Failure.timeout(deadline))),
+                metrics.getNow(Reply.Page.NONE)));
     }
 
     /** Whether the endpoint refuses connections: its host is up, and no process listens. */
@@ -99,10 +104,11 @@ final class Probe {
     }
 
     /** Why there is no status. */
-    String failure() {
+    Failure failure() {
         return status.isDone()
-                ? status.handle((answer, failure) -> EtcdErrors.text(failure)).join()
-                : "no response in time";
+                ? status.handle((answer, failure) -> Failure.of(failure, deadline))
+                        .join()
+                : Failure.timeout(deadline);
     }
 
     private static Reply.Page page(HttpResponse<String> page) {
@@ -121,20 +127,26 @@ final class Probe {
         }
     }
 
-    private CompletableFuture<Boolean> reaches(StatusResponse answer) {
+    /** Why its member does not reach the quorum; empty if it does. */
+    private CompletableFuture<Optional<Failure>> unreached(StatusResponse answer) {
         EtcdVersion version = EtcdVersion.parse(answer.getVersion());
         if (!answer.getIsLearner()) {
             return connections
                     .call(endpoint, KVGrpc.getRangeMethod(), ONE_KEY, deadline)
-                    .handle((read, failure) -> failure == null || isForbidden(failure));
+                    .handle((read, failure) -> failure == null || isForbidden(failure)
+                            ? Optional.empty()
+                            : Optional.of(Failure.of(failure, deadline)));
         }
         if (!version.learnerReadIndexOverHttp()) {
             // Nothing that it serves needs the quorum: whether it hears of a leader is all it can tell.
-            return CompletableFuture.completedFuture(answer.getLeader() != 0);
+            return CompletableFuture.completedFuture(
+                    answer.getLeader() != 0 ? Optional.empty() : Optional.of(new Failure("no leader", false)));
         }
         return connections
                 .page(endpoint, "/readyz/linearizable_read", deadline)
-                .thenApply(page -> page.statusCode() == HTTP_OK);
+                .thenApply(page -> page.statusCode() == HTTP_OK
+                        ? Optional.empty()
+                        : Optional.of(new Failure("read index failed", false)));
     }
 
     /** Permissions are looked at only after the quorum has confirmed the read ({@code EtcdServer.Range}). */

@@ -13,9 +13,10 @@ import java.util.Optional;
 /**
  * What came of one {@link Probe}.
  *
+ * @param unreached why the member does not reach the quorum; empty if it does
  * @param page the member's metrics
  */
-record Reply(Endpoint endpoint, StatusResponse status, boolean reachesQuorum, Page page) {
+record Reply(Endpoint endpoint, StatusResponse status, Optional<Failure> unreached, Page page) {
 
     /**
      * What an HTTP request brought.
@@ -40,6 +41,10 @@ record Reply(Endpoint endpoint, StatusResponse status, boolean reachesQuorum, Pa
         return new MemberId(status.getHeader().getMemberId());
     }
 
+    boolean reachesQuorum() {
+        return unreached.isEmpty();
+    }
+
     /** Whether a gateway answered, which is no member. */
     boolean isGateway() {
         return version().isUnderstudy();
@@ -55,7 +60,7 @@ record Reply(Endpoint endpoint, StatusResponse status, boolean reachesQuorum, Pa
                 new Revision(Math.max(0, status.getHeader().getRevision())),
                 status.getDbSize(),
                 status.getDbSizeInUse(),
-                reachesQuorum,
+                reachesQuorum(),
                 status.getErrorsList());
     }
 

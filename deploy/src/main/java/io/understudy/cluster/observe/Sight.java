@@ -8,8 +8,10 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -45,7 +47,90 @@ final class Sight {
                 .map(member -> facts(member, Optional.ofNullable(replies.get(new MemberId(member.getID())))))
                 .sorted(ORDER)
                 .toList();
-        return new ClusterFacts(cluster, members, listing.isConfirmed(), Alarms.of(members), at);
+        return new ClusterFacts(
+                cluster,
+                members,
+                listing.isConfirmed(),
+                Alarms.of(members),
+                at,
+                divergence(members),
+                failures(members, replies));
+    }
+
+    private Map<MemberId, Failure> failures(List<MemberFacts> members, Map<MemberId, Reply> replies) {
+        Map<MemberId, Failure> failures = new HashMap<>();
+        for (MemberFacts member : members) {
+            Reply reply = replies.get(member.id());
+            if (reply != null) {
+                reply.unreached().ifPresent(failure -> failures.put(member.id(), failure));
+                continue;
+            }
+            member.clientUrls().stream()
+                    .flatMap(url -> answers.failures().entrySet().stream()
+                            .filter(each -> each.getKey().uri().equals(url)))
+                    .map(Map.Entry::getValue)
+                    .max(Comparator.comparing(Failure::isTimeout))
+                    .ifPresent(failure -> failures.put(member.id(), failure));
+        }
+        return failures;
+    }
+
+    private Divergence divergence(List<MemberFacts> members) {
+        List<Listing> differing =
+                answers.differing().stream().filter(this::isOurs).toList();
+        Set<MemberId> apart = new HashSet<>();
+        List<String> texts = new ArrayList<>();
+        boolean hasMajority = differing.isEmpty() || isMajority(listing, differing);
+        for (Listing each : differing) {
+            memberAt(each.from()).ifPresent(member -> {
+                if (!hasMajority || !each.hasSameMembers(listing)) {
+                    apart.add(member);
+                }
+                texts.add(label(members, member) + " lists " + each.members().size() + " members: "
+                        + each.members().stream()
+                                .map(one -> label(members, new MemberId(one.getID())))
+                                .sorted()
+                                .collect(Collectors.joining(", ")));
+            });
+        }
+        for (MemberFacts member : members) {
+            answers.replies().stream()
+                    .filter(reply -> !reply.cluster().equals(cluster)
+                            && !reply.isGateway()
+                            && member.clientUrls().contains(reply.endpoint().uri()))
+                    .findFirst()
+                    .ifPresent(reply -> {
+                        apart.add(member.id());
+                        texts.add(reply.endpoint() + ", a client URL of " + member.label()
+                                + ", is served by a member of cluster " + reply.cluster());
+                    });
+        }
+        return new Divergence(apart, hasMajority, texts.stream().sorted().toList());
+    }
+
+    private static String label(List<MemberFacts> members, MemberId id) {
+        return members.stream()
+                .filter(member -> member.id().equals(id))
+                .map(MemberFacts::label)
+                .findFirst()
+                .orElse(id.toString());
+    }
+
+    private Optional<MemberId> memberAt(Endpoint endpoint) {
+        return answers.replies().stream()
+                .filter(reply -> reply.endpoint().equals(endpoint))
+                .map(Reply::member)
+                .findFirst();
+    }
+
+    private boolean isOurs(Listing each) {
+        return each.cluster().equals(cluster) && each.hasVoter() && confirms(each.from());
+    }
+
+    private static boolean isMajority(Listing one, List<Listing> all) {
+        long voters =
+                one.members().stream().filter(member -> !member.getIsLearner()).count();
+        return all.stream().filter(one::hasSameMembers).count() > voters / 2;
     }
 
     boolean isConfirmed() {
@@ -100,7 +185,11 @@ final class Sight {
         return answers.listings().stream()
                 .filter(each -> each.cluster().equals(cluster) && each.hasVoter())
                 .map(each -> each.isConfirmed() && !confirms(each.from()) ? each.unconfirmed() : each)
-                .max(Comparator.comparing(Listing::isConfirmed).thenComparing(Listing::raftTerm))
+                .max(Comparator.comparing(Listing::isConfirmed)
+                        .thenComparing(each -> answers.differing().stream()
+                                .filter(each::hasSameMembers)
+                                .count())
+                        .thenComparing(Listing::raftTerm))
                 .or(() -> Optional.ofNullable(before)
                         .map(Found::listing)
                         .filter(each -> each.cluster().equals(cluster))
@@ -130,7 +219,8 @@ final class Sight {
         return answers.failures().isEmpty()
                 ? "no failures recorded"
                 : answers.failures().entrySet().stream()
-                        .map(failure -> failure.getKey() + ": " + failure.getValue())
+                        .map(failure ->
+                                failure.getKey() + ": " + failure.getValue().text())
                         .collect(Collectors.joining("; "));
     }
 

@@ -1,6 +1,7 @@
 package io.understudy.cluster.plan;
 
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.Divergence;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.etcd.EtcdVersion;
@@ -12,6 +13,33 @@ import java.util.Optional;
 final class MemberRules {
 
     private MemberRules() {}
+
+    /** A contradiction stops all changes but the removal of a member that a majority contradicts. */
+    static Optional<Refusal> membersAgree(Step step, ClusterFacts facts) {
+        Divergence divergence = facts.divergence();
+        return divergence.isNone() || isRemedy(step, divergence) ? Optional.empty() : Optional.of(differ(facts));
+    }
+
+    private static boolean isRemedy(Step step, Divergence divergence) {
+        return divergence.hasMajority()
+                && ((step instanceof Step.Remove remove && divergence.members().contains(remove.member()))
+                        || (step instanceof Step.MoveLeader move
+                                && divergence.members().contains(move.from())));
+    }
+
+    static Refusal differ(ClusterFacts facts) {
+        String names = QuorumRules.names(facts.members().stream()
+                .filter(member -> facts.divergence().members().contains(member.id()))
+                .toList());
+        return new Refusal(
+                "members-agree",
+                "members contradict each other: "
+                        + String.join("; ", facts.divergence().texts()),
+                facts.divergence().hasMajority()
+                        ? "Remove " + names + " (understudy cluster remove), then add it again without data. Start all"
+                                + " members with the same --max-learners (shape.maxLearners)"
+                        : "No majority of the members agrees: restore a snapshot (understudy cluster restore)");
+    }
 
     static Optional<Refusal> isMember(Step step, ClusterFacts facts) {
         return step.subject()
@@ -27,7 +55,7 @@ final class MemberRules {
      * is to vote: that may be what the quorum waits for.
      */
     static Optional<Refusal> oneChangeAtATime(Step step, ClusterFacts facts) {
-        if (isHarmless(step) || isRemovalOfDead(step, facts)) {
+        if (isHarmless(step) || isRemovalOfDead(step, facts) || isRemedy(step, facts.divergence())) {
             return Optional.empty();
         }
         Optional<MemberId> subject = step.subject();
@@ -53,6 +81,9 @@ final class MemberRules {
                 || step instanceof Step.Start
                 || step instanceof Step.Join
                 || step instanceof Step.CatchUp
+                || step instanceof Step.Compact
+                || step instanceof Step.Defragment
+                || step instanceof Step.Disarm
                 || step instanceof Step.Retire;
     }
 

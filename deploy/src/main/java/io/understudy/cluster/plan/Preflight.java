@@ -33,9 +33,14 @@ public final class Preflight {
 
     private Preflight() {}
 
+    /** How members contradict each other, and the remedy; empty if they do not. */
+    public static Optional<Refusal> contradiction(ClusterFacts facts) {
+        return facts.divergence().isNone() ? Optional.empty() : Optional.of(MemberRules.differ(facts));
+    }
+
     /** Every reason why the step must not be taken now; none if it may. */
     public static List<Refusal> check(Step step, ClusterFacts facts) {
-        Optional<Refusal> lost = QuorumRules.quorumIsHeld(step, facts);
+        Optional<Refusal> lost = QuorumRules.quorumIsHeld(step, facts).or(() -> MemberRules.membersAgree(step, facts));
         return lost.isPresent()
                 ? List.of(lost.get())
                 : RULES.stream()

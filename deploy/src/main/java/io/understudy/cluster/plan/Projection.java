@@ -3,6 +3,7 @@ package io.understudy.cluster.plan;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.Measurements;
+import io.understudy.cluster.observe.Divergence;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.MemberProcess;
@@ -15,6 +16,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
@@ -200,6 +202,18 @@ public final class Projection {
     }
 
     private static ClusterFacts replaced(ClusterFacts facts, List<MemberFacts> members) {
-        return new ClusterFacts(facts.cluster(), members, facts.isConfirmed(), facts.alarms(), facts.at());
+        Divergence before = facts.divergence();
+        Set<MemberId> apart = members.stream()
+                .map(MemberFacts::id)
+                .filter(before.members()::contains)
+                .collect(Collectors.toSet());
+        return new ClusterFacts(
+                facts.cluster(),
+                members,
+                facts.isConfirmed(),
+                facts.alarms(),
+                facts.at(),
+                apart.isEmpty() ? Divergence.NONE : new Divergence(apart, before.hasMajority(), before.texts()),
+                facts.failures());
     }
 }

@@ -16,17 +16,26 @@ final class QuorumRules {
     private QuorumRules() {}
 
     static Optional<Refusal> quorumIsHeld(Step step, ClusterFacts facts) {
-        if (facts.isConfirmed() && facts.quorum().isHeld()) {
+        // A member that starts with its data takes nothing from a quorum, and may restore it.
+        if (step instanceof Step.Start || (facts.isConfirmed() && facts.quorum().isHeld())) {
             return Optional.empty();
         }
+        boolean isLost = facts.quorum().isHeld() || facts.verdict() == ClusterFacts.Verdict.LOST;
         return Optional.of(new Refusal(
                 "quorum-held",
-                "no changes are possible without a quorum; " + facts.quorum()
-                        + (facts.isConfirmed() ? "" : ", and no quorum confirms the member list"),
-                Confirming.isPossible(facts)
-                        ? "Start the voting members that do not respond (" + dead(facts)
-                                + "); if they are lost permanently, see understudy cluster recover"
-                        : Confirming.WAY_OUT));
+                isLost
+                        ? "no changes are possible without a quorum; " + facts.quorum()
+                                + (facts.isConfirmed() ? "" : ", and no quorum confirms the member list")
+                        : facts.quorum().healthy() + " of " + facts.quorum().voters()
+                                + " voting members responded in time, "
+                                + facts.quorum().needed()
+                                + " needed: " + facts.silence(),
+                !isLost
+                        ? "Retry with a longer --timeout, and check the members that do not respond"
+                        : Confirming.isPossible(facts)
+                                ? "Start the voting members that do not respond (" + dead(facts)
+                                        + "); if they are lost permanently, see understudy cluster recover"
+                                : Confirming.WAY_OUT));
     }
 
     /** Raft's own arithmetic (section 4): the votes needed after the step, by who is healthy before it. */
@@ -57,6 +66,9 @@ final class QuorumRules {
         }
         if (step instanceof Step.Restart restart) {
             return down(facts, restart.id());
+        }
+        if (step instanceof Step.Defragment defragment) {
+            return now.voters() <= 2 ? now : down(facts, defragment.member());
         }
         if (step instanceof Step.Migrate migrate) {
             return down(facts, migrate.id());

@@ -3,8 +3,10 @@ package io.understudy.cluster.plan;
 import static java.util.stream.Collectors.joining;
 
 import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.etcd.Alarm;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
 import java.net.URI;
 import java.util.List;
 import java.util.Optional;
@@ -14,20 +16,45 @@ import org.jspecify.annotations.Nullable;
 public sealed interface Step {
 
     /** In words, such as {@code promote voter-4}. */
-    String told();
+    String text();
+
+    /** The same, by its older name. */
+    default String told() {
+        return text();
+    }
 
     /** The listed member that it is about. */
     Optional<MemberId> subject();
 
+    /** Where a process is started or stopped for it; empty if nowhere. */
+    default Optional<MemberSpec> place() {
+        if (this instanceof AddLearner add) {
+            return Optional.of(add.member());
+        }
+        if (this instanceof Join join) {
+            return Optional.of(join.member());
+        }
+        if (this instanceof Start start) {
+            return Optional.of(start.member());
+        }
+        if (this instanceof Restart restart) {
+            return Optional.of(restart.member());
+        }
+        if (this instanceof Retire retire) {
+            return Optional.of(retire.member());
+        }
+        return this instanceof Migrate migrate ? Optional.of(migrate.from()) : Optional.empty();
+    }
+
     /** What is wrong where it had its effect, and the same is wanted again. */
     default String inVain() {
-        return "the step was completed and is planned again: " + told();
+        return "the step was completed and is planned again: " + text();
     }
 
     /** etcd is told of a new member, which does not vote. */
     record AddLearner(MemberSpec member) implements Step {
         @Override
-        public String told() {
+        public String text() {
             return "add " + member.name() + " as a learner at " + joined(member.peerUrls());
         }
 
@@ -40,7 +67,7 @@ public sealed interface Step {
     /** The process of a member that etcd expects starts, and is waited for until it serves. */
     record Join(MemberSpec member, MemberId id) implements Step {
         @Override
-        public String told() {
+        public String text() {
             return "start " + member.name() + " without data and wait until it serves";
         }
 
@@ -53,7 +80,7 @@ public sealed interface Step {
     /** The process of a member that has data starts, and is waited for until it serves. */
     record Start(MemberSpec member) implements Step {
         @Override
-        public String told() {
+        public String text() {
             return "start " + member.name() + " with its existing data and wait until it serves";
         }
 
@@ -66,7 +93,7 @@ public sealed interface Step {
     /** A learner is waited for until it has applied what the leader had. */
     record CatchUp(MemberId learner, String label) implements Step {
         @Override
-        public String told() {
+        public String text() {
             return "wait until " + label + " is in sync with the leader";
         }
 
@@ -79,7 +106,7 @@ public sealed interface Step {
     /** A learner becomes a voter. */
     record Promote(MemberId learner, String label) implements Step {
         @Override
-        public String told() {
+        public String text() {
             return "promote " + label;
         }
 
@@ -92,7 +119,7 @@ public sealed interface Step {
     /** Another voter leads. */
     record MoveLeader(MemberId from, MemberId to, String label) implements Step {
         @Override
-        public String told() {
+        public String text() {
             return "move leadership to " + label;
         }
 
@@ -105,7 +132,7 @@ public sealed interface Step {
     /** A member is no member any more, for good: its id never comes back. */
     record Remove(MemberId member, String label) implements Step {
         @Override
-        public String told() {
+        public String text() {
             return "remove " + label + " permanently";
         }
 
@@ -127,7 +154,7 @@ public sealed interface Step {
         }
 
         @Override
-        public String told() {
+        public String text() {
             return "restart " + member.name() + (version == null ? "" : " as " + version) + " and wait until it serves";
         }
 
@@ -148,7 +175,7 @@ public sealed interface Step {
     /** The process of one that is no member any more ends; its data is set aside. */
     record Retire(MemberSpec member) implements Step {
         @Override
-        public String told() {
+        public String text() {
             return "stop removed member " + member.name();
         }
 
@@ -165,7 +192,7 @@ public sealed interface Step {
         }
 
         @Override
-        public String told() {
+        public String text() {
             return "update the peer URLs of " + label + " to " + joined(peerUrls);
         }
 
@@ -178,13 +205,52 @@ public sealed interface Step {
     /** A member goes on elsewhere, with its id and its data: it stops, its data is moved, it starts there. */
     record Migrate(MemberSpec from, MemberSpec to, MemberId id) implements Step {
         @Override
-        public String told() {
+        public String text() {
             return "stop " + from.name() + ", move its data and start it as " + to.name();
         }
 
         @Override
         public Optional<MemberId> subject() {
             return Optional.of(id);
+        }
+    }
+
+    /** Old revisions are deleted, so that defragmenting frees their space. */
+    record Compact(Revision revision) implements Step {
+        @Override
+        public String text() {
+            return "compact to revision " + revision + "; watchers that are behind must read the keys again";
+        }
+
+        @Override
+        public Optional<MemberId> subject() {
+            return Optional.empty();
+        }
+    }
+
+    /** A member rewrites its database file, and serves nothing meanwhile. */
+    record Defragment(MemberId member, String label) implements Step {
+        @Override
+        public String text() {
+            return "defragment " + label;
+        }
+
+        @Override
+        public Optional<MemberId> subject() {
+            return Optional.of(member);
+        }
+    }
+
+    /** An alarm is lifted. */
+    record Disarm(Alarm alarm, String label) implements Step {
+        @Override
+        public String text() {
+            return "disarm " + alarm.kind() + " of " + label;
+        }
+
+        @Override
+        public Optional<MemberId> subject() {
+            return Optional.empty();
         }
     }
 

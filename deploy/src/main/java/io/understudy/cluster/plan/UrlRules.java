@@ -16,13 +16,13 @@ final class UrlRules {
         if (given.isEmpty()) {
             return Optional.empty();
         }
-        if (given.get().isEmpty()) {
-            return Optional.of(malformed("no peer URL specified"));
-        }
         Optional<String> used = facts.members().stream()
                 .flatMap(member -> member.peerUrls().stream())
                 .map(URI::getScheme)
                 .findFirst();
+        if (given.get().isEmpty()) {
+            return Optional.of(malformed("no peer URL specified", used.orElse("http")));
+        }
         return given.get().stream()
                 .flatMap(url -> problem(url).stream())
                 .findFirst()
@@ -31,7 +31,7 @@ final class UrlRules {
                         .map(url -> "peer URL " + url + " has the scheme " + url.getScheme() + "; the members use "
                                 + used.get())
                         .findFirst())
-                .map(UrlRules::malformed);
+                .map(why -> malformed(why, used.orElse("http")));
     }
 
     private static Optional<String> problem(URI url) {
@@ -54,9 +54,11 @@ final class UrlRules {
         return Optional.empty();
     }
 
-    private static Refusal malformed(String why) {
+    private static Refusal malformed(String why, String scheme) {
         return new Refusal(
-                "peer-url-well-formed", why, "Specify it as http://host:2380, reachable by the other members");
+                "peer-url-well-formed",
+                why,
+                "Specify it as " + scheme + "://host:2380, reachable by the other members");
     }
 
     static Optional<Refusal> notInUse(Step step, ClusterFacts facts) {

@@ -16,6 +16,12 @@ final class Effects {
 
     /** @param before what was seen before the step */
     static boolean isSeen(Step step, ClusterFacts before, ClusterFacts now) {
+        if (step instanceof Step.Start start && !before.quorum().isHeld()) {
+            // Several may have to start before one of them is healthy.
+            return now.named(start.member().name())
+                    .filter(member -> member.answer().isPresent())
+                    .isPresent();
+        }
         if (!now.isConfirmed()) {
             return false;
         }
@@ -41,6 +47,14 @@ final class Effects {
     }
 
     private static boolean isServing(Step step, ClusterFacts before, ClusterFacts now) {
+        if (step instanceof Step.Disarm disarm) {
+            return !now.raised().contains(disarm.alarm());
+        }
+        if (step instanceof Step.Defragment defragment) {
+            return member(now, defragment.member())
+                    .filter(MemberFacts::isHealthy)
+                    .isPresent();
+        }
         if (step instanceof Step.Join join) {
             return member(now, join.id())
                     .filter(member -> member.hasStarted() && member.isHealthy() && isFound(member))

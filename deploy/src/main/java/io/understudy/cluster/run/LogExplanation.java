@@ -3,6 +3,7 @@ package io.understudy.cluster.run;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** Why a member does not start, from the end of its log: etcd's words and what they mean. */
 final class LogExplanation {
@@ -30,12 +31,50 @@ final class LogExplanation {
             Map.entry("couldn't find local name", "its --initial-cluster does not contain its name"),
             Map.entry("permission denied", "it has no permission to read or write its data directory"),
             Map.entry("no space left on device", "its disk is full"),
+            Map.entry(
+                    "flag provided but not defined",
+                    "this version of etcd does not have that flag (machines.*.arguments)"),
             Map.entry("no such host", "a host name in its addresses cannot be resolved"));
+
+    /** What a process ends with: a panic's message, an unknown flag, or a log line of level fatal or panic. */
+    private static final Pattern REASON = Pattern.compile(
+            "panic: .*|flag provided but not defined: .*|(fatal )?error: .*|.*\"level\":\"(fatal|panic)\".*");
+
+    /** Usage text and stack traces, which follow the reason. */
+    private static final Pattern NOISE = Pattern.compile(
+            "\\s+.*|\\s*|Usage:.*|goroutine \\d+ .*|(main|runtime|created by|net|go\\.etcd\\.io|go\\.uber\\.org)[./ ].*\\)?");
+
+    private static final int MOST = 5;
 
     private LogExplanation() {}
 
+    /** The log of the last start: etcd prints its command line first, unless a flag is unknown. */
+    private static List<String> lastStart(List<String> lines) {
+        for (int i = lines.size() - 1; i > 0; i--) {
+            if (lines.get(i).contains("\"msg\":\"Running: \"")
+                    || lines.get(i).startsWith("flag provided but not defined")) {
+                return lines.subList(i, lines.size());
+            }
+        }
+        return lines;
+    }
+
+    /** The lines of the log that state the reason; its last lines without usage text and stack traces if none does. */
+    static List<String> reason(List<String> whole) {
+        List<String> lines = lastStart(whole);
+        List<String> reasons = lines.stream()
+                .filter(line -> REASON.matcher(line).matches())
+                .distinct()
+                .toList();
+        List<String> shown = reasons.isEmpty()
+                ? lines.stream().filter(line -> !NOISE.matcher(line).matches()).toList()
+                : reasons;
+        return shown.subList(Math.max(0, shown.size() - MOST), shown.size());
+    }
+
     /** The line that tells, with its meaning; empty if none does. */
-    static Optional<String> of(List<String> lines) {
+    static Optional<String> of(List<String> whole) {
+        List<String> lines = lastStart(whole);
         for (int i = lines.size() - 1; i >= 0; i--) {
             String line = lines.get(i);
             Optional<String> meaning = MEANINGS.entrySet().stream()

@@ -33,6 +33,10 @@ public record Patience(
         return grown.compareTo(between) > 0 ? grown : between;
     }
 
+    public Patience withLook(Duration newLook) {
+        return new Patience(newLook, between, settle, request, start, catchUp);
+    }
+
     /** Whoever starts processes elsewhere takes longer. */
     public Patience withStart(Duration newStart) {
         return new Patience(look, between, settle, request, newStart, catchUp);

@@ -39,8 +39,8 @@ final class Rollback {
                     return Optional.of("it is already a voting member");
                 }
                 if (facts.isConfirmed()) {
-                    if (step instanceof Step.Join join && work.isRunning(join.member())) {
-                        work.stop(join.member());
+                    if (step instanceof Step.Join join) {
+                        work.stopJoining(join, facts);
                     }
                     work.remove(member);
                 }

@@ -2,6 +2,7 @@ package io.understudy.cluster.run;
 
 import static java.util.stream.Collectors.joining;
 
+import io.understudy.cluster.machine.DataOwner;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.Membership;
@@ -9,25 +10,33 @@ import io.understudy.cluster.membership.OutcomeUnknownException;
 import io.understudy.cluster.membership.RefusedException;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** Does what a step says, once: asks the cluster, or has processes started and stopped. */
 public final class StepWork {
 
     private static final Duration STOP = Duration.ofSeconds(30);
-    /** Characters of a line of a log that people are shown; stack traces are of no use to them. */
+    /** Characters of a line of a log that people are shown. */
     private static final int LINE = 300;
 
     private static final Duration BETWEEN = Duration.ofMillis(50);
 
     private final Membership membership;
     private final Machines machines;
+    /** Members that this run started without data. */
+    private final Set<MemberSpec> started = new HashSet<>();
+
+    private final Set<Step> performed = new HashSet<>();
 
     public StepWork(Membership membership, Machines machines) {
         this.membership = membership;
@@ -41,7 +50,14 @@ public final class StepWork {
      */
     public void begin(Step step, ClusterFacts facts)
             throws RefusedException, OutcomeUnknownException, InterruptedException {
+        Optional<Refusal> obstacle = obstacle(step, facts);
+        if (obstacle.isPresent()) {
+            throw new IllegalStateException(obstacle.get().toString());
+        }
         if (step instanceof Step.AddLearner add) {
+            if (machines.isInUse(add.member())) {
+                machines.retire(add.member());
+            }
             membership.addLearner(add.member().peerUrls());
         } else if (step instanceof Step.Promote promote) {
             facts.member(promote.learner())
@@ -52,6 +68,14 @@ public final class StepWork {
             membership.moveLeader(move.to());
         } else if (step instanceof Step.Remove remove) {
             membership.remove(remove.member());
+        } else if (step instanceof Step.Compact compact) {
+            membership.compact(compact.revision());
+            performed.add(step);
+        } else if (step instanceof Step.Defragment defragment) {
+            membership.defragment(defragment.member());
+            performed.add(step);
+        } else if (step instanceof Step.Disarm disarm) {
+            membership.disarm(disarm.alarm());
         } else if (step instanceof Step.UpdatePeerUrls update) {
             membership.updatePeerUrls(update.member(), update.peerUrls());
         } else {
@@ -59,11 +83,82 @@ public final class StepWork {
         }
     }
 
+    /**
+     * Why the step cannot be taken on its machine: a process uses the data directory, and the data belong to a member that
+     * the step is not about. Data of a removed member of this cluster are no obstacle.
+     */
+    public Optional<Refusal> obstacle(Step step, ClusterFacts facts) {
+        Optional<MemberSpec> place = step.place();
+        if (place.isEmpty() || !machines.isInUse(place.get())) {
+            return Optional.empty();
+        }
+        Optional<DataOwner> owner = machines.owner(place.get());
+        boolean isFree = owner.isPresent()
+                ? owner.get().cluster().equals(facts.cluster())
+                        && (facts.member(owner.get().member()).isEmpty()
+                                || isAbout(step, facts, owner.get().member()))
+                // A member has no log before it has found the others.
+                : !(step instanceof Step.AddLearner);
+        return isFree
+                ? Optional.empty()
+                : Optional.of(new Refusal(
+                        "data-directory-free",
+                        "a process uses the data directory of " + place.get().name()
+                                + owner.map(known -> ", of " + known).orElse(""),
+                        "Stop it, or configure another data directory (machines."
+                                + place.get().name() + ".dataDirectory)"));
+    }
+
+    private static boolean isAbout(Step step, ClusterFacts facts, MemberId member) {
+        return !(step instanceof Step.Retire)
+                && step.subject()
+                        .or(() -> step.place()
+                                .flatMap(place -> facts.named(place.name()))
+                                .map(MemberFacts::id))
+                        .filter(member::equals)
+                        .isPresent();
+    }
+
+    private boolean hasLeft(MemberSpec place, ClusterFacts facts) {
+        return machines.owner(place)
+                .filter(owner -> owner.cluster().equals(facts.cluster())
+                        && facts.member(owner.member()).isEmpty())
+                .isPresent();
+    }
+
+    /** Whether a step with no effect that members show was taken: a compaction or a defragmentation. */
+    public boolean hasPerformed(Step step) {
+        return performed.contains(step);
+    }
+
+    /** Members of the cluster with data on this machine and without a process. */
+    public List<MemberSpec> stopped(ClusterFacts facts) {
+        return machines.places().stream()
+                .filter(place ->
+                        machines.isRunning(place).filter(running -> !running).isPresent())
+                .filter(place -> machines.owner(place)
+                        .filter(owner -> owner.cluster().equals(facts.cluster())
+                                && facts.member(owner.member())
+                                        .filter(member -> member.answer().isEmpty())
+                                        .isPresent())
+                        .isPresent())
+                .toList();
+    }
+
+    /** Bytes left on the disk of a member on this machine; empty if it is elsewhere. */
+    public OptionalLong freeBytes(MemberFacts member) {
+        return machines.place(member.name()).map(machines::freeBytes).orElse(OptionalLong.empty());
+    }
+
     private void order(Step step, ClusterFacts facts) throws InterruptedException {
         if (step instanceof Step.Join join) {
+            if (isRunning(join.member()) && hasLeft(join.member(), facts)) {
+                stop(join.member());
+            }
             if (isRunning(join.member())) {
                 machines.goOnJoining(join.member());
             } else {
+                started.add(join.member());
                 machines.join(join.member(), initialCluster(facts, join.member(), join.id()));
             }
         } else if (step instanceof Step.Start start) {
@@ -100,6 +195,12 @@ public final class StepWork {
                             .noneMatch(other -> !other.id().equals(remove.member())
                                     && (isAt(other, place) || other.name().equals(place.name()))))
                     .filter(this::isRunning)
+                    .filter(place -> machines.owner(place)
+                            .map(new DataOwner(before.cluster(), remove.member())::equals)
+                            .orElseGet(() -> started.contains(place)
+                                    || before.member(remove.member())
+                                            .filter(MemberFacts::hasStarted)
+                                            .isPresent()))
                     .ifPresent(machines::retire);
         }
     }
@@ -117,6 +218,15 @@ public final class StepWork {
                         member.name() + " still runs " + STOP.toSeconds() + " s after the stop request");
             }
             deadline.pause(BETWEEN);
+        }
+    }
+
+    /** Stops the process of a member that failed to join, unless it is another member's. */
+    void stopJoining(Step.Join join, ClusterFacts facts) throws InterruptedException {
+        boolean isOwn = started.contains(join.member())
+                || machines.owner(join.member()).equals(Optional.of(new DataOwner(facts.cluster(), join.id())));
+        if (isOwn && isRunning(join.member())) {
+            stop(join.member());
         }
     }
 
@@ -140,9 +250,10 @@ public final class StepWork {
     /** What the log says about why it does not start; empty if it can't be seen from here. */
     String endOfLog(MemberSpec member) {
         List<String> whole = machines.endOfLog(member);
-        List<String> lines = whole.stream().map(StepWork::shortened).toList();
+        List<String> lines =
+                LogExplanation.reason(whole).stream().map(StepWork::shortened).toList();
         String explained = LogExplanation.of(whole).map(told -> "; " + told).orElse("");
-        return lines.isEmpty() ? "" : explained + "; end of its log:\n  " + String.join("\n  ", lines);
+        return lines.isEmpty() ? "" : explained + "; its log:\n  " + String.join("\n  ", lines);
     }
 
     private static String shortened(String line) {

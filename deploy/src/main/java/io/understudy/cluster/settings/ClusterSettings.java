@@ -57,6 +57,7 @@ public record ClusterSettings(
         machines = List.copyOf(machines);
         requireNothingShared(machines);
         requireConfigured(shape.readReplicas(), machines);
+        requireSameLimit(shape, machines);
     }
 
     /**
@@ -77,12 +78,14 @@ public record ClusterSettings(
     }
 
     private static ClusterSettings from(Configuration all, Map<String, String> flags) {
+        Shape shape = Shape.from(all.at(SHAPE));
         return new ClusterSettings(
                 EtcdSettings.from("core", all.at(CLUSTER)),
                 all.names(MACHINES).stream()
-                        .map(name -> MachineSettings.from(name, all.at(MACHINES + "." + name)))
+                        .map(name -> MachineSettings.from(name, all.at(MACHINES + "." + name))
+                                .withMaxLearners(shape.maxLearners()))
                         .toList(),
-                Shape.from(all.at(SHAPE)),
+                shape,
                 Limits.from(all.at(SHAPE)),
                 SupervisorSettings.from(all.at(SUPERVISOR)),
                 SnapshotSettings.from(all.at(SNAPSHOTS)),
@@ -100,6 +103,20 @@ public record ClusterSettings(
                             "machines " + owner + " and " + machine.name() + " have the same " + owned);
                 }
             });
+        }
+    }
+
+    /** Members with different limits accept different learners, and then their member lists differ. */
+    private static void requireSameLimit(Shape shape, List<MachineSettings> machines) {
+        List<String> limits = machines.stream()
+                .map(machine -> machine.maxLearners().orElse("1"))
+                .distinct()
+                .toList();
+        boolean isDeclared = shape.maxLearners() == 1 || limits.equals(List.of(String.valueOf(shape.maxLearners())));
+        if (!machines.isEmpty() && (limits.size() > 1 || !isDeclared)) {
+            throw new IllegalArgumentException("shape.maxLearners is " + shape.maxLearners()
+                    + ", machines.*.arguments have --max-learners=" + String.join(", ", limits)
+                    + "; all members need the same limit: remove --max-learners from the arguments");
         }
     }
 

@@ -12,8 +12,8 @@ import java.util.Set;
  * @param standbys learners that take a dead voter's place
  * @param readReplicas names of the machines whose learners are there to be read from
  * @param readReplicasAreStandbys whether those may take a dead voter's place, too; then each of them counts as a standby
- * @param maxLearners how many learners the members allow ({@code --max-learners}); before etcd 3.6 it is 1 whatever this
- *     says
+ * @param maxLearners how many learners the members allow; every member is started with it ({@code ETCD_MAX_LEARNERS}).
+ *     Before etcd 3.6 the limit is 1 and the variable is ignored
  */
 public record Shape(
         int voters, int standbys, Set<String> readReplicas, boolean readReplicasAreStandbys, int maxLearners) {

@@ -26,6 +26,7 @@ public record ClusterStatus(ClusterFacts facts, String tolerance, List<Warning> 
     public boolean isHealthy() {
         return facts.isConfirmed()
                 && facts.alarms().isEmpty()
+                && facts.divergence().isNone()
                 && facts.members().stream().allMatch(MemberFacts::isHealthy);
     }
 
@@ -47,6 +48,11 @@ public record ClusterStatus(ClusterFacts facts, String tolerance, List<Warning> 
     /** Without a quorum nobody is healthy; how many voters answer tells how many are missing. */
     private static String tolerance(ClusterFacts facts) {
         Quorum quorum = facts.quorum();
+        if (!quorum.isHeld() && facts.verdict() != ClusterFacts.Verdict.LOST) {
+            return facts.verdict() == ClusterFacts.Verdict.HELD
+                    ? "quorum held, but too few voting members responded in time"
+                    : "quorum unknown: too few voting members responded in time";
+        }
         if (!quorum.isHeld()) {
             long answering = facts.voters().stream()
                     .filter(voter -> voter.answer().isPresent())

@@ -8,6 +8,7 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.Confirming;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Preflight;
 import io.understudy.cluster.quorum.Quorum;
 import io.understudy.etcd.EtcdVersion;
 import java.util.Comparator;
@@ -26,6 +27,7 @@ final class Warnings {
 
     private static final List<Function<ClusterFacts, Optional<Warning>>> RULES = List.of(
             Warnings::quorumLost,
+            Warnings::membersDiffer,
             Warnings::unconfirmed,
             Warnings::neverStarted,
             Warnings::twoMembers,
@@ -44,6 +46,11 @@ final class Warnings {
         Quorum quorum = facts.quorum();
         if (quorum.isHeld()) {
             return Optional.empty();
+        }
+        if (facts.verdict() != ClusterFacts.Verdict.LOST) {
+            return Optional.of(new Warning(
+                    "no-response",
+                    facts.silence() + ". This is not proof of a failure: retry with a longer --timeout"));
         }
         List<MemberFacts> left = facts.members().stream()
                 .filter(member -> member.answer().isPresent())
@@ -68,6 +75,11 @@ final class Warnings {
     private static String told(MemberFacts member) {
         MemberAnswer answer = member.answer().orElseThrow();
         return member.label() + " (revision " + answer.revision().value() + ", raft index " + answer.raftIndex() + ")";
+    }
+
+    private static Optional<Warning> membersDiffer(ClusterFacts facts) {
+        return Preflight.contradiction(facts)
+                .map(refusal -> new Warning("members-differ", refusal.why() + ". " + refusal.wayOut()));
     }
 
     private static Optional<Warning> unconfirmed(ClusterFacts facts) {

@@ -28,6 +28,9 @@ final class SupervisorMeters {
                 .gauge(machines, SupervisorMeters::received)
                 .register(meters);
         look(meters, supervisor, ClusterMeter.TOLERANCE, facts -> facts.quorum().tolerance());
+        look(meters, supervisor, ClusterMeter.MEMBERS_DIFFERING, facts -> facts.divergence()
+                .members()
+                .size());
         gauge(
                 meters,
                 supervisor,

@@ -150,10 +150,11 @@ class GoalPropertyTest {
                 number.map(each -> new AddMember(FactsFixture.place(each), false)),
                 number.map(each -> new PromoteMember(new MemberId(each))),
                 number.map(each -> new RemoveMember(new MemberId(each))),
+                number.map(each -> new DemoteMember(new MemberId(each), FactsFixture.place(each))),
                 number.map(each -> new MoveLeadership(new MemberId(each))),
                 Combinators.combine(number, number)
                         .as((old, place) ->
-                                new ReplaceMember(new MemberId(old), FactsFixture.place(place), old % 2 == 0)),
+                                new ReplaceMember(new MemberId(old), FactsFixture.place(place), true, old % 2 == 0)),
                 Combinators.combine(number, number)
                         .as((old, place) -> new MigrateMember(
                                 new MemberId(old), FactsFixture.place(old), FactsFixture.place(place))),

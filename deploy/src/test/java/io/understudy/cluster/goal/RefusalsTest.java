@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.Divergence;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Plan.Planned;
@@ -13,9 +16,14 @@ import io.understudy.cluster.plan.Step;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
 import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -55,7 +63,8 @@ class RefusalsTest {
 
     @Test
     void withOneOfFiveDownMembersAreAdded() {
-        assertThat(told(new AddMember(FactsFixture.place(6), true), FactsFixture.voters(true, true, true, true, false)))
+        assertThat(steps(
+                        new AddMember(FactsFixture.place(6), true), FactsFixture.voters(true, true, true, true, false)))
                 .containsExactly(
                         "add m6 as a learner at http://10.0.0.6:2380",
                         "start m6 without data and wait until it serves",
@@ -67,7 +76,7 @@ class RefusalsTest {
     void anUpgradeRestartsThoseOfAnotherVersionOneByOneTheLeaderLast() {
         ClusterFacts begun = FactsFixture.withVersion(THREE, 3, "3.5.31", Duration.ZERO);
 
-        assertThat(told(new Roll(FactsFixture.STARTED, EtcdVersion.parse("3.5.31")), begun))
+        assertThat(steps(new Roll(FactsFixture.STARTED, EtcdVersion.parse("3.5.31")), begun))
                 .containsExactly(
                         "restart m2 as 3.5.31 and wait until it serves",
                         "move leadership to m2",
@@ -93,7 +102,7 @@ class RefusalsTest {
         assertThat(refusal.rule()).isEqualTo("versions-close");
         assertThat(refusal.why()).contains("3.3.27", "3.5.30");
         assertThat(refusal.wayOut()).contains("understudy cluster roll");
-        assertThat(told(add, FactsFixture.withVersion(THREE, 2, "3.4.30", Duration.ZERO)))
+        assertThat(steps(add, FactsFixture.withVersion(THREE, 2, "3.4.30", Duration.ZERO)))
                 .isNotEmpty();
     }
 
@@ -106,9 +115,9 @@ class RefusalsTest {
 
         assertThat(refusal.rule()).isEqualTo("clocks-agree");
         assertThat(refusal.why()).contains("clock of m2 is 6 s ahead of that of m1");
-        assertThat(told(add, FactsFixture.withVersion(behind, 2, "3.5.30", Duration.ofSeconds(1))))
+        assertThat(steps(add, FactsFixture.withVersion(behind, 2, "3.5.30", Duration.ofSeconds(1))))
                 .isNotEmpty();
-        assertThat(told(
+        assertThat(steps(
                         new RemoveMember(new MemberId(3)),
                         FactsFixture.withVersion(behind, 2, "3.5.30", Duration.ofSeconds(2))))
                 .containsExactly("remove m3 permanently");
@@ -116,24 +125,134 @@ class RefusalsTest {
 
     @Test
     void aDeadVoterGoesBeforeItsSuccessorComes() {
-        assertThat(told(
-                        new ReplaceMember(new MemberId(3), FactsFixture.place(4), true),
+        assertThat(steps(
+                        new ReplaceMember(new MemberId(3), FactsFixture.place(4), true, true),
                         FactsFixture.voters(true, true, false)))
                 .startsWith("remove m3 permanently", "add m4 as a learner at http://10.0.0.4:2380")
                 .endsWith("promote m4");
     }
 
     @Test
+    void aDemotedVoterIsRemovedAndJoinsAgainAsALearner() {
+        assertThat(steps(new DemoteMember(new MemberId(1), FactsFixture.place(1)), THREE))
+                .startsWith(
+                        "move leadership to m2", "remove m1 permanently", "add m1 as a learner at http://10.0.0.1:2380")
+                .endsWith("wait until m1 is in sync with the leader");
+    }
+
+    @Test
+    void noVoterIsDemotedWhoseVoteIsNeeded() {
+        Refusal refusal = refusal(
+                new DemoteMember(new MemberId(2), FactsFixture.place(2)), FactsFixture.voters(true, true, false));
+
+        assertThat(refusal.rule()).isEqualTo("quorum-survives");
+    }
+
+    /** The only change is the one that heals. */
+    @Test
+    void whereMemberListsDifferOnlyTheMemberApartIsRemoved() {
+        ClusterFacts apart = new ClusterFacts(
+                THREE.cluster(),
+                THREE.members(),
+                true,
+                List.of(),
+                THREE.at(),
+                new Divergence(Set.of(new MemberId(1)), true, List.of("m1 lists 4 members")),
+                Map.of());
+
+        assertThat(refusal(new AddMember(FactsFixture.place(4), true), apart).rule())
+                .isEqualTo("members-agree");
+        assertThat(refusal(new RemoveMember(new MemberId(2)), apart).wayOut()).startsWith("Remove m1");
+        assertThat(steps(new RemoveMember(new MemberId(1)), apart))
+                .containsExactly("move leadership to m2", "remove m1 permanently");
+    }
+
+    @Test
+    void aMemberWhoseHashDiffersFromAMajorityIsRemovedBeforeItsAlarmIsDisarmed() {
+        ClusterFacts corrupt = withAlarm(THREE, 3, "CORRUPT");
+
+        assertThat(steps(repair(Map.of(1, 5L, 2, 5L, 3, 6L)), corrupt))
+                .containsExactly("remove m3 permanently", "disarm CORRUPT of m3");
+        assertThat(refusal(repair(Map.of(1, 5L, 2, 6L, 3, 7L)), corrupt).rule()).isEqualTo("hash-majority");
+        assertThat(refusal(repair(Map.of(1, 5L, 3, 6L)), corrupt).rule()).isEqualTo("hash-majority");
+        assertThat(refusal(repair(Map.of(1, 5L, 2, 5L, 3, 5L)), corrupt).rule()).isEqualTo("corruption-confirmed");
+    }
+
+    @Test
+    void aFullDatabaseIsDefragmentedMemberByMemberTheLeaderLast() {
+        ClusterFacts full = withAlarm(FactsFixture.withLearner(THREE, true, 0), 2, "NOSPACE");
+
+        assertThat(steps(repair(Map.of()), full))
+                .containsExactly(
+                        "compact to revision 9; watchers that are behind must read the keys again",
+                        "defragment m4",
+                        "defragment m2",
+                        "defragment m3",
+                        "move leadership to m2",
+                        "defragment m1",
+                        "disarm NOSPACE of m2");
+    }
+
+    /** Of three, one that defragments is one too many. */
+    @Test
+    void nothingIsDefragmentedWithoutASpareHealthyMember() {
+        assertThat(refusal(repair(Map.of()), withAlarm(FactsFixture.voters(true, true, false), 2, "NOSPACE"))
+                        .rule())
+                .isEqualTo("quorum-survives");
+    }
+
+    private static RepairCluster repair(Map<Integer, Long> hashes) {
+        return new RepairCluster(
+                new Revision(9),
+                hashes.entrySet().stream()
+                        .collect(Collectors.toMap(
+                                each -> new MemberId(each.getKey()), each -> List.of(each.getValue(), 1L))),
+                step -> false,
+                facts -> List.of(),
+                member -> OptionalLong.empty());
+    }
+
+    private static ClusterFacts withAlarm(ClusterFacts facts, int number, String kind) {
+        String error = "memberID:" + number + "  alarm:" + kind;
+        List<MemberFacts> members = facts.members().stream()
+                .map(member -> new MemberFacts(
+                        member.id(),
+                        member.name(),
+                        member.role(),
+                        member.peerUrls(),
+                        member.clientUrls(),
+                        member.answer().map(answer -> withError(answer, error)),
+                        member.peers(),
+                        member.process()))
+                .toList();
+        return new ClusterFacts(facts.cluster(), members, facts.isConfirmed(), List.of(kind), facts.at());
+    }
+
+    private static MemberAnswer withError(MemberAnswer answer, String error) {
+        return new MemberAnswer(
+                answer.version(),
+                answer.leader(),
+                answer.raftTerm(),
+                answer.raftIndex(),
+                answer.appliedIndex(),
+                answer.revision(),
+                answer.databaseBytes(),
+                answer.databaseBytesInUse(),
+                answer.reachesQuorum(),
+                List.of(error));
+    }
+
+    @Test
     void aStandbyTakesThePlaceOfTheDeadInTwoSteps() {
         ClusterFacts facts = FactsFixture.withLearner(FactsFixture.voters(true, true, false), true, 0);
 
-        assertThat(told(new ReplaceMember(new MemberId(3), FactsFixture.place(4), true), facts))
+        assertThat(steps(new ReplaceMember(new MemberId(3), FactsFixture.place(4), true, true), facts))
                 .containsExactly("remove m3 permanently", "promote m4");
     }
 
     @Test
     void aHealthyVoterStaysUntilItsSuccessorVotes() {
-        assertThat(told(new ReplaceMember(new MemberId(2), FactsFixture.place(4), false), THREE))
+        assertThat(steps(new ReplaceMember(new MemberId(2), FactsFixture.place(4), true, false), THREE))
                 .endsWith("promote m4", "remove m2 permanently");
     }
 
@@ -141,15 +260,15 @@ class RefusalsTest {
     void aVoterThatIsSlowForAMomentStaysUntilItsSuccessorVotes() {
         ClusterFacts joined = FactsFixture.withLearner(FactsFixture.voters(true, true, false), true, 0);
 
-        assertThat(told(new ReplaceMember(new MemberId(3), FactsFixture.place(4), false), joined))
+        assertThat(steps(new ReplaceMember(new MemberId(3), FactsFixture.place(4), true, false), joined))
                 .containsExactly("promote m4", "remove m3 permanently");
     }
 
     @Test
     void theLeaderHandsOverBeforeItIsRemovedOrRestarted() {
-        assertThat(told(new RemoveMember(new MemberId(1)), THREE))
+        assertThat(steps(new RemoveMember(new MemberId(1)), THREE))
                 .containsExactly("move leadership to m2", "remove m1 permanently");
-        assertThat(told(new Roll(FactsFixture.STARTED.plusSeconds(1), null), FactsFixture.withLearner(THREE, true, 0)))
+        assertThat(steps(new Roll(FactsFixture.STARTED.plusSeconds(1), null), FactsFixture.withLearner(THREE, true, 0)))
                 .containsExactly(
                         "restart m4 and wait until it serves",
                         "restart m2 and wait until it serves",
@@ -174,7 +293,7 @@ class RefusalsTest {
 
     @Test
     void threeGrowToFiveOneAfterTheOther() {
-        assertThat(told(new Scale(5, List.of(FactsFixture.place(4), FactsFixture.place(5))), THREE))
+        assertThat(steps(new Scale(5, List.of(FactsFixture.place(4), FactsFixture.place(5))), THREE))
                 .containsExactly(
                         "add m4 as a learner at http://10.0.0.4:2380",
                         "start m4 without data and wait until it serves",
@@ -206,8 +325,8 @@ class RefusalsTest {
         ClusterFacts facts = FactsFixture.withNeverStarted(THREE, Role.LEARNER, FactsFixture.peer(9));
 
         assertThat(refusal(new RemoveMember(new MemberId(2)), facts).rule()).isEqualTo("one-change-at-a-time");
-        assertThat(told(new AddMember(FactsFixture.place(9), false), facts)).hasSize(2);
-        assertThat(told(new RemoveMember(new MemberId(99)), facts)).containsExactly("remove 63 permanently");
+        assertThat(steps(new AddMember(FactsFixture.place(9), false), facts)).hasSize(2);
+        assertThat(steps(new RemoveMember(new MemberId(99)), facts)).containsExactly("remove 63 permanently");
     }
 
     @Test
@@ -271,7 +390,7 @@ class RefusalsTest {
         return ((Plan.Refused) plan).refusals().get(0);
     }
 
-    private static List<String> told(Goal goal, ClusterFacts facts) {
+    private static List<String> steps(Goal goal, ClusterFacts facts) {
         Plan plan = goal.plan(facts);
         assertThat(plan).isInstanceOf(Plan.Steps.class);
         return ((Plan.Steps) plan).steps().stream().map(Planned::told).toList();

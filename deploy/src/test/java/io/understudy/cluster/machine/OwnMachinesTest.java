@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -79,6 +80,15 @@ final class OwnMachinesTest {
         assertThat(arguments())
                 .contains("--initial-cluster-state=existing")
                 .doesNotContain("--initial-cluster=one=http://127.0.0.1:11");
+    }
+
+    /** etcd before 3.6 does not start with the flag; it ignores the variable. */
+    @Test
+    void passesTheLimitOfLearnersAsAVariable() {
+        EtcdFlags flags = EtcdFlags.resuming(machine.withMaxLearners(2));
+        assertThat(flags.environment()).containsExactly(Map.entry("ETCD_MAX_LEARNERS", "2"));
+        assertThat(flags.arguments()).noneMatch(argument -> argument.contains("max-learners"));
+        assertThat(flags.variables()).contains("ETCD_MAX_LEARNERS=\"2\"");
     }
 
     @Test

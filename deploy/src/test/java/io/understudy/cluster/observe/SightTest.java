@@ -9,11 +9,15 @@ import io.etcd.jetcd.api.StatusResponse;
 import io.understudy.cluster.observe.Look.Answers;
 import io.understudy.etcd.Endpoint;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
 import java.net.URI;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Whose list of members counts. */
@@ -52,10 +56,74 @@ final class SightTest {
                 .isTrue();
     }
 
+    /** One member accepted a learner that the others rejected; its list has the highest term. */
+    @Test
+    void theListOfAMajorityCountsAndTheOthersAreNamed() {
+        List<Endpoint> at = Stream.of(1, 2, 3)
+                .map(port -> Endpoint.of(URI.create("http://127.0.0.1:" + port)))
+                .toList();
+        List<Member> three = Stream.of(1, 2, 3)
+                .map(id -> Member.newBuilder().setID(id).setName("m" + id).build())
+                .toList();
+        List<Member> four = Stream.concat(three.stream(), Stream.of(LEARNER)).toList();
+        List<Reply> replies = Stream.of(0, 1, 2)
+                .map(index -> reply(at.get(index), index + 1, "3.6.16"))
+                .toList();
+        List<Listing> lists = List.of(
+                new Listing(at.get(0), new ClusterId(CLUSTER), four, 9, true),
+                new Listing(at.get(1), new ClusterId(CLUSTER), three, 2, true),
+                new Listing(at.get(2), new ClusterId(CLUSTER), three, 2, true));
+
+        ClusterFacts facts =
+                new Sight(at, new Answers(replies, lists, Map.of(), lists, Map.of(), Set.of()), null).facts(Instant.EPOCH);
+
+        assertThat(facts.members()).hasSize(3);
+        assertThat(facts.divergence().hasMajority()).isTrue();
+        assertThat(facts.divergence().members()).containsExactly(new MemberId(1));
+        assertThat(facts.divergence().texts()).contains("m1 lists 4 members: 9, m1, m2, m3");
+    }
+
+    /** Silence proves nothing, a refused connection and a member without a leader do. */
+    @Test
+    void aQuorumIsLostOnlyWhereNoneCanBeAmongTheSilent() {
+        assertThat(verdict(Map.of(GATEWAY, Failure.timeout(Duration.ofSeconds(5)))))
+                .isEqualTo(ClusterFacts.Verdict.UNKNOWN);
+        assertThat(verdict(Map.of(GATEWAY, new Failure("connection refused", false))))
+                .isEqualTo(ClusterFacts.Verdict.LOST);
+    }
+
+    /** Of three voting members one answers without a leader, one refuses, and two clients URLs lead to the others. */
+    private static ClusterFacts.Verdict verdict(Map<Endpoint, Failure> failures) {
+        List<Member> voters = Stream.of(1, 2, 3)
+                .map(id -> Member.newBuilder()
+                        .setID(id)
+                        .setName("m" + id)
+                        .addClientURLs((id == 1 ? MEMBER : GATEWAY).uri().toString())
+                        .build())
+                .toList();
+        Reply leaderless = new Reply(
+                MEMBER,
+                StatusResponse.newBuilder()
+                        .setHeader(ResponseHeader.newBuilder()
+                                .setClusterId(CLUSTER)
+                                .setMemberId(1))
+                        .setVersion("3.6.16")
+                        .build(),
+                Optional.of(Failure.timeout(Duration.ofSeconds(5))),
+                Reply.Page.NONE);
+        Listing listing = new Listing(MEMBER, new ClusterId(CLUSTER), voters, 2, false);
+        return new Sight(
+                        List.of(GATEWAY, MEMBER),
+                        new Answers(List.of(leaderless), List.of(listing), failures, List.of(), Map.of(), Set.of()),
+                        null)
+                .facts(Instant.EPOCH)
+                .verdict();
+    }
+
     private static ClusterFacts facts(List<Reply> replies, Listing... listings) {
         return new Sight(
                         List.of(GATEWAY, MEMBER),
-                        new Answers(replies, List.of(listings), Map.of(), Map.of(), Set.of()),
+                        new Answers(replies, List.of(listings), Map.of(), List.of(), Map.of(), Set.of()),
                         null)
                 .facts(Instant.EPOCH);
     }
@@ -69,7 +137,7 @@ final class SightTest {
                                 .setMemberId(member))
                         .setVersion(version)
                         .build(),
-                true,
+                Optional.empty(),
                 Reply.Page.NONE);
     }
 

@@ -86,7 +86,7 @@ class InterruptedChangeIT {
                     .until(() -> cluster.facts().quorum().healthy() == 2);
 
             MemberSpec successor = cluster.machines.newPlaceBehindProxies();
-            finishesHoweverOftenInterrupted(cluster, new ReplaceMember(deadId, successor, true));
+            finishesHoweverOftenInterrupted(cluster, new ReplaceMember(deadId, successor, true, true));
             assertThat(cluster.facts().quorum()).hasToString("3 voters, 3 healthy, 2 needed: survives 1 failure");
 
             // Processes tell when they started to no more than a hundredth of a second.

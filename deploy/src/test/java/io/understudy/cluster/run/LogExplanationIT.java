@@ -14,6 +14,7 @@ import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -76,6 +77,31 @@ final class LogExplanationIT {
 
         assertThatItEndsWith(
                 "PeerURLs: no match found for existing member", "a different peer URL for a member than the cluster");
+    }
+
+    /** The reason is above the usage text. */
+    @Test
+    void oneWithAFlagThatItsVersionDoesNotHave() {
+        learner.stop();
+        learner.arguments("--no-such-flag=1");
+
+        learner.launch();
+
+        await().atMost(Duration.ofSeconds(30)).until(() -> !learner.isAlive());
+        assertThat(LogExplanation.reason(learner.log().tail(400)))
+                .containsExactly("flag provided but not defined: -no-such-flag");
+    }
+
+    @Test
+    void aPanicIsShownByItsMessage() {
+        assertThat(LogExplanation.reason(List.of(
+                        "{\"level\":\"info\",\"msg\":\"Running: \"}",
+                        "panic: freepages: failed to get all reachable pages",
+                        "",
+                        "goroutine 1 [running]:",
+                        "main.main()",
+                        "\tgo.etcd.io/etcd/server/v3@v3.6.16/main.go:31 +0x28")))
+                .containsExactly("panic: freepages: failed to get all reachable pages");
     }
 
     @Test

@@ -88,6 +88,21 @@ final class ClusterSettingsTest {
         assertThat(settings.snapshots().directory()).isEmpty();
     }
 
+    /** A member with another limit accepts learners that the others reject. */
+    @Test
+    void allMachinesHaveTheDeclaredLimitOfLearners() throws IOException {
+        String machines = """
+                cluster: {endpoints: http://127.0.0.1:1}
+                machines:
+                  one: {peerUrls: http://127.0.0.1:11, clientUrls: http://127.0.0.1:1, dataDirectory: /1}
+                  two: {peerUrls: http://127.0.0.1:12, clientUrls: http://127.0.0.1:2, dataDirectory: /2%s}
+                shape: {maxLearners: 2}
+                """;
+        assertThat(load(machines.formatted("")).machines())
+                .allSatisfy(machine -> assertThat(machine.maxLearners()).contains("2"));
+        refused(machines.formatted(", arguments: --max-learners=3"), "all members need the same limit");
+    }
+
     @Test
     void refusesAnEvenNumberOfVoters() {
         refused("""

@@ -1,0 +1,42 @@
+package io.understudy.cluster.goal;
+
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Goal;
+import io.understudy.cluster.plan.NextStep;
+import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Planner;
+import io.understudy.cluster.plan.Step;
+import io.understudy.vocabulary.MemberId;
+
+/**
+ * A voting member becomes a learner. etcd has no request for this: the member is removed, its data are kept aside, and it
+ * joins again without data.
+ *
+ * @param voter its ID as a voting member, which does not return
+ * @param member the same place as a learner
+ */
+public record DemoteMember(MemberId voter, MemberSpec member) implements Goal, NextStep {
+
+    @Override
+    public Plan plan(ClusterFacts facts) {
+        return Planner.plan(facts, this);
+    }
+
+    @Override
+    public boolean undoes(Step step) {
+        return arrival().undoes(step);
+    }
+
+    @Override
+    public Next after(ClusterFacts facts) {
+        return facts.member(voter).filter(MemberFacts::isVoter).isPresent()
+                ? new RemoveMember(voter).after(facts)
+                : arrival().after(facts);
+    }
+
+    private AddMember arrival() {
+        return new AddMember(member, false);
+    }
+}

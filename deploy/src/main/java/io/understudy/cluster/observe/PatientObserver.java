@@ -1,0 +1,57 @@
+package io.understudy.cluster.observe;
+
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Repeats a look in which members did not answer in time, with a longer timeout, while this machine itself runs late. So a
+ * verdict does not depend on the load of the operator's machine.
+ */
+public final class PatientObserver implements ClusterObserver {
+
+    private static final Logger log = LoggerFactory.getLogger(PatientObserver.class);
+
+    private static final int ATTEMPTS = 4;
+
+    /** Late for this part of the timeout, a machine is too busy to judge others. */
+    private static final int PART = 10;
+
+    private final ClusterObserver observer;
+
+    public PatientObserver(ClusterObserver observer) {
+        this.observer = observer;
+    }
+
+    @Override
+    public ClusterFacts observe(Duration patience) throws InterruptedException {
+        for (int attempt = 1; ; attempt++) {
+            Duration timeout = patience.multipliedBy(1L << (attempt - 1));
+            try (Lateness lateness = Lateness.measure()) {
+                try {
+                    ClusterFacts facts = observer.observe(timeout);
+                    boolean isInTime = facts.failures().values().stream().noneMatch(Failure::isTimeout);
+                    if (isInTime || !isLate(lateness, timeout, attempt)) {
+                        return facts;
+                    }
+                } catch (UnobservableException e) {
+                    if (!isLate(lateness, timeout, attempt)) {
+                        throw e;
+                    }
+                }
+            }
+        }
+    }
+
+    private static boolean isLate(Lateness lateness, Duration timeout, int attempt) {
+        Duration late = lateness.total();
+        boolean isLate = attempt < ATTEMPTS && late.multipliedBy(PART).compareTo(timeout) > 0;
+        if (isLate) {
+            log.atInfo()
+                    .addKeyValue("late_ms", late.toMillis())
+                    .addKeyValue("timeout_ms", timeout.toMillis())
+                    .log("this machine is overloaded; repeating the observation with a longer timeout");
+        }
+        return isLate;
+    }
+}
