@@ -279,7 +279,9 @@ final class Tail implements AutoCloseable {
         boolean isLive = opening == null && head != null && !position.revision().isBefore(head);
         boolean drops = opening != null && opening.dropsCommits();
         if (isTooLarge && !fragments && isReplaceable() && (isLive || drops)) {
-            Revision next = drops && opening != null ? opening.start() : position.revision().next();
+            Revision next = drops && opening != null
+                    ? opening.start()
+                    : position.revision().next();
             large = new CommitTooLarge(next, maxCommitBytes, maxCommitBytes);
             return;
         }
