@@ -51,7 +51,7 @@ final class TakeOverFiguresIT {
             link.delay(Duration.ofMillis(delayMillis));
             URI source = URI.create("http://127.0.0.1:" + link.port());
             URI target = sites.target.clientUrls().get(0);
-            fill(sites.client(sites.source), keys, leases);
+            fill(sites.client(sites.source).with(Mirrors.PATIENCE), keys, leases);
             long began = System.nanoTime();
             MirrorProcess mirror = sites.opened(Mirrors.start(TwoSites.mirror(source, target)));
             awaitSynced(mirror, source);
@@ -107,8 +107,8 @@ final class TakeOverFiguresIT {
 
     /** From the acknowledgement of a write at the source until the target has it, in milliseconds, sorted. */
     private static List<Long> lags(TwoSites sites) {
-        Calls source = sites.client(sites.source);
-        Calls target = sites.client(sites.target);
+        Calls source = sites.client(sites.source).with(Mirrors.PATIENCE);
+        Calls target = sites.client(sites.target).with(Mirrors.PATIENCE);
         List<Long> lags = new ArrayList<>();
         ByteString key = ByteString.copyFromUtf8("/app/lag");
         for (int i = 0; i < SAMPLES; i++) {
