@@ -297,7 +297,8 @@ final class ActiveMirrorIT {
         if (!found.isEmpty() && found.get(0).getValue().equals(holder)) {
             try {
                 var unused = CLUSTERS.target()
-                        .etcdctl("lease", "revoke", Long.toHexString(found.get(0).getLease()));
+                        .etcdctl(
+                                "lease", "revoke", Long.toHexString(found.get(0).getLease()));
             } catch (IllegalStateException e) {
                 LOG.info("lease not revoked: {}", e.getMessage());
             }

@@ -104,8 +104,12 @@ record EtcdFlags(Map<String, String> values) {
     /** As variables, a line each, in the form of systemd's environment files. */
     List<String> variables() {
         return values.entrySet().stream()
-                .map(flag -> "ETCD_" + flag.getKey().toUpperCase(Locale.ROOT).replace('-', '_') + "=\""
+                .map(flag -> variable(flag.getKey()) + "=\""
                         + flag.getValue().replace("\\", "\\\\").replace("\"", "\\\"") + "\"")
                 .toList();
+    }
+
+    private static String variable(String flag) {
+        return "ETCD_" + flag.toUpperCase(Locale.ROOT).replace('-', '_');
     }
 }

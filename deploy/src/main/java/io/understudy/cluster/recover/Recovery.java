@@ -297,7 +297,8 @@ public final class Recovery {
                 .filter(each -> each.isStopped() && facts.named(each.name()).isPresent())
                 .toList();
         List<String> names = stopped.stream().map(Remains::name).toList();
-        if (!stopped.isEmpty() && operator.confirms("start " + String.join(", ", names) + " with their existing data")) {
+        if (!stopped.isEmpty()
+                && operator.confirms("start " + String.join(", ", names) + " with their existing data")) {
             stopped.forEach(each -> control.start(each.machine().member()));
         }
         ClusterFacts now = facts;

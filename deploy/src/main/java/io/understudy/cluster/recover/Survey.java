@@ -113,7 +113,8 @@ public record Survey(
      * @throws RecoveryException they differ, lack revisions, or do not respond
      */
     String verify(List<MachineSettings> members, long least, Duration deadline) {
-        String names = String.join(", ", members.stream().map(MachineSettings::name).toList());
+        String names =
+                String.join(", ", members.stream().map(MachineSettings::name).toList());
         long revision = members.stream()
                 .map(machine -> Waiting.until(
                         deadline,
@@ -145,7 +146,8 @@ public record Survey(
                         .distinct()
                         .count()
                 <= 1;
-        if (isComparable && hashes.stream().map(HashKVResponse::getHash).distinct().count() > 1) {
+        if (isComparable
+                && hashes.stream().map(HashKVResponse::getHash).distinct().count() > 1) {
             throw new RecoveryException(
                     names + " differ at revision " + revision + ". The old data is kept beside the data directories",
                     null);

@@ -222,7 +222,7 @@ class RefusalsTest {
                         member.peerUrls(),
                         member.clientUrls(),
                         member.answer().map(answer -> withError(answer, error)),
-                        member.peers(),
+                        member.measurements(),
                         member.process()))
                 .toList();
         return new ClusterFacts(facts.cluster(), members, facts.isConfirmed(), List.of(kind), facts.at());

@@ -15,8 +15,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -74,8 +74,8 @@ final class SightTest {
                 new Listing(at.get(1), new ClusterId(CLUSTER), three, 2, true),
                 new Listing(at.get(2), new ClusterId(CLUSTER), three, 2, true));
 
-        ClusterFacts facts =
-                new Sight(at, new Answers(replies, lists, Map.of(), lists, Map.of(), Set.of()), null).facts(Instant.EPOCH);
+        ClusterFacts facts = new Sight(at, new Answers(replies, lists, Map.of(), lists, Map.of(), Set.of()), null)
+                .facts(Instant.EPOCH);
 
         assertThat(facts.members()).hasSize(3);
         assertThat(facts.divergence().hasMajority()).isTrue();

@@ -102,7 +102,7 @@ final class EnumValues {
         Map<String, Type> methods = new HashMap<>();
         Map<Descriptor, Type> types = new HashMap<>();
         for (EtcdMethod method : EtcdMethod.ALL) {
-            String[] name = method.fullName().split("[./]");
+            String[] name = method.fullName().split("[./]", -1);
             Descriptor request = method.fullName().startsWith(PACKAGE) ? schema.request(name[1], name[2]) : null;
             if (request != null && hasEnum(request, new HashSet<>())) {
                 methods.put(method.fullName(), type(request, types));

@@ -33,6 +33,7 @@ final class RecognisedConsumer implements FeedConsumer {
     private final FeedSource source;
     /** Whether the feed itself verified the history, as it found a commit too large. */
     private boolean replaced;
+
     private final BooleanSupplier abandoned;
 
     /** @param abandoned whether another cluster is to be followed, so that this history matters no more */
