@@ -1,6 +1,5 @@
 package io.understudy.cli;
 
-import io.etcd.jetcd.api.HashKVResponse;
 import io.understudy.cluster.goal.RepairCluster;
 import io.understudy.cluster.membership.OutcomeUnknownException;
 import io.understudy.cluster.membership.RefusedException;
@@ -88,8 +87,7 @@ final class ClusterRepairCommand implements Callable<Integer> {
         Map<MemberId, List<Long>> hashes = new HashMap<>();
         for (MemberFacts voter : seen.facts().healthyVoters()) {
             try {
-                HashKVResponse answer = seen.membership().hash(voter.id(), revision);
-                hashes.put(voter.id(), List.of(Integer.toUnsignedLong(answer.getHash()), answer.getCompactRevision()));
+                hashes.put(voter.id(), seen.membership().hash(voter.id(), revision));
             } catch (RefusedException | OutcomeUnknownException e) {
                 seen.notes("no hash of " + voter.label() + ": " + e.getMessage());
             }

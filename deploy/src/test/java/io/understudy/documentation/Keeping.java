@@ -112,6 +112,8 @@ record Keeping(String document, String beginning, List<String> by) {
 
             docs/operate/upgrade.md | $ understudy cluster roll --to-version | upgrade "roll --to-version"
 
+            docs/performance.md | mvn verify -Plong -Dpart=speed | maven
+
             deploy/src/main/dist/compose/README.md | mkdir | self-check "read_at gateway"; nobody: needs an engine and the images of others
             deploy/src/main/dist/compose/README.md | docker compose exec | self-check "supervise status"; TurnIT "pause"; nobody: needs an engine and the images of others
 

@@ -34,6 +34,7 @@ import io.understudy.tls.TlsFileException;
 import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
 import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.Locale;
@@ -112,7 +113,7 @@ final class EtcdSource implements GatewaySource {
                 forwarded,
                 compacted -> {
                     if (isFollowed()) {
-                        replica.compacted(compacted);
+                        replica.compacted(new Revision(compacted));
                     }
                 },
                 () -> permissions != null && permissions.isEnforced(),
@@ -191,7 +192,7 @@ final class EtcdSource implements GatewaySource {
         return settings.members().shown();
     }
 
-    /** Not while the replica still follows the former primary, whose revisions are others. */
+    /** Not while the replica still follows the former primary, which has other revisions. */
     private boolean isFollowed() {
         ClusterId followed = replica.cluster();
         return followed != null && followed.equals(cluster());

@@ -155,11 +155,13 @@ public final class EtcdMembership implements Membership {
         send("disarm", voterOtherThan(null), MaintenanceGrpc.getAlarmMethod(), request);
     }
 
-    /** The hash of a voting member's keys and their history at a revision; learners refuse the request. */
-    public HashKVResponse hash(MemberId member, Revision revision) throws RefusedException, OutcomeUnknownException {
+    /** Hash of a voting member's keys and history at a revision, then the revision of its last compaction; learners refuse this. */
+    public List<Long> hash(MemberId member, Revision revision) throws RefusedException, OutcomeUnknownException {
         HashKVRequest request =
                 HashKVRequest.newBuilder().setRevision(revision.value()).build();
-        return send("hash", facts -> facts.member(member), MaintenanceGrpc.getHashKVMethod(), request, MAINTENANCE);
+        HashKVResponse response =
+                send("hash", facts -> facts.member(member), MaintenanceGrpc.getHashKVMethod(), request, MAINTENANCE);
+        return List.of(Integer.toUnsignedLong(response.getHash()), response.getCompactRevision());
     }
 
     private <Q, A> A send(

@@ -10,10 +10,9 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
-import io.understudy.vocabulary.Revision;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +31,7 @@ public final class SourceForwarding implements Forwarding {
     private final EtcdCluster source;
     private final ForwardSettings settings;
     private final ForwardMetrics metrics;
-    private final Consumer<Revision> compacted;
+    private final LongConsumer compacted;
     private final BooleanSupplier asksForNames;
     private final boolean showsCertificate;
 
@@ -48,7 +47,7 @@ public final class SourceForwarding implements Forwarding {
             EtcdCluster source,
             ForwardSettings settings,
             ForwardMetrics metrics,
-            Consumer<Revision> compacted,
+            LongConsumer compacted,
             BooleanSupplier asksForNames,
             boolean showsCertificate) {
         this.source = source;
@@ -104,7 +103,7 @@ public final class SourceForwarding implements Forwarding {
 
     private void compacted(byte[] request) {
         try {
-            compacted.accept(new Revision(CompactionRequest.parseFrom(request).getRevision()));
+            compacted.accept(CompactionRequest.parseFrom(request).getRevision());
         } catch (InvalidProtocolBufferException e) {
             // The source has answered it, so it is none of ours to judge.
         }
