@@ -204,7 +204,8 @@ final class ClusterChange implements AutoCloseable {
     boolean hasExtraVoter() {
         int voters = facts.voters().size();
         return voters % 2 == 0
-                && (places().isEmpty() || voters > cluster.settings().shape().voters());
+                && !places().isEmpty()
+                && voters > cluster.settings().shape().voters();
     }
 
     /** Whether there is one voting member less than declared, as after a failed one was removed to be replaced. */

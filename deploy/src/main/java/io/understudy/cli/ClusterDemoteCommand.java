@@ -41,7 +41,7 @@ final class ClusterDemoteCommand implements Callable<Integer> {
 
     private Goal goal(ClusterChange seen) {
         // An interrupted run removed it.
-        if (seen.isRemoved(member) && seen.lacksVoter()) {
+        if (seen.isRemoved(member) && !seen.hasExtraVoter()) {
             return new AddMember(seen.place(member, List.of(), List.of()), false);
         }
         MemberFacts found = seen.member(member);

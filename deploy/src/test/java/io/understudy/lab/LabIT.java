@@ -167,8 +167,9 @@ final class LabIT {
                     .contains(
                             "port " + taken.getLocalPort() + " (dr-1",
                             "--dr-port",
-                            "process " + ProcessHandle.current().pid())
-                    .hasLineCount(1);
+                            "process " + ProcessHandle.current().pid(),
+                            "{\"error\":\"port ")
+                    .hasLineCount(2);
         }
     }
 

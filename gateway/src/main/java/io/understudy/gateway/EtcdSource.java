@@ -112,8 +112,9 @@ final class EtcdSource implements GatewaySource {
                 settings.forward(),
                 forwarded,
                 compacted -> {
-                    if (isFollowed()) {
-                        replica.compacted(new Revision(compacted));
+                    ClusterId own = cluster();
+                    if (own != null) {
+                        replica.compacted(own, new Revision(compacted));
                     }
                 },
                 () -> permissions != null && permissions.isEnforced(),

@@ -94,7 +94,12 @@ final class TailKeeper implements AutoCloseable {
     @Nullable TailEvent next(Position standing, Function<Position, Recognition> recognition, Duration timeout)
             throws LargeCommitException, FeedEndedException, InterruptedException {
         try {
-            if (isLeaderless && cluster.endpointsFor(Duty.WATCH).stream().anyMatch(at -> !is(at, Health.LEADERLESS))) {
+            // Members that cannot be reached are listed too, behind those that can.
+            if (isLeaderless
+                    && cluster.endpointsFor(Duty.WATCH).stream()
+                            .findFirst()
+                            .filter(first -> !is(first, Health.LEADERLESS))
+                            .isPresent()) {
                 drop();
             }
             open(standing, recognition);

@@ -90,15 +90,16 @@ public record RepairCluster(
         List<Alarm> alarms = alarms(facts, CORRUPT);
         if (!apart.isEmpty()) {
             Plan removal = new RemoveMember(apart.get(0).id()).plan(facts);
-            return removal instanceof Plan.Steps steps ? then(steps, facts, alarms) : removal;
+            return removal instanceof Plan.Steps steps
+                    ? then(steps, facts, of(apart.get(0).id(), alarms))
+                    : removal;
         }
-        // Of a member that the comparison found corrupt, and that this run or one before it has removed.
-        List<Alarm> ofRemoved = alarms.stream()
-                .filter(alarm -> facts.member(alarm.member()).isEmpty())
+        // Only of members that this run found corrupt and removed: another alarm may be a switchover's, which closed
+        // this cluster.
+        List<Alarm> idle = alarms.stream()
+                .filter(alarm -> hashes.containsKey(alarm.member())
+                        && facts.member(alarm.member()).isEmpty())
                 .toList();
-        boolean isRemoved =
-                hashes.keySet().stream().anyMatch(id -> facts.member(id).isEmpty());
-        List<Alarm> idle = isRemoved ? alarms : ofRemoved;
         return idle.isEmpty()
                 ? refused(
                         "corruption-confirmed",
@@ -108,6 +109,10 @@ public record RepairCluster(
                         "If no switchover raised it (understudy mirror status), see etcd's log, then disarm it"
                                 + " (etcdctl alarm disarm)")
                 : planned(facts, disarming(facts, idle));
+    }
+
+    private static List<Alarm> of(MemberId member, List<Alarm> alarms) {
+        return alarms.stream().filter(alarm -> alarm.member().equals(member)).toList();
     }
 
     private String hashesOf(ClusterFacts facts) {

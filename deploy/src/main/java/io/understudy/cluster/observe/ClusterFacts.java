@@ -51,11 +51,11 @@ public record ClusterFacts(
     }
 
     ClusterFacts at(Instant time) {
-        return new ClusterFacts(cluster, members, isConfirmed, alarms, time);
+        return new ClusterFacts(cluster, members, isConfirmed, alarms, time, divergence, failures);
     }
 
     ClusterFacts withMembers(List<MemberFacts> others) {
-        return new ClusterFacts(cluster, others, isConfirmed, alarms, at);
+        return new ClusterFacts(cluster, others, isConfirmed, alarms, at, divergence, failures);
     }
 
     public List<MemberFacts> voters() {
@@ -88,10 +88,15 @@ public record ClusterFacts(
                 .findFirst();
     }
 
-    /** The voter that takes itself for the leader, in the highest term anyone knows. */
+    /**
+     * The voting member that takes itself for the leader, in the highest term of those and of members that reach a quorum: a
+     * member that is cut off may campaign in higher terms.
+     */
     public Optional<MemberFacts> leader() {
         return members.stream()
-                .filter(member -> member.answer().isPresent())
+                .filter(member -> member.answer()
+                        .filter(answer -> answer.reachesQuorum() || leads(member))
+                        .isPresent())
                 .max(Comparator.comparingLong((MemberFacts member) ->
                                 member.answer().orElseThrow().raftTerm())
                         .thenComparing(ClusterFacts::leads))

@@ -73,6 +73,7 @@ public final class EtcdObserver implements ClusterObserver {
         boolean isGlanceEnough() {
             return System.nanoTime() - nanos < BETWEEN_OBSERVATIONS.toNanos()
                     && facts.isConfirmed()
+                    && facts.divergence().isNone()
                     && facts.leader().isPresent()
                     && facts.members().stream()
                             .allMatch(member ->

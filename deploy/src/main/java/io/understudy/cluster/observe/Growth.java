@@ -70,7 +70,7 @@ final class Growth {
                     .ifPresent(duration -> silence.put(id, duration));
             Key match = new Key(member.id(), id, Counter.MATCH);
             Long behind = page.behind().get(id);
-            if (behind == null) {
+            if (behind == null || !peer.hasStarted()) {
                 samples.remove(match);
             } else {
                 unchanged(match, new Sample(process, behind, ended), began)
@@ -110,8 +110,12 @@ final class Growth {
             return Optional.empty();
         }
         double count = fsyncs.get().count() - before.fsyncs().count();
-        if (now - before.since() < FSYNC_WINDOW.toNanos() || count < LEAST_FSYNCS) {
+        if (now - before.since() < FSYNC_WINDOW.toNanos() || (count > 0 && count < LEAST_FSYNCS)) {
             return before.mean();
+        }
+        if (count == 0) {
+            disks.put(member, new Disk(fsyncs.get(), now, Optional.empty()));
+            return Optional.empty();
         }
         double seconds = (fsyncs.get().seconds() - before.fsyncs().seconds()) / count;
         Optional<Duration> mean = Optional.of(

@@ -99,8 +99,14 @@ final class Probe {
     boolean isRefused() {
         return status.isCompletedExceptionally()
                 && status.handle((answer, failure) -> Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
-                                .anyMatch(ConnectException.class::isInstance))
+                                .anyMatch(Probe::isRefusal))
                         .join();
+    }
+
+    /** Other connection failures, a timeout above all, have subclasses and texts of their own. */
+    private static boolean isRefusal(Throwable failure) {
+        return failure instanceof ConnectException
+                && String.valueOf(failure.getMessage()).contains("Connection refused");
     }
 
     /** Why there is no status. */

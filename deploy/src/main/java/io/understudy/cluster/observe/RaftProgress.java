@@ -12,10 +12,14 @@ final class RaftProgress {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int HEXADECIMAL = 16;
+    private static final String SNAPSHOT = "StateSnapshot";
 
     private RaftProgress() {}
 
-    /** Last log index of each member that is behind the commit index; empty for any other page. */
+    /**
+     * Last log index of each member that is behind the commit index, and not because it receives a snapshot, during which the
+     * index does not grow; empty for any other page.
+     */
     static Map<MemberId, Long> behind(String page) {
         try {
             JsonNode status = JSON.readTree(page).path("raft.status");
@@ -23,7 +27,7 @@ final class RaftProgress {
             Map<MemberId, Long> behind = new HashMap<>();
             status.path("progress").properties().forEach(each -> {
                 long match = each.getValue().path("match").asLong();
-                if (match < committed) {
+                if (match < committed && !each.getValue().path("state").asText().equals(SNAPSHOT)) {
                     behind.put(new MemberId(Long.parseUnsignedLong(each.getKey(), HEXADECIMAL)), match);
                 }
             });

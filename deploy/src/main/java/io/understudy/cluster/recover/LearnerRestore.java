@@ -82,6 +82,9 @@ public record LearnerRestore(
                 .orElseThrow(() -> new RecoveryException(nothingLeft(), null));
         List<Remains> targets = remains.stream()
                 .filter(each -> !each.name().equals(learner.name()))
+                // Another learner that serves is not stopped: it cannot serve again without a leader.
+                .filter(each -> !(each.isLearner() && each.answer().isPresent()))
+                .sorted(Comparator.comparing(each -> !each.isGone() && !each.isEmpty()))
                 .limit(voters)
                 .toList();
         if (targets.size() < voters) {

@@ -99,8 +99,11 @@ public final class Recovery {
         }
         List<Remains> left = survey.remains(facts);
         print(facts, left);
-        boolean isNamedLearner = left.stream().anyMatch(each -> from.contains(each.name()) && each.isLearner());
-        if (isNamedLearner || !Survivors.exist(left)) {
+        List<Remains> named =
+                left.stream().filter(each -> from.contains(each.name())).toList();
+        boolean isLearnerNamedAlone = named.stream().anyMatch(Remains::isLearner)
+                && named.stream().noneMatch(each -> each.isVoter() && each.hasLog());
+        if (isLearnerNamedAlone || !Survivors.exist(left)) {
             return learners.run(from, left);
         }
         return recover(Survivors.choose(from, left, facts), facts);
@@ -120,11 +123,17 @@ public final class Recovery {
         List<Remains> all = remains.stream()
                 .filter(each -> each.isStartable() || (each.isVoter() && each.isThere()))
                 .toList();
+        long clusters = all.stream()
+                .flatMap(each -> each.stored().stream())
+                .map(data -> data.log().cluster())
+                .distinct()
+                .count();
         return all.stream().anyMatch(Remains::isStartable)
+                && clusters <= 1
                 && all.size()
                         >= all.stream()
                                 .flatMap(each -> each.stored().stream())
-                                .map(data -> data.log().voting().quorum())
+                                .map(data -> data.voting().quorum())
                                 .max(Integer::compare)
                                 .orElse(Integer.MAX_VALUE);
     }

@@ -105,11 +105,22 @@ record Stored(WriteAheadLog log, Database database) {
         return log.last().index() == 0;
     }
 
+    /**
+     * The members by the committed log. etcd commits a change before it judges it: what the database does not list, although
+     * it has applied the whole of it, was rejected.
+     */
+    Voting voting() {
+        Voting logged = log.voting();
+        return database.members().isEmpty() || database.applied() < log.committed()
+                ? logged
+                : logged.within(database.members().keySet());
+    }
+
     boolean isVoter() {
-        return log.voting().voters().contains(log.member());
+        return voting().voters().contains(log.member());
     }
 
     boolean isLearner() {
-        return log.voting().learners().contains(log.member());
+        return voting().learners().contains(log.member());
     }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -63,12 +64,13 @@ record Survivors(
             }
             WriteAheadLog log = best.stored().get().log();
             List<Voting> changes = new ArrayList<>();
-            Voting voting = log.voting();
+            Voting committed = best.stored().get().voting();
+            Voting voting = committed;
             for (LogEntry change : log.pendingChanges()) {
                 voting = voting.after(change);
                 changes.add(voting);
             }
-            return new Membership(log.voting(), listed, changes);
+            return new Membership(committed, listed, changes);
         }
 
         private static Set<Long> ids(List<MemberFacts> members) {
@@ -110,6 +112,27 @@ record Survivors(
         return remains.stream().anyMatch(each -> each.isVoter() && each.hasLog());
     }
 
+    /** Entries of different clusters cannot be compared. */
+    private static void requireOneCluster(Set<String> from, List<Remains> remains) {
+        Map<Long, List<String>> names = remains.stream()
+                .filter(each -> from.isEmpty() || from.contains(each.name()))
+                .filter(each -> each.stored().filter(data -> !data.isEmpty()).isPresent())
+                .collect(Collectors.groupingBy(
+                        each -> each.stored().orElseThrow().log().cluster(),
+                        TreeMap::new,
+                        Collectors.mapping(Remains::name, Collectors.toList())));
+        if (names.size() > 1) {
+            throw new RecoveryException(
+                    "the data is of different clusters: "
+                            + names.entrySet().stream()
+                                    .map(each -> String.join(", ", each.getValue()) + " of "
+                                            + Long.toHexString(each.getKey()))
+                                    .collect(Collectors.joining("; "))
+                            + ". Choose the members of one with --from",
+                    null);
+        }
+    }
+
     /**
      * Chooses them.
      *
@@ -126,6 +149,7 @@ record Survivors(
                 .max(Comparator.comparing(Remains::last).thenComparingLong(Remains::index))
                 .orElseThrow(() ->
                         new RecoveryException("no voting member responds, and no data of one is accessible", null));
+        requireOneCluster(from, remains);
         Membership members = Membership.of(best, facts);
         if (members.voting().voters().isEmpty()) {
             throw new RecoveryException(

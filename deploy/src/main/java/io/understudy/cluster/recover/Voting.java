@@ -2,6 +2,7 @@ package io.understudy.cluster.recover;
 
 import java.util.HashSet;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** The member IDs of a Raft configuration. */
 record Voting(Set<Long> voters, Set<Long> learners) {
@@ -15,6 +16,12 @@ record Voting(Set<Long> voters, Set<Long> learners) {
 
     int quorum() {
         return voters.size() / 2 + 1;
+    }
+
+    Voting within(Set<Long> members) {
+        return new Voting(
+                voters.stream().filter(members::contains).collect(Collectors.toSet()),
+                learners.stream().filter(members::contains).collect(Collectors.toSet()));
     }
 
     /** The configuration after an entry was applied. */

@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -80,6 +81,33 @@ final class GrowthTest {
                         "b2": {"match": 4, "next": 5, "state": "StateProbe"}}, "leadtransferee": "0"}}""")).isEqualTo(Map.of(FOLLOWER, 4L));
         assertThat(RaftProgress.behind("{}")).isEmpty();
         assertThat(RaftProgress.behind("404 page not found")).isEmpty();
+    }
+
+    @Test
+    void aDiskWithoutFsyncsIsNotSlow() {
+        look(0, fsyncs(100, 1));
+        assertThat(look(10, fsyncs(110, 4)).fsync()).isPresent();
+        assertThat(look(20, fsyncs(110, 4)).fsync()).isEmpty();
+    }
+
+    @Test
+    void aMemberThatReceivesASnapshotIsNotBehindWithoutProgress() {
+        assertThat(RaftProgress.behind("""
+                        {"raft.status": {"commit": 9, "progress": {"b2": {"match": 0, "next": 1, "state": "StateSnapshot"}}}}""")).isEmpty();
+    }
+
+    @Test
+    void contradictionsAndFailuresAreKept() {
+        ClusterFacts facts = new ClusterFacts(
+                new ClusterId(1),
+                List.of(member(LEADER), member(FOLLOWER)),
+                true,
+                List.of(),
+                Instant.EPOCH,
+                new Divergence(Set.of(FOLLOWER), true, List.of("lists differ")),
+                Map.of(FOLLOWER, Failure.timeout(Duration.ofSeconds(1))));
+        assertThat(growth.measured(facts, Map.of(), 0, 0)).isEqualTo(facts);
+        assertThat(facts.at(Instant.MAX).divergence()).isEqualTo(facts.divergence());
     }
 
     private static String[] fsyncs(double count, double seconds) {

@@ -34,7 +34,7 @@ final class EnumValues {
 
     private EnumValues() {}
 
-    /** Why {@code request} is refused; null if it is not. A request that is no message is left to the source. */
+    /** Why {@code request} is refused; null if it is not. A request that cannot be decoded is refused too. */
     static @Nullable ApiException refusal(EtcdMethod method, byte[] request) {
         Type type = BY_METHOD.get(method.fullName());
         if (type == null) {
@@ -43,7 +43,7 @@ final class EnumValues {
         try {
             return refusal(type, CodedInputStream.newInstance(request), 0);
         } catch (IOException e) {
-            return null;
+            return undecodable();
         }
     }
 
@@ -63,13 +63,18 @@ final class EnumValues {
                     in.popLimit(outer);
                 }
             } else if (!in.skipField(tag)) {
-                return null;
+                return undecodable();
             }
             if (found != null) {
                 return found;
             }
         }
         return null;
+    }
+
+    /** Other decoders accept more than ours: etcd could read an enum value behind what is none to us. */
+    private static ApiException undecodable() {
+        return new ApiException(Status.Code.INVALID_ARGUMENT, "understudy: request cannot be decoded");
     }
 
     private static @Nullable ApiException nested(Type type, CodedInputStream in, int depth) throws IOException {

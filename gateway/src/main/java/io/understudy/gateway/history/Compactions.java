@@ -2,6 +2,7 @@ package io.understudy.gateway.history;
 
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.gateway.replica.Replica;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Revision;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -49,13 +50,14 @@ public final class Compactions implements AutoCloseable {
     /** A check that fails leaves the rest to the next one. */
     private void check() {
         Revision oldest = replica.oldest();
-        if (oldest == null || oldest.value() < 1 || !follows.getAsBoolean()) {
+        ClusterId followed = replica.cluster();
+        if (oldest == null || oldest.value() < 1 || followed == null || !follows.getAsBoolean()) {
             return;
         }
         try {
             Revision readable = source.oldest(replica.range(), oldest);
             if (readable != null && readable.isAfter(oldest)) {
-                replica.compacted(readable);
+                replica.compacted(followed, readable);
                 LOG.atInfo().addKeyValue("compacted", readable).log("source compacted");
             }
         } catch (InterruptedException e) {

@@ -25,6 +25,7 @@ final class CatchUp implements AutoCloseable {
     /** Of one reading; the next has another, since a log never goes back. */
     private volatile CommitLog log = new CommitLog();
 
+    private volatile int epoch;
     private volatile long claimed = CommitLog.NONE;
     private volatile CommitHistory.@Nullable Reading reading;
 
@@ -41,6 +42,11 @@ final class CatchUp implements AutoCloseable {
     /** What was read, and not everybody has gone through. */
     CommitLog log() {
         return log;
+    }
+
+    /** The {@link CatchUps#epoch} of what was read. */
+    int epoch() {
+        return epoch;
     }
 
     /** From which revision on it reads; {@link CommitLog#NONE} while it doesn't. */
@@ -97,13 +103,16 @@ final class CatchUp implements AutoCloseable {
                 .addKeyValue("from", want.told() + 1)
                 .addKeyValue("previous", want.previous())
                 .log("reading history started");
+        int began = all.epoch();
         CommitLog fresh = new CommitLog();
         fresh.begin(want.told());
         log = fresh;
+        // Last, so that no other log is taken for one of this epoch.
+        epoch = began;
         try (CommitHistory.Reading open = all.history().open(want.told() + 1, want.previous())) {
             reading = open;
             CatchUps.@Nullable Want lowest = want;
-            while (lowest != null && !all.isClosed()) {
+            while (lowest != null && !all.isClosed() && began == all.epoch()) {
                 forget(lowest.told());
                 claimed = log.from();
                 boolean isThere = log.head() >= all.head().readableFrom();
@@ -127,9 +136,9 @@ final class CatchUp implements AutoCloseable {
                     .addKeyValue("cause", e.getMessage())
                     .log("history compacted");
             if (e.isPreviousOnly()) {
-                all.compactedWithPrevious(e.compactRevision());
+                all.compactedWithPrevious(e.compactRevision(), began);
             } else {
-                all.compacted(e.compactRevision());
+                all.compacted(e.compactRevision(), began);
                 awaitWithdrawn(e.compactRevision());
             }
         } finally {

@@ -28,6 +28,8 @@ final class CatchUps implements AutoCloseable {
     private volatile long compactRevision;
     /** After the last commit found too large to be read with previous entries; only grows. */
     private volatile long oldestWithPrevious;
+    /** Grows when revisions begin again: what was read before is of another cluster. */
+    private volatile int epoch;
 
     private boolean started;
     private boolean closed;
@@ -53,7 +55,7 @@ final class CatchUps implements AutoCloseable {
         }
         for (CatchUp reading : readings) {
             CommitLog read = reading.log();
-            if (read.covers(after) && after < read.head()) {
+            if (reading.epoch() == epoch && read.covers(after) && after < read.head()) {
                 return read;
             }
         }
@@ -156,16 +158,34 @@ final class CatchUps implements AutoCloseable {
         return closed;
     }
 
-    void compacted(long revision) {
+    int epoch() {
+        return epoch;
+    }
+
+    /** Revisions begin again: readings end, and no result of them counts. */
+    synchronized void restart() {
+        epoch++;
+        compactRevision = 0;
+        oldestWithPrevious = 0;
+        notifyAll();
+    }
+
+    void compacted(long revision, int readIn) {
         synchronized (this) {
+            if (readIn != epoch) {
+                return;
+            }
             compactRevision = Math.max(compactRevision, revision);
         }
         moved();
     }
 
     /** The commit before {@code revision} cannot be read with previous entries. */
-    void compactedWithPrevious(long revision) {
+    void compactedWithPrevious(long revision, int readIn) {
         synchronized (this) {
+            if (readIn != epoch) {
+                return;
+            }
             oldestWithPrevious = Math.max(oldestWithPrevious, revision);
         }
         moved();
@@ -186,7 +206,10 @@ final class CatchUps implements AutoCloseable {
 
     private boolean isCovered(Want want, CatchUp asking) {
         for (CatchUp reading : readings) {
-            if (reading != asking && reading.claimed() != CommitLog.NONE && reading.claimed() <= want.told()) {
+            if (reading != asking
+                    && reading.epoch() == epoch
+                    && reading.claimed() != CommitLog.NONE
+                    && reading.claimed() <= want.told()) {
                 return true;
             }
         }

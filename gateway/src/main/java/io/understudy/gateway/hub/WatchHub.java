@@ -71,6 +71,7 @@ public final class WatchHub implements AutoCloseable {
      * @throws java.util.concurrent.CompletionException an event loop did not respond
      */
     public void restart(long compactRevision) {
+        catchUps.restart();
         CompletableFuture<?>[] ended =
                 Stream.of(loops).map(loop -> loop.restart(compactRevision)).toArray(CompletableFuture[]::new);
         CompletableFuture.allOf(ended)

@@ -111,10 +111,12 @@ public final class Replica implements FeedConsumer {
 
     /**
      * The source has compacted all revisions before {@code revision}: reads and watches of those are the source's to answer
-     * from now on. From any thread.
+     * from now on. Of no effect if the replica does not follow that cluster. From any thread.
      */
-    public void compacted(Revision revision) {
-        log.compacted(compacted.accumulateAndGet(revision.value(), Math::max));
+    public void compacted(ClusterId source, Revision revision) {
+        if (source.equals(cluster)) {
+            log.compacted(compacted.accumulateAndGet(revision.value(), Math::max));
+        }
     }
 
     /** The oldest revision that is served from here; null before the first snapshot. */

@@ -99,8 +99,9 @@ public final class ReplicaWriter {
         boolean awaitsEnd = replica.log().head() < move.endMarker().value() && !replica.goesBack(move);
         Pending next = new Pending(
                 move, switched, System.nanoTime() + (awaitsEnd ? END_WAIT.toNanos() : 0), new CompletableFuture<>());
-        pending.add(next);
+        // First, since the writer may have made the move and opened the next feed once it is pending.
         Feed open = feed;
+        pending.add(next);
         if (open != null && awaitsEnd) {
             open.requestProgress();
         } else if (open != null) {

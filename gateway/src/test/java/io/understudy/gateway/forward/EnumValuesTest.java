@@ -112,8 +112,17 @@ final class EnumValuesTest {
     }
 
     @Test
-    void whatIsNoMessageIsLeftToTheSource() {
-        assertThat(EnumValues.refusal(method(TXN), new byte[] {(byte) 0xff})).isNull();
+    void aRequestThatOtherDecodersMayAcceptIsRefused() {
+        assertThat(EnumValues.refusal(method(TXN), new byte[] {(byte) 0xff})).isNotNull();
+        // A group that another field ends, then an action: etcd's decoder before 3.7 only counts the depth.
+        byte[] groups = {(byte) 0xa3, 0x06, (byte) 0xac, 0x06, 0x08, 0x63};
+        assertThat(EnumValues.refusal(method(EtcdMethod.ALARM), groups)).isNotNull();
+        byte[] longTag = {(byte) 0x80, (byte) 0x80, (byte) 0x80, (byte) 0x80, 0x10, 0x00, 0x08, 0x63};
+        assertThat(EnumValues.refusal(method(EtcdMethod.ALARM), longTag)).isNotNull();
+    }
+
+    @Test
+    void aRequestWithoutEnumValuesIsNotRead() {
         assertThat(EnumValues.refusal(method("etcdserverpb.KV/Put"), new byte[] {8, 9}))
                 .isNull();
     }

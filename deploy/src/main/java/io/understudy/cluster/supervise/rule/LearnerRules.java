@@ -26,6 +26,9 @@ final class LearnerRules {
         return situation.facts().learners().stream()
                 .filter(situation::isDead)
                 .filter(learner -> situation.placeOf(learner).isPresent())
+                // Silence of several may be a fault of the network, or of this supervisor.
+                .filter(learner -> Diagnosis.isDown(situation, learner)
+                        || situation.facts().voters().stream().allMatch(MemberFacts::isHealthy))
                 .findFirst()
                 .map(learner -> replace(situation, learner));
     }

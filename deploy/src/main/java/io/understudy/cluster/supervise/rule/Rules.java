@@ -68,6 +68,8 @@ public final class Rules {
                 .filter(place -> place.running().orElse(false))
                 .filter(situation::isLeft)
                 .filter(place -> survivesEnd(situation))
+                // A process on a frozen disk may take long to end, in which other faults are not seen.
+                .filter(place -> situation.facts().voters().stream().allMatch(MemberFacts::isHealthy))
                 .filter(place -> !situation.wasOrdered(new Step.Retire(place.spec())))
                 .findFirst()
                 .map(place -> change(
