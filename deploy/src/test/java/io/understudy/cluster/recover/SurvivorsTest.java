@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -106,6 +107,16 @@ final class SurvivorsTest {
     }
 
     @Test
+    void aChangeThatEtcdRejectedAfterItsCommitDoesNotCount() {
+        Stored accepted = stored(1, voting(3), new LogPosition(2, 10), List.of());
+        WriteAheadLog log = stored(1, new Voting(Set.of(1L, 2L, 3L, 5L), Set.of(4L)), new LogPosition(2, 10), List.of())
+                .log();
+        assertThat(new Stored(log, accepted.database()).voting()).isEqualTo(THREE);
+        Stored.Database behind = new Stored.Database(7, 9, accepted.database().members());
+        assertThat(new Stored(log, behind).voting()).isEqualTo(log.voting());
+    }
+
+    @Test
     void aLostMemberKeepsItsPeerUrls() {
         Remains elsewhere = remains(machine(2, 99), Optional.empty(), Optional.of(false), "");
         refuses("machines.m2.peerUrls is [http://10.0.0.99:2380]", with(1, THREE, 2, 10), elsewhere, gone(3));
@@ -188,7 +199,7 @@ final class SurvivorsTest {
     }
 
     private static Stored stored(long member, Voting voting, LogPosition last, List<LogEntry> tail) {
-        Map<Long, Stored.Listed> members = voting.voters().stream()
+        Map<Long, Stored.Listed> members = Stream.concat(voting.voters().stream(), voting.learners().stream())
                 .collect(Collectors.toMap(
                         id -> id,
                         id -> new Stored.Listed(
