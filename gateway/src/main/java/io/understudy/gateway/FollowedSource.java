@@ -450,7 +450,9 @@ final class FollowedSource implements GatewaySource {
                         ? checked
                         : checked.recover(why -> isNameless(why)
                                 ? Future.fromCompletionStage(reopened(now), loops.getOrCreateContext())
-                                        .compose(open -> open ? check(principal, wanted) : Future.failedFuture(why))
+                                        .compose(open -> open
+                                                ? check(principal, wanted)
+                                                : present.permissions().check(principal, wanted))
                                 : Future.failedFuture(why));
             }
 
@@ -465,14 +467,19 @@ final class FollowedSource implements GatewaySource {
         return why instanceof ApiException refusal && EtcdErrors.error(refusal.text()) == EtcdError.USER_EMPTY;
     }
 
-    /** Whether a cluster that refused calls without a name did so for a move only; completes once the primary is open. */
+    /**
+     * Whether a cluster that refused calls without a name did so for a move only; completes once the primary is open. Soon
+     * after a move, what is known of its authentication may be of the time when it was closed, and is read again.
+     */
     private CompletableFuture<Boolean> reopened(Present refusing) {
-        return hasMoved(refusing)
-                .thenCompose(moved -> moved
-                        ? present.open()
-                                .thenCompose(open -> present.source().refreshPermissions())
-                                .thenApply(known -> true)
-                        : CompletableFuture.completedFuture(false));
+        return hasMoved(refusing).thenCompose(moved -> {
+            boolean isRecent = System.nanoTime() - movedNanos < CLOSING_WAIT.toNanos();
+            CompletableFuture<Void> open = moved ? present.open() : CompletableFuture.completedFuture(null);
+            return moved || isRecent
+                    ? open.thenCompose(done -> present.source().refreshPermissions())
+                            .thenApply(known -> moved)
+                    : CompletableFuture.completedFuture(false);
+        });
     }
 
     @Override
