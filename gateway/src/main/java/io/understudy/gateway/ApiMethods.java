@@ -11,6 +11,7 @@ import io.etcd.jetcd.api.StatusResponse;
 import io.etcd.jetcd.api.WatchGrpc;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
+import io.understudy.gateway.api.RangeRequests;
 import io.understudy.gateway.api.SentRequests;
 import io.understudy.gateway.api.WireForm;
 import io.understudy.gateway.caller.Caller;
@@ -35,6 +36,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * Which part of the gateway answers which of etcd's methods. For any thread.
@@ -45,6 +47,7 @@ import java.util.function.Consumer;
 final class ApiMethods {
 
     private static final String RANGE = KVGrpc.getRangeMethod().getFullMethodName();
+    private static final String RANGE_STREAM = "etcdserverpb.KV/RangeStream";
     private static final String TXN = KVGrpc.getTxnMethod().getFullMethodName();
     private static final String WATCH = WatchGrpc.getWatchMethod().getFullMethodName();
     private static final String STATUS = MaintenanceGrpc.getStatusMethod().getFullMethodName();
@@ -74,7 +77,8 @@ final class ApiMethods {
 
     /** All of them. */
     List<GrpcMethod> overGrpc() {
-        return EtcdMethod.ALL.stream().map(this::overGrpc).toList();
+        return Stream.concat(EtcdMethod.ALL.stream().map(this::overGrpc), Stream.of(rangeStream()))
+                .toList();
     }
 
     /**
@@ -115,6 +119,18 @@ final class ApiMethods {
         return fullName.equals(WATCH)
                 ? MessageWatch.open(watches, taker, caller, http, requests)
                 : forwarding.stream(method, caller, http.loop(), requests, taker);
+    }
+
+    /** From the replica, so that sources before etcd 3.7 have it too. */
+    private GrpcMethod rangeStream() {
+        return new UnaryMethod<>(RANGE_STREAM, SentRequests::range, (caller, request) -> {
+            try {
+                RangeRequests.requireStreamable(request);
+            } catch (ApiException e) {
+                return Future.failedFuture(e);
+            }
+            return reads.range(caller, request).map(answer -> Reply.of(answer, WireForm.stream(answer.result())));
+        });
     }
 
     private GrpcMethod overGrpc(EtcdMethod method) {

@@ -19,12 +19,20 @@ final class RangeBody implements AnswerBody {
 
     RangeBody(RangeResult result) {
         this.result = result;
-        this.length = HeaderForm.size(result.header())
+        this.length = sizeWithoutEntries(result)
                 + (result.keysOnly()
                         ? result.entries().answerBytesWithoutValues()
-                        : result.entries().answerBytes())
+                        : result.entries().answerBytes());
+    }
+
+    static long sizeWithoutEntries(RangeResult result) {
+        return HeaderForm.size(result.header())
                 + ProtoFields.numberSize(more(result))
                 + ProtoFields.numberSize(result.count());
+    }
+
+    static long size(RangeResult result, Entry entry) {
+        return ProtoFields.lengthDelimitedSize(result.keysOnly() ? entry.wireSizeWithoutValue() : entry.wireSize());
     }
 
     @Override
@@ -43,14 +51,18 @@ final class RangeBody implements AnswerBody {
             if (out.writerIndex() >= enough) {
                 return true;
             }
-            write(out, rest.next());
+            write(out, result, rest.next());
         }
-        ProtoFields.writeNumber(out, MORE, more(result));
-        ProtoFields.writeNumber(out, COUNT, result.count());
+        writeCounts(out, result);
         return false;
     }
 
-    private void write(ByteBuf out, Entry entry) {
+    static void writeCounts(ByteBuf out, RangeResult result) {
+        ProtoFields.writeNumber(out, MORE, more(result));
+        ProtoFields.writeNumber(out, COUNT, result.count());
+    }
+
+    static void write(ByteBuf out, RangeResult result, Entry entry) {
         if (result.keysOnly()) {
             byte[] wire = entry.wire();
             int start = entry.valueFieldStart();

@@ -98,7 +98,7 @@ public final class RangeEvaluation {
         return !isFiltered(request) && (isInKeyOrder(request) || request.getSortTarget() == SortTarget.KEY);
     }
 
-    private static boolean isFiltered(RangeRequest request) {
+    static boolean isFiltered(RangeRequest request) {
         return request.getMinModRevision() != 0
                 || request.getMaxModRevision() != 0
                 || request.getMinCreateRevision() != 0

@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeRequest.SortOrder;
 import io.etcd.jetcd.api.RangeRequest.SortTarget;
+import io.grpc.Status;
 import io.understudy.vocabulary.KeyRange;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,25 @@ public final class RangeRequests {
             throw ApiException.emptyKey();
         }
         requireSortable(request);
+    }
+
+    /**
+     * Checks the request of a {@code RangeStream}, as etcd 3.7 does.
+     *
+     * @throws ApiException etcd would refuse it whatever its state is
+     */
+    public static void requireStreamable(RangeRequest request) throws ApiException {
+        requireValid(request);
+        if (request.getSortOrder() == SortOrder.UNRECOGNIZED) {
+            throw ApiException.invalidSortOption();
+        }
+        if (request.getSortOrder() != SortOrder.NONE
+                && (request.getSortTarget() != SortTarget.KEY || request.getSortOrder() != SortOrder.ASCEND)) {
+            throw new ApiException(Status.Code.UNIMPLEMENTED, "RangeStream does not support custom sort orders");
+        }
+        if (RangeEvaluation.isFiltered(request)) {
+            throw new ApiException(Status.Code.UNIMPLEMENTED, "RangeStream does not support revision filters");
+        }
     }
 
     /**

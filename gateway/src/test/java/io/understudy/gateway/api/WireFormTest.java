@@ -3,6 +3,7 @@ package io.understudy.gateway.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.MessageLite;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeResponse;
@@ -73,6 +74,31 @@ final class WireFormTest {
             all.writeBytes(piece);
         }
         assertThat(ByteBufUtil.getBytes(all)).isEqualTo(encoded(message(large)));
+    }
+
+    @Test
+    void aStreamsMessagesMergeToTheRange_andOnlyTheLastHasAHeader() throws Exception {
+        for (int i = 0; i < 300; i++) {
+            RangeResult result = range(random.nextInt(40));
+            AnswerBody body = WireForm.stream(result);
+            int wanted = 1 + random.nextInt(3_000);
+            RangeResponse.Builder merged = RangeResponse.newBuilder();
+            boolean more = true;
+            while (more) {
+                ByteBuf piece = Unpooled.buffer();
+                more = body.appendTo(piece, wanted);
+                assertThat(piece.readByte()).isZero();
+                assertThat(piece.readInt()).isEqualTo(piece.readableBytes());
+                CodedInputStream in = CodedInputStream.newInstance(ByteBufUtil.getBytes(piece));
+                assertThat(in.readTag()).isEqualTo(0x0a);
+                RangeResponse part = RangeResponse.parseFrom(in.readByteArray());
+                assertThat(in.isAtEnd()).isTrue();
+                assertThat(part.hasHeader()).isEqualTo(!more);
+                assertThat(more && part.getKvsCount() == 0).isFalse();
+                merged.mergeFrom(part);
+            }
+            assertThat(merged.build()).isEqualTo(message(result));
+        }
     }
 
     private static byte[] bytes(AnswerBody body, int wanted) {
