@@ -12,21 +12,28 @@ final class CompiledClasses {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
 
-    private static final List<String> MODULES =
+    private static final List<String> PRODUCTION = List.of(
+            "common/main",
+            "common/local-cluster/main",
+            "gateway/main",
+            "mirror/main",
+            "mirror/kafka-consumer",
+            "deploy");
+    private static final List<String> TESTS =
             List.of("common", "common/local-cluster", "gateway", "mirror", "mirror/kafka-consumer", "deploy");
 
     private CompiledClasses() {}
 
     static JavaClasses ofProduction() {
-        return in("classes");
+        return in(PRODUCTION, "classes");
     }
 
     static JavaClasses ofTests() {
-        return in("test-classes");
+        return in(TESTS, "test-classes");
     }
 
-    private static JavaClasses in(String folder) {
-        List<Path> folders = MODULES.stream()
+    private static JavaClasses in(List<String> modules, String folder) {
+        List<Path> folders = modules.stream()
                 .map(module -> ROOT.resolve(module).resolve("target").resolve(folder))
                 .filter(Files::isDirectory)
                 .toList();
