@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Our own classes, read from the folders that this build compiled them into. */
-final class CompiledClasses {
+public final class CompiledClasses {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
 
@@ -24,8 +24,8 @@ final class CompiledClasses {
 
     private CompiledClasses() {}
 
-    static JavaClasses ofProduction() {
-        return in(PRODUCTION, "classes");
+    public static JavaClasses ofProduction() {
+        return Production.CLASSES;
     }
 
     static JavaClasses ofTests() {
@@ -42,5 +42,10 @@ final class CompiledClasses {
 
     static Stream<String> packagesOf(JavaClasses classes) {
         return classes.stream().map(type -> type.getPackageName()).distinct().sorted();
+    }
+
+    /** Read once per JVM. */
+    private static final class Production {
+        static final JavaClasses CLASSES = in(PRODUCTION, "classes");
     }
 }

@@ -75,7 +75,10 @@ final class SupervisorIT {
             cluster.heal(1);
             assertThat(cluster.voters()).isEqualTo(before);
 
-            await("all to be settled").atMost(PATIENCE).pollInterval(LOOK).until(() -> isSettled(supervisor) && cluster.isOf(3, 1));
+            await("all to be settled")
+                    .atMost(PATIENCE)
+                    .pollInterval(LOOK)
+                    .until(() -> isSettled(supervisor) && cluster.isOf(3, 1));
             String hung = cluster.follower(1, 2);
             Duration took = replaces(cluster, hung, () -> cluster.pause(hung));
             System.out.printf(
@@ -104,7 +107,10 @@ final class SupervisorIT {
     void aDeadVoterIsReplacedWithinSecondsOfTheDeadTime() throws Exception {
         try (SupervisedCluster cluster = SupervisedCluster.found(folder, 5, 3, SHAPE)) {
             SupervisorProcess supervisor = cluster.supervise();
-            await("all to be settled").atMost(PATIENCE).pollInterval(LOOK).until(() -> isSettled(supervisor) && cluster.isOf(3, 1));
+            await("all to be settled")
+                    .atMost(PATIENCE)
+                    .pollInterval(LOOK)
+                    .until(() -> isSettled(supervisor) && cluster.isOf(3, 1));
             assertThat(replaces(cluster, "m3", () -> cluster.kill(2))).isLessThan(DEAD.plusSeconds(5));
         }
     }
@@ -115,10 +121,8 @@ final class SupervisorIT {
         after.remove(member);
         long began = System.nanoTime();
         fault.run();
-        await("the standby to vote")
-                .atMost(PATIENCE)
-                .pollInterval(LOOK)
-                .until(() -> cluster.voters().equals(after));
+        await("the standby to vote").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.voters()
+                .equals(after));
         return Duration.ofNanos(System.nanoTime() - began);
     }
 
@@ -173,7 +177,10 @@ final class SupervisorIT {
                         SupervisedCluster.found(folder, 3, 3, SHAPE.replace("standbys: 1", "standbys: 0"));
                 Writer writer = Writer.start(cluster.clientUrls())) {
             SupervisorProcess supervisor = cluster.supervise();
-            await("all to be settled").atMost(PATIENCE).pollInterval(LOOK).until(() -> isSettled(supervisor) && cluster.isOf(3, 0));
+            await("all to be settled")
+                    .atMost(PATIENCE)
+                    .pollInterval(LOOK)
+                    .until(() -> isSettled(supervisor) && cluster.isOf(3, 0));
             cluster.kill(0);
             cluster.kill(1);
             await("both to be started").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.isOf(3, 0));
