@@ -132,6 +132,8 @@ final class RulesTest {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.breakDown(0);
         cluster.breakDown(1);
+        cluster.run(10);
+        assertThat(cluster.last().told()).isEqualTo("waits for m1, m2, started just now");
         cluster.run(600);
         assertThat(steps(cluster)).containsExactly("Start", "Start");
         assertThat(cluster.last()).isInstanceOf(Decision.QuorumLost.class);
@@ -492,8 +494,11 @@ final class RulesTest {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.kill(0);
         cluster.kill(1);
-        cluster.run(40);
-        assertThat(steps(cluster)).startsWith("Start");
+        // No election can succeed, so there is nothing to wait for.
+        cluster.run(1);
+        assertThat(steps(cluster)).containsExactly("Start");
+        cluster.run(5);
+        assertThat(cluster.changes()).allMatch(change -> change.step() instanceof Step.Start);
         assertThat(cluster.voterNames()).containsExactlyInAnyOrder("m1", "m2", "m3");
         assertThat(cluster.isQuorumHeld()).isTrue();
     }
