@@ -91,7 +91,7 @@ public final class EtcdObserver implements ClusterObserver {
             Seen last = seen;
             @Nullable Found before = last == null ? null : last.found();
             Sight sight = sight(before, patience);
-            ClusterFacts facts = growth.measured(sight.facts(at), sight.pages(), nanos, System.nanoTime());
+            ClusterFacts facts = growth.measured(sight.facts(at), sight.pages());
             // What no quorum confirms, and no endpoint given leads to, is not built upon.
             if (sight.isConfirmed() || sight.isOf(seeds)) {
                 seen = new Seen(facts, sight.found(), nanos);
@@ -110,7 +110,6 @@ public final class EtcdObserver implements ClusterObserver {
         if (last == null || !last.isGlanceEnough()) {
             return Optional.empty();
         }
-        long began = System.nanoTime();
         Map<MemberId, CompletableFuture<Reply.Page>> requests = new HashMap<>();
         last.found()
                 .answering()
@@ -120,7 +119,7 @@ public final class EtcdObserver implements ClusterObserver {
             pages.put(request.getKey(), Look.within(request.getValue(), patience, Reply.Page.NONE));
         }
         Instant now = Instant.now();
-        ClusterFacts facts = growth.measured(last.facts(), pages, began, System.nanoTime());
+        ClusterFacts facts = growth.measured(last.facts(), pages);
         return facts.members().stream().allMatch(member -> isUnchanged(facts, member, page(pages, member)))
                 ? Optional.of(facts.withMembers(facts.members().stream()
                                 .map(member -> member.withAnswer(page(pages, member)

@@ -23,13 +23,16 @@ record Reply(Endpoint endpoint, StatusResponse status, Optional<Failure> unreach
      *
      * @param clockAhead how far the clock it is dated by is ahead of ours; empty without a date
      * @param behind last log index of each follower that is behind the commit index, on the leader and on suspicion only
+     * @param sent when it was requested, by {@link System#nanoTime}; its values are not older
+     * @param arrived when it was there; its values are not newer
      */
-    record Page(MetricsPage metrics, Optional<Duration> clockAhead, Map<MemberId, Long> behind) {
+    record Page(
+            MetricsPage metrics, Optional<Duration> clockAhead, Map<MemberId, Long> behind, long sent, long arrived) {
 
-        static final Page NONE = new Page(MetricsPage.NONE, Optional.empty(), Map.of());
+        static final Page NONE = new Page(MetricsPage.NONE, Optional.empty(), Map.of(), 0, 0);
 
         Page with(Map<MemberId, Long> others) {
-            return new Page(metrics, clockAhead, others);
+            return new Page(metrics, clockAhead, others, sent, System.nanoTime());
         }
     }
 

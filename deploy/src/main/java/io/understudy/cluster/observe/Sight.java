@@ -164,7 +164,7 @@ final class Sight {
         List<ClusterId> clusters =
                 given.values().stream().map(Reply::cluster).distinct().toList();
         if (clusters.size() > 1) {
-            throw UnobservableException.unclear("endpoints belong to different clusters: "
+            throw UnobservableException.contradictory("endpoints belong to different clusters: "
                     + given.values().stream()
                             .map(reply -> reply.endpoint() + " belongs to cluster " + reply.cluster())
                             .sorted()
@@ -238,7 +238,8 @@ final class Sight {
                 new MemberProcess(
                         reply.flatMap(each -> each.page().metrics().startedAt()),
                         reply.flatMap(each -> each.page().clockAhead()),
-                        servesPeers(peerUrls)));
+                        servesPeers(peerUrls),
+                        reply.flatMap(each -> each.page().metrics().quotaBytes())));
     }
 
     /** Empty if the list is an old one. */

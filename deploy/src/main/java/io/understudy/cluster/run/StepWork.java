@@ -70,16 +70,18 @@ public final class StepWork {
             membership.remove(remove.member());
         } else if (step instanceof Step.Compact compact) {
             membership.compact(compact.revision());
-            performed.add(step);
         } else if (step instanceof Step.Defragment defragment) {
             membership.defragment(defragment.member());
-            performed.add(step);
         } else if (step instanceof Step.Disarm disarm) {
             membership.disarm(disarm.alarm());
         } else if (step instanceof Step.UpdatePeerUrls update) {
             membership.updatePeerUrls(update.member(), update.peerUrls());
         } else {
+            performed.add(step);
             order(step, facts);
+        }
+        if (step instanceof Step.Compact || step instanceof Step.Defragment) {
+            performed.add(step);
         }
     }
 
@@ -126,7 +128,7 @@ public final class StepWork {
                 .isPresent();
     }
 
-    /** Whether a step with no effect that members show was taken: a compaction or a defragmentation. */
+    /** Whether a machine was ordered to take the step; or it was taken and no member shows its effect. */
     public boolean hasPerformed(Step step) {
         return performed.contains(step);
     }

@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.cluster.machine.BoundedMachines;
 import io.understudy.cluster.machine.DataOwner;
-import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.machine.NoMachines;
 import io.understudy.cluster.membership.Membership;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver;
@@ -144,7 +144,7 @@ final class SupervisorOrdersTest {
     }
 
     /** m1 starts only when thawed; m3 has no data. */
-    private final class Frozen implements Machines {
+    private final class Frozen extends NoMachines {
 
         @Override
         public List<MemberSpec> places() {
@@ -174,31 +174,6 @@ final class SupervisorOrdersTest {
             return member.name().equals("m3")
                     ? Optional.empty()
                     : Optional.of(new DataOwner(new ClusterId(1), new MemberId(1)));
-        }
-
-        @Override
-        public void found(MemberSpec member, String initialCluster, String token) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void join(MemberSpec member, String initialCluster) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void stop(MemberSpec member) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void retire(MemberSpec member) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void copyData(MemberSpec member) {
-            throw new UnsupportedOperationException();
         }
     }
 
