@@ -18,11 +18,6 @@ public sealed interface Step {
     /** In words, such as {@code promote voter-4}. */
     String text();
 
-    /** The same, by its older name. */
-    default String told() {
-        return text();
-    }
-
     /** The listed member that it is about. */
     Optional<MemberId> subject();
 

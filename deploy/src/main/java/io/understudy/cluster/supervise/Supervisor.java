@@ -341,7 +341,7 @@ final class Supervisor implements AutoCloseable {
             return record(change, Outcome.ORDERED, String.valueOf(e.getMessage()));
         } catch (RuntimeException e) {
             failedAt = Optional.of(clock.instant());
-            LOG.atError().addKeyValue("step", step.told()).setCause(e).log("step failed");
+            LOG.atError().addKeyValue("step", step.text()).setCause(e).log("step failed");
             return record(change, Outcome.FAILED, String.valueOf(e.getMessage()));
         }
     }

@@ -100,7 +100,7 @@ final class RunnerTest {
     private Plan away(ClusterFacts facts) {
         MemberId other = leader.equals(ONE) ? TWO : ONE;
         Step move = new Step.MoveLeader(leader, other, other.toString());
-        return new Plan.Steps(List.of(new Plan.Planned(move, move.told(), facts.quorum(), facts.quorum(), false)));
+        return new Plan.Steps(List.of(new Plan.Planned(move, move.text(), facts.quorum(), facts.quorum(), false)));
     }
 
     private ClusterFacts facts() {

@@ -2,9 +2,12 @@ package io.understudy.cluster.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.cluster.machine.MemberSpec;
 import java.io.File;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -33,6 +36,14 @@ final class SnapshotToolTest {
         Path file = program("rights");
         assertThat(file.toFile().setExecutable(false)).isTrue();
         assertThat(SnapshotTool.onPath(file.getParent().toString())).isEmpty();
+    }
+
+    /** That of an etcd with its defaults. */
+    @Test
+    void theIdOfANewClusterIsKnownInAdvance() {
+        MemberSpec member = new MemberSpec("default", List.of(URI.create("http://localhost:2380")), List.of());
+        assertThat(new Founding(List.of(member), "etcd-cluster", 0, true).cluster())
+                .hasToString("cdf818194e3a8c32");
     }
 
     private Path program(String name) throws Exception {
