@@ -24,6 +24,7 @@ import io.understudy.cluster.supervise.rule.History;
 import io.understudy.cluster.supervise.rule.Place;
 import io.understudy.cluster.supervise.rule.Rules;
 import io.understudy.cluster.supervise.rule.Situation;
+import io.understudy.vocabulary.ClusterId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -68,6 +68,6 @@ final class RestartRule {
 
     static boolean wasTried(History history, Place place, Instant since) {
         Instant ordered = history.orders().get(Orders.key(new Step.Start(place.spec())));
-        return ordered != null && ordered.isAfter(since);
+        return ordered != null && !ordered.isBefore(since);
     }
 }
