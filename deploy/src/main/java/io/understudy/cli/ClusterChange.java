@@ -105,11 +105,13 @@ final class ClusterChange implements AutoCloseable {
                 return ExitCode.OK;
             }
             text.confirm(steps);
-            // Without a quorum no lease is granted, and nothing but the start of members is planned. An alarm prevents a lease
+            // Without a quorum no lease is granted, and nothing but the start of members is planned. An alarm prevents
+            // a lease
             // too, and neither a start nor a move of leadership changes the member list.
             boolean isHarmless = !facts.alarms().isEmpty()
                     && steps.stream()
-                            .allMatch(each -> each.step() instanceof Step.MoveLeader || each.step() instanceof Step.Start);
+                            .allMatch(each ->
+                                    each.step() instanceof Step.MoveLeader || each.step() instanceof Step.Start);
             if (flags.isTakenOver() || isHarmless || facts.verdict() != ClusterFacts.Verdict.HELD) {
                 return ended(text, run(goal, steps, text, Optional::empty));
             }
@@ -124,12 +126,10 @@ final class ClusterChange implements AutoCloseable {
         List<SupervisorView> views = flags.supervisors(cluster);
         views.stream()
                 .filter(view -> view.state().isEmpty())
-                .forEach(view -> text.notes(
-                        view.failure() + "; --take-over confirms that it does not run"));
+                .forEach(view -> text.notes(view.failure() + "; --take-over confirms that it does not run"));
         try {
             cluster.activeSupervisor()
-                    .filter(name -> views.stream()
-                            .noneMatch(view -> view.name().equals(Optional.of(name))))
+                    .filter(name -> views.stream().noneMatch(view -> view.name().equals(Optional.of(name))))
                     .ifPresent(name -> text.notes("supervisor " + name
                             + " is active as stored in the cluster, and did not respond (--supervisors); --take-over"
                             + " confirms that it does not run"));
@@ -141,7 +141,8 @@ final class ClusterChange implements AutoCloseable {
                 .map(view -> new Refusal(
                         "supervisors-stopped",
                         "supervisor " + view.name().orElse("") + " at " + view.url() + " is active",
-                        "Stop it, or pause it on its host (understudy cluster supervise pause --url " + view.url() + ")"))
+                        "Stop it, or pause it on its host (understudy cluster supervise pause --url " + view.url()
+                                + ")"))
                 .toList();
     }
 

@@ -118,7 +118,7 @@ final class ClusterConnection implements AutoCloseable {
     Turn turn(String name, Consumer<String> told) throws InterruptedException {
         String who = name + ", process " + ProcessHandle.current().pid() + ", since "
                 + Instant.now().truncatedTo(ChronoUnit.SECONDS);
-        return Turn.take(who, connections, observer::votersToAsk, told);
+        return Turn.take(who, connections, observer::votingEndpoints, told);
     }
 
     /** Where the supervisor of the configuration serves its state; empty without a configuration file. */
@@ -129,7 +129,8 @@ final class ClusterConnection implements AutoCloseable {
     }
 
     StateClient stateClient(URI url) {
-        return new StateClient(url, url.getScheme().equals("https") ? settings.cluster().tls() : null);
+        return new StateClient(
+                url, url.getScheme().equals("https") ? settings.cluster().tls() : null);
     }
 
     /**
@@ -138,7 +139,7 @@ final class ClusterConnection implements AutoCloseable {
      * @throws IllegalStateException it cannot be read
      */
     Optional<String> activeSupervisor() throws InterruptedException {
-        return Turn.activeSupervisor(connections, observer::votersToAsk);
+        return Turn.activeSupervisor(connections, observer::votingEndpoints);
     }
 
     /** As {@link Hashes#read}. */
@@ -150,7 +151,7 @@ final class ClusterConnection implements AutoCloseable {
 
     /** As {@link MoveAlarms#read}. */
     Map<MemberId, String> alarmsOfMoves() throws InterruptedException {
-        return MoveAlarms.read(connections, observer.votersToAsk());
+        return MoveAlarms.read(connections, observer.votingEndpoints());
     }
 
     @Override

@@ -71,12 +71,13 @@ final class ClusterRepairCommand implements Callable<Integer> {
                         : Optional.empty());
     }
 
-    /** With corrupt members that an interrupted run removed; etcd raises an alarm of member 0 if it cannot tell which. */
+    /** With corrupt members that an interrupted run removed; etcd raises an alarm of member 0 if none is found. */
     private static int votersBefore(ClusterFacts facts) {
         return facts.voters().size()
                 + (int) facts.raised().stream()
                         .map(Alarm::member)
-                        .filter(member -> member.value() != 0 && facts.member(member).isEmpty())
+                        .filter(member ->
+                                member.value() != 0 && facts.member(member).isEmpty())
                         .distinct()
                         .count();
     }

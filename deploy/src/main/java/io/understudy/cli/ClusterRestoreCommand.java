@@ -101,9 +101,8 @@ final class ClusterRestoreCommand implements Callable<Integer> {
             String token = "restored-" + Instant.now().getEpochSecond();
             new Restore(SnapshotTool.of(settings.machines()), control, told)
                     .restore(snapshot.toAbsolutePath(), machines, token, bump);
-            ClusterId created = new Founding(
-                            machines.stream().map(MachineSettings::member).toList(), token, bump, true)
-                    .cluster();
+            ClusterId created =
+                    new Founding(machines.stream().map(MachineSettings::member).toList(), token, bump, true).cluster();
             machines.forEach(machine -> control.start(machine.member()));
             told.accept("waiting for " + Counted.of(machines.size(), "member") + " to serve");
             EtcdObserver observer = new EtcdObserver(

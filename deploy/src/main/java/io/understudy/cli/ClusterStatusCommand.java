@@ -79,8 +79,7 @@ final class ClusterStatusCommand implements Callable<Integer> {
     private ClusterStatus status(ClusterConnection cluster) throws InterruptedException {
         ClusterFacts facts = new PatientObserver(cluster.observer()).observe(timeout);
         ClusterSettings settings = cluster.settings();
-        List<String> machines =
-                cluster.places().stream().map(MemberSpec::name).toList();
+        List<String> machines = cluster.places().stream().map(MemberSpec::name).toList();
         return ClusterStatus.of(
                 facts,
                 Optional.of(new Declared(settings.shape(), machines)).filter(unused -> settings.isShapeDeclared()),

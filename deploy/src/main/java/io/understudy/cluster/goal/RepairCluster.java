@@ -134,12 +134,15 @@ public record RepairCluster(
         ClusterFacts after = Projection.after(facts, new Step.Remove(gone.id(), gone.label()));
         List<Step> disarming = disarming(
                 facts,
-                alarms.stream().filter(alarm -> alarm.member().equals(gone.id())).toList());
+                alarms.stream()
+                        .filter(alarm -> alarm.member().equals(gone.id()))
+                        .toList());
         return new Plan.Steps(Stream.of(
                         removal.steps(),
                         planned(after, disarming).steps(),
                         growth.map(goal -> goal.plan(after)).stream()
-                                .flatMap(plan -> plan instanceof Plan.Steps steps ? steps.steps().stream() : Stream.of())
+                                .flatMap(
+                                        plan -> plan instanceof Plan.Steps steps ? steps.steps().stream() : Stream.of())
                                 .toList())
                 .flatMap(List::stream)
                 .toList());

@@ -17,7 +17,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for a limited time for each request to a machine, such as one whose disk is frozen. Each machine has one request at
+ * Waits for a limited time for each request to a machine, such as one with a frozen disk. Each machine has one request at
  * most, on a thread of its own. A request that is late throws {@link MachineBusyException}, and so do all others to that
  * machine until it has ended. Thread-safe.
  */
@@ -65,8 +65,8 @@ public final class BoundedMachines implements Machines, AutoCloseable {
     }
 
     @Override
-    public void goOnJoining(MemberSpec member) {
-        order(member, "start without data", () -> machines.goOnJoining(member));
+    public void resumeJoining(MemberSpec member) {
+        order(member, "start without data", () -> machines.resumeJoining(member));
     }
 
     @Override

@@ -57,8 +57,8 @@ public final class ConfiguredMachines implements Machines {
     }
 
     @Override
-    public void goOnJoining(MemberSpec member) {
-        of(member).goOnJoining(member);
+    public void resumeJoining(MemberSpec member) {
+        of(member).resumeJoining(member);
     }
 
     @Override

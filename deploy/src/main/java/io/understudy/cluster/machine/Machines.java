@@ -41,7 +41,7 @@ public interface Machines {
     void join(MemberSpec member, String initialCluster);
 
     /** For one that a run before this one had {@link #join}: it goes on, as gently as when it was started. */
-    default void goOnJoining(MemberSpec member) {}
+    default void resumeJoining(MemberSpec member) {}
 
     /** For one that joined, and is to serve like any other from now on: nothing holds it back any more. */
     default void letGo(MemberSpec member) {}

@@ -68,7 +68,7 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
-    public void goOnJoining(MemberSpec member) {
+    public void resumeJoining(MemberSpec member) {
         locked(member, machine -> {
             if (control.isRunning(machine)) {
                 throttle.begin(machine, () -> control.pid(machine));

@@ -46,8 +46,7 @@ public record Hashes<K>(Map<K, Hash> found) {
     /** The hash that at least so many members have. */
     public Optional<Hash> agreed(int members) {
         return found.values().stream()
-                .filter(hash ->
-                        found.values().stream().filter(hash::equals).count() >= members)
+                .filter(hash -> found.values().stream().filter(hash::equals).count() >= members)
                 .findFirst();
     }
 

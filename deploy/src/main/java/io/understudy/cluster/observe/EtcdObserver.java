@@ -223,7 +223,7 @@ public final class EtcdObserver implements ClusterObserver {
     }
 
     /** Where those voters answered that were healthy in the last look; if there were none, everybody who is known. */
-    public List<Endpoint> votersToAsk() {
+    public List<Endpoint> votingEndpoints() {
         Seen last = seen;
         List<Endpoint> healthy = last == null
                 ? List.of()

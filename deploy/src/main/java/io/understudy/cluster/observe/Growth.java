@@ -48,9 +48,7 @@ final class Growth {
         return facts.withMembers(facts.members().stream()
                 .map(member -> {
                     Reply.Page page = pages.getOrDefault(member.id(), Reply.Page.NONE);
-                    return page.metrics().isEmpty()
-                            ? member
-                            : member.withMeasurements(measured(facts, member, page));
+                    return page.metrics().isEmpty() ? member : member.withMeasurements(measured(facts, member, page));
                 })
                 .toList());
     }

@@ -17,7 +17,7 @@ public interface Goal {
         return false;
     }
 
-    /** Whether the other steps go on when the step fails. */
+    /** Whether the other steps continue when the step fails. */
     default boolean passes(Step step) {
         return false;
     }

@@ -144,8 +144,8 @@ public record LearnerRestore(
         Optional<DataOwner> owner = survey.control().owner(target.member());
         Optional<Long> cluster = learner.stored()
                 .map(data -> data.log().cluster())
-                .or(() -> survey.status(learner.machine()).map(status -> status.getHeader()
-                        .getClusterId()));
+                .or(() -> survey.status(learner.machine())
+                        .map(status -> status.getHeader().getClusterId()));
         boolean isOwn = owner.isPresent()
                 && cluster.filter(id -> id == owner.get().cluster().value()).isPresent();
         if (!isOwn && survey.control().isInUse(target.member())) {

@@ -280,12 +280,11 @@ public final class Recovery {
                 machine, "copied the data of " + machine.name() + " to a directory beside " + machine.dataDirectory());
     }
 
-    /** A copy of an earlier run whose log ends where the member's does. */
+    /** A copy of an earlier run, with a log that ends where the member's does. */
     private static Optional<Path> copy(Remains survivor) {
-        return survivor.stored().flatMap(data -> new DataDirectory(survivor.machine().dataDirectory())
-                .earlier().stream()
-                        .filter(each -> isCopy(each, data.log()))
-                        .findFirst());
+        return survivor.stored().flatMap(data -> new DataDirectory(
+                        survivor.machine().dataDirectory())
+                .earlier().stream().filter(each -> isCopy(each, data.log())).findFirst());
     }
 
     private static boolean isCopy(Path directory, WriteAheadLog log) {

@@ -96,7 +96,8 @@ public record Survey(
         } catch (UnobservableException e) {
             if (e.isContradiction()) {
                 throw new RecoveryException(
-                        e.getMessage() + ". Correct cluster.endpoints and machines.*.clientUrls, or stop the others", e);
+                        e.getMessage() + ". Correct cluster.endpoints and machines.*.clientUrls, or stop the others",
+                        e);
             }
             return Attempt.failed(String.valueOf(e.getMessage()));
         } catch (InterruptedException e) {
@@ -104,7 +105,7 @@ public record Survey(
         }
     }
 
-    /** Nothing but the data on this machine says which cluster is meant. */
+    /** Only the data on this machine identifies the cluster. */
     private void requireOwn(ClusterId cluster) {
         Map<String, ClusterId> owners = new TreeMap<>();
         machines.forEach(machine ->

@@ -158,14 +158,14 @@ public final class StepWork {
                 stop(join.member());
             }
             if (isRunning(join.member())) {
-                machines.goOnJoining(join.member());
+                machines.resumeJoining(join.member());
             } else {
                 started.add(join.member());
                 machines.join(join.member(), initialCluster(facts, join.member(), join.id()));
             }
         } else if (step instanceof Step.Start start) {
             if (isRunning(start.member())) {
-                machines.goOnJoining(start.member());
+                machines.resumeJoining(start.member());
             } else {
                 machines.start(start.member());
             }

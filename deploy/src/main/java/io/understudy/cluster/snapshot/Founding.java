@@ -29,23 +29,20 @@ public record Founding(List<MemberSpec> members, String token, long bump, boolea
         byte[] ids = members.stream()
                 .map(this::id)
                 .sorted(Long::compareUnsigned)
-                .collect(
-                        () -> ByteBuffer.allocate(Long.BYTES * members.size()),
-                        ByteBuffer::putLong,
-                        ByteBuffer::put)
+                .collect(() -> ByteBuffer.allocate(Long.BYTES * members.size()), ByteBuffer::putLong, ByteBuffer::put)
                 .array();
         return new ClusterId(start(ids));
     }
 
     private long id(MemberSpec member) {
-        String urls =
-                member.peerUrls().stream().map(URI::toString).sorted().collect(Collectors.joining());
+        String urls = member.peerUrls().stream().map(URI::toString).sorted().collect(Collectors.joining());
         return start((urls + token).getBytes(StandardCharsets.UTF_8));
     }
 
     private static long start(byte[] hashed) {
         try {
-            return ByteBuffer.wrap(MessageDigest.getInstance("SHA-1").digest(hashed)).getLong();
+            return ByteBuffer.wrap(MessageDigest.getInstance("SHA-1").digest(hashed))
+                    .getLong();
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException(e);
         }

@@ -42,10 +42,7 @@ public record ClusterStatus(
                 facts,
                 tolerance(facts),
                 declared.map(shape -> shape.standbys(facts)).orElse(List.of()),
-                Stream.of(
-                                declared.map(shape -> shape.deviations(facts)).orElse(List.of()),
-                                more,
-                                Warnings.of(facts))
+                Stream.of(declared.map(shape -> shape.deviations(facts)).orElse(List.of()), more, Warnings.of(facts))
                         .flatMap(List::stream)
                         .toList(),
                 supervisors);
@@ -58,7 +55,8 @@ public record ClusterStatus(
 
     /** Why a member is not healthy; empty if it is. */
     Optional<String> reason(MemberFacts member) {
-        Optional<String> failure = Optional.ofNullable(facts.failures().get(member.id())).map(Failure::text);
+        Optional<String> failure =
+                Optional.ofNullable(facts.failures().get(member.id())).map(Failure::text);
         return member.isHealthy() ? Optional.empty() : failure.or(() -> Optional.of(health(member)));
     }
 

@@ -11,7 +11,7 @@ import java.util.List;
 /**
  * The members that a configuration declares.
  *
- * @param machines names of the configured machines; empty if only the operator knows them
+ * @param machines names of the configured machines; empty if none are configured
  */
 public record Declared(Shape shape, List<String> machines) {
 

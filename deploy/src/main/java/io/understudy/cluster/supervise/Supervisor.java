@@ -228,7 +228,7 @@ final class Supervisor implements AutoCloseable {
         }
     }
 
-    /** An own member whose process ended, when no member has answered for {@code shape.deadTime}; each once. */
+    /** An own member with an ended process, when no member has answered for {@code shape.deadTime}; each once. */
     private Optional<Decision.Change> startUnobserved(List<Place> places, String observed) {
         Instant since = silentSince.orElse(Instant.MAX);
         if (paused().isPresent() || since.isAfter(clock.instant().minus(limits.dead()))) {
@@ -251,7 +251,8 @@ final class Supervisor implements AutoCloseable {
     private boolean hasOwnData(MemberSpec member) {
         try {
             return machines.owner(member)
-                    .filter(owner -> history.cluster().map(owner.cluster()::equals).orElse(true))
+                    .filter(owner ->
+                            history.cluster().map(owner.cluster()::equals).orElse(true))
                     .isPresent();
         } catch (MachineBusyException e) {
             return false;
@@ -260,8 +261,7 @@ final class Supervisor implements AutoCloseable {
 
     private ClusterFacts lastFacts() {
         return seen.map(Situation::facts)
-                .orElseGet(
-                        () -> new ClusterFacts(new ClusterId(0), List.of(), false, List.of(), Instant.now()));
+                .orElseGet(() -> new ClusterFacts(new ClusterId(0), List.of(), false, List.of(), Instant.now()));
     }
 
     private Situation situation(ClusterFacts now, Moment at, List<Place> places) {

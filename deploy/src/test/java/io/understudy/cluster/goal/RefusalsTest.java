@@ -191,7 +191,8 @@ class RefusalsTest {
 
     @Test
     void anAlarmThatAMoveRaisedIsLeftAlone() {
-        RepairCluster repair = repair(Map.of(1, 5L, 2, 5L, 3, 6L), Map.of(new MemberId(1), "switchover 7 of mirror dr"));
+        RepairCluster repair =
+                repair(Map.of(1, 5L, 2, 5L, 3, 6L), Map.of(new MemberId(1), "switchover 7 of mirror dr"));
 
         Refusal refusal = refusal(repair, withAlarm(THREE, 1, "CORRUPT"));
         assertThat(refusal.rule()).isEqualTo("alarm-of-move");
@@ -212,9 +213,7 @@ class RefusalsTest {
 
         assertThat(steps(repair, withAlarm(THREE, 3, "CORRUPT")))
                 .startsWith(
-                        "remove m3 permanently",
-                        "disarm CORRUPT of m3",
-                        "add m3 as a learner at http://10.0.0.3:2380")
+                        "remove m3 permanently", "disarm CORRUPT of m3", "add m3 as a learner at http://10.0.0.3:2380")
                 .endsWith("promote m3");
         assertThat(steps(repair, FactsFixture.voters(true, true)))
                 .startsWith("add m3 as a learner at http://10.0.0.3:2380");

@@ -130,7 +130,8 @@ final class GrowthTest {
     }
 
     private Map<MemberId, Duration> stalled(long second, Map<MemberId, Long> behind) {
-        return look(new Reply.Page(new MetricsPage("other 1\n"), Optional.empty(), behind, second * SECOND, second * SECOND))
+        return look(new Reply.Page(
+                        new MetricsPage("other 1\n"), Optional.empty(), behind, second * SECOND, second * SECOND))
                 .stalled();
     }
 
@@ -138,7 +139,12 @@ final class GrowthTest {
         String text = Stream.of(lines)
                 .map(line -> line.replace("From", "etcd_network_peer_received_bytes_total{From=\"b2\"}") + "\n")
                 .collect(Collectors.joining());
-        return look(new Reply.Page(new MetricsPage(text.isBlank() ? "" : text), Optional.empty(), Map.of(), second * SECOND, second * SECOND));
+        return look(new Reply.Page(
+                new MetricsPage(text.isBlank() ? "" : text),
+                Optional.empty(),
+                Map.of(),
+                second * SECOND,
+                second * SECOND));
     }
 
     private Measurements look(Reply.Page page) {

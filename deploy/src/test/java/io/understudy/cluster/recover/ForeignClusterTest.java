@@ -55,7 +55,7 @@ final class ForeignClusterTest {
     }
 
     @Test
-    void anotherClusterThatAnswersIsNotBelieved() {
+    void anotherClusterThatAnswersIsNotAccepted() {
         directories.owners = Map.of("m1", new DataOwner(new ClusterId(OWN), new MemberId(1)));
         assertThat(survey(observer).look()).isPresent();
 

@@ -25,7 +25,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What a status says beyond the answers of the members. */
+/** What a status has beyond the answers of the members. */
 final class ClusterStatusTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -52,7 +52,8 @@ final class ClusterStatusTest {
     @Test
     void whatIsMissingOfADeclaredShapeIsNamed() {
         Shape shape = new Shape(3, 1, Set.of("m5"), false, 2);
-        List<Warning> deviations = status(facts(), Optional.of(new Declared(shape, List.of("m1", "m2", "m3", "m4", "m5"))), List.of())
+        List<Warning> deviations = status(
+                        facts(), Optional.of(new Declared(shape, List.of("m1", "m2", "m3", "m4", "m5"))), List.of())
                 .warnings();
         assertThat(deviations)
                 .extracting(Warning::text)
@@ -69,12 +70,9 @@ final class ClusterStatusTest {
     @Test
     void theDecisionOfEachSupervisorIsShownAndItsSilence() throws Exception {
         URI url = URI.create("http://127.0.0.1:8082");
-        SupervisorView active = new SupervisorView(
-                url,
-                Optional.of(JSON.readTree("""
+        SupervisorView active = new SupervisorView(url, Optional.of(JSON.readTree("""
                         {"supervisor": "s1", "standing": "active", "paused": null, "decision": {"rule": "standby-failover",
-                        "observed": "m3 is suspect", "told": "waits", "outcome": "none", "detail": ""}}""")),
-                "");
+                        "observed": "m3 is suspect", "told": "waits", "outcome": "none", "detail": ""}}""")), "");
         SupervisorView silent = new SupervisorView(url, Optional.empty(), "no supervisor reachable");
         ClusterStatus status = status(facts(), Optional.empty(), List.of(active, silent));
 
@@ -126,6 +124,9 @@ final class ClusterStatusTest {
                 answers ? Optional.of(answer) : Optional.empty(),
                 Measurements.NONE,
                 new MemberProcess(
-                        Optional.empty(), Optional.empty(), Optional.empty(), answers ? Optional.of(2048L) : Optional.empty()));
+                        Optional.empty(),
+                        Optional.empty(),
+                        Optional.empty(),
+                        answers ? Optional.of(2048L) : Optional.empty()));
     }
 }

@@ -110,10 +110,8 @@ final class Keys {
 
     /** Linearizably, by one read: a CORRUPT alarm refuses transactions. */
     Found read() throws FailedException, InterruptedException {
-        RangeRequest all = RangeRequest.newBuilder()
-                .setKey(PREFIX)
-                .setRangeEnd(END)
-                .build();
+        RangeRequest all =
+                RangeRequest.newBuilder().setKey(PREFIX).setRangeEnd(END).build();
         Map<ByteString, KeyValue> found = call(KVGrpc.getRangeMethod(), all).getKvsList().stream()
                 .collect(Collectors.toMap(KeyValue::getKey, keyValue -> keyValue));
         return new Found(

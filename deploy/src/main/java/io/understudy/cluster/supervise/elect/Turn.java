@@ -89,10 +89,8 @@ public final class Turn implements AutoCloseable {
     public static Optional<String> activeSupervisor(EtcdConnections connections, Supplier<List<Endpoint>> endpoints)
             throws InterruptedException {
         try {
-            return new Keys(connections, endpoints, REQUEST)
-                    .read()
-                    .active()
-                    .map(found -> found.getValue().toStringUtf8());
+            return new Keys(connections, endpoints, REQUEST).read().active().map(found -> found.getValue()
+                    .toStringUtf8());
         } catch (Keys.FailedException e) {
             throw new IllegalStateException("cannot read the name of the active supervisor: " + e.getMessage(), e);
         }
