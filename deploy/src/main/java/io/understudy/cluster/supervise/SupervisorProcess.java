@@ -68,7 +68,8 @@ public final class SupervisorProcess implements AutoCloseable {
             BoundedMachines bounded = opened(open, new BoundedMachines(machines, ORDER));
             EtcdObserver observer = new EtcdObserver(cluster, configured.otherwise(), connections, metrics.registry());
             Candidacy candidacy = opened(
-                    open, Candidacy.start(ProcessName.unique(), connections, observer::votingEndpoints, settings.lease()));
+                    open,
+                    Candidacy.start(ProcessName.unique(), connections, observer::votingEndpoints, settings.lease()));
             Supervisor supervisor = opened(
                     open,
                     new Supervisor(

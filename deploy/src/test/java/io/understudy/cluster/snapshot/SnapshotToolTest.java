@@ -40,7 +40,7 @@ final class SnapshotToolTest {
 
     /** That of an etcd with its defaults. */
     @Test
-    void theIdOfANewClusterIsComputed() {
+    void theIdOfTheRestoredClusterIsComputed() {
         MemberSpec member = new MemberSpec("default", List.of(URI.create("http://localhost:2380")), List.of());
         assertThat(new Founding(List.of(member), "etcd-cluster", 0, true).cluster())
                 .hasToString("cdf818194e3a8c32");
