@@ -66,8 +66,13 @@ public final class EtcdObserver implements ClusterObserver {
         this.meters = meters;
     }
 
-    /** @param nanos when the look began, by {@link System#nanoTime} */
-    private record Seen(ClusterFacts facts, Found found, long nanos) {
+    /**
+     * Times are by {@link System#nanoTime}.
+     *
+     * @param nanos when the observation began
+     * @param ended when it ended: a silent member prolongs it
+     */
+    private record Seen(ClusterFacts facts, Found found, long nanos, long ended) {
 
         /** Whether it is recent, and every member is healthy and has an address. */
         boolean isGlanceEnough() {
@@ -94,7 +99,7 @@ public final class EtcdObserver implements ClusterObserver {
             ClusterFacts facts = growth.measured(sight.facts(at), sight.pages());
             // What no quorum confirms, and no endpoint given leads to, is not built upon.
             if (sight.isConfirmed() || sight.isOf(seeds)) {
-                seen = new Seen(facts, sight.found(), nanos);
+                seen = new Seen(facts, sight.found(), nanos, System.nanoTime());
             }
             outcome = "ok";
             return facts;
@@ -219,7 +224,7 @@ public final class EtcdObserver implements ClusterObserver {
      */
     public ClusterFacts recent(Duration oldest, Duration patience) throws InterruptedException {
         Seen last = seen;
-        return last != null && System.nanoTime() - last.nanos() <= oldest.toNanos() ? last.facts() : observe(patience);
+        return last != null && System.nanoTime() - last.ended() <= oldest.toNanos() ? last.facts() : observe(patience);
     }
 
     /** Where those voters answered that were healthy in the last look; if there were none, everybody who is known. */
