@@ -111,7 +111,10 @@ final class Look {
                 replies(), differing.isEmpty() ? listings : differing, failures(), differing, doors(), refusing());
     }
 
-    /** Completes with the replies of all listed members, or else of all endpoints: a removed member may never reply. */
+    /**
+     * Completes with the replies of all listed members, or else of all endpoints: a removed member may never reply. The first
+     * observation finds out whether all endpoints are of one cluster.
+     */
     private CompletableFuture<?> sufficient(List<Endpoint> listed) {
         CompletableFuture<?> all =
                 allOf(probes.values().stream().map(Probe::whole).toList());
@@ -122,8 +125,10 @@ final class Look {
     }
 
     private boolean areAnswered(List<Endpoint> listed) {
-        return !listed.isEmpty()
-                && listed.stream().allMatch(endpoint -> probes.get(endpoint).reply().isPresent());
+        return before != null
+                && !listed.isEmpty()
+                && listed.stream()
+                        .allMatch(endpoint -> probes.get(endpoint).reply().isPresent());
     }
 
     private void confirm(Endpoint endpoint, Duration deadline) {
