@@ -32,7 +32,7 @@ public record SupervisorView(URI url, Optional<JsonNode> state, String failure) 
                                 ? ""
                                 : ", paused " + page.path("paused").asText())
                         + ": " + decision(page.path("decision")))
-                .orElse("supervisor " + url + ": " + failure);
+                .orElse(failure);
     }
 
     private static String decision(JsonNode decision) {
