@@ -78,9 +78,7 @@ final class ClusterStatusTest {
 
         assertThat(active.isActive()).isTrue();
         assertThat(StatusText.of(status))
-                .contains(
-                        "supervisor s1, active: standby-failover: m3 is suspect; waits",
-                        "no supervisor reachable");
+                .contains("supervisor s1, active: standby-failover: m3 is suspect; waits", "no supervisor reachable");
         JsonNode supervisors = JSON.readTree(StatusJson.of(status)).path("supervisors");
         assertThat(supervisors.get(0).path("decision").path("action").asText()).isEqualTo("waits");
         assertThat(supervisors.get(1).path("failure").asText()).isEqualTo("no supervisor reachable");
