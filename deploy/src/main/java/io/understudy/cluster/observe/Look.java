@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -127,8 +128,9 @@ final class Look {
     private boolean areAnswered(List<Endpoint> listed) {
         return before != null
                 && !listed.isEmpty()
-                && listed.stream()
-                        .allMatch(endpoint -> probes.get(endpoint).reply().isPresent());
+                && listed.stream().allMatch(endpoint -> Optional.ofNullable(probes.get(endpoint))
+                        .flatMap(Probe::reply)
+                        .isPresent());
     }
 
     private void confirm(Endpoint endpoint, Duration deadline) {
