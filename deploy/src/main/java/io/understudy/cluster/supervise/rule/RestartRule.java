@@ -25,6 +25,7 @@ final class RestartRule {
                 .history()
                 .lostSince()
                 .filter(since -> isLost(situation)
+                        || hasStarted(situation, since)
                         || History.lasted(Optional.of(since), situation.limits().dead(), situation.now()))
                 .flatMap(since -> situation.facts().voters().stream()
                         .flatMap(voter -> start(situation, voter, since, "the quorum is lost").stream())
@@ -36,6 +37,13 @@ final class RestartRule {
                         .filter(voter -> !Diagnosis.isDown(situation, voter))
                         .count()
                 < situation.quorum().needed();
+    }
+
+    /** Whether one was started for it: then the others follow. */
+    private static boolean hasStarted(Situation situation, Instant since) {
+        return situation.facts().voters().stream()
+                .flatMap(voter -> situation.placeOf(voter).stream())
+                .anyMatch(place -> wasTried(situation.history(), place, since));
     }
 
     /** The supervisor that is to replace the member has twice {@link Limits#dead} to do so. */
