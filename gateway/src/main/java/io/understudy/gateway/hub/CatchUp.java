@@ -138,8 +138,12 @@ final class CatchUp implements AutoCloseable {
             if (e.isPreviousOnly()) {
                 all.compactedWithPrevious(e.compactRevision(), began);
             } else {
-                all.compacted(e.compactRevision(), began);
-                awaitWithdrawn(e.compactRevision());
+                long from = e.isEarlierReadable() ? log.head() : 0;
+                long next = e.compactRevision() == 0
+                        ? Math.max(all.head().readableFrom() + 1, log.head() + 2)
+                        : e.compactRevision();
+                all.compacted(new CatchUps.Compacted(from, next), began);
+                awaitWithdrawn(from, next);
             }
         } finally {
             reading = null;
@@ -159,14 +163,14 @@ final class CatchUp implements AutoCloseable {
     }
 
     /** Until those have been told who want what is gone. */
-    private void awaitWithdrawn(long compactRevision) throws InterruptedException {
-        CatchUps.Want lowest = all.lowest(0);
+    private void awaitWithdrawn(long from, long compactRevision) throws InterruptedException {
+        CatchUps.Want lowest = all.lowest(from);
         while (lowest != null
                 && lowest.told() + 1 < compactRevision
-                && all.compactRevision(false) >= compactRevision
+                && all.compacted(false).next() >= compactRevision
                 && !all.isClosed()) {
             all.awaitChange(PAUSE_MILLIS);
-            lowest = all.lowest(0);
+            lowest = all.lowest(from);
         }
         all.forgetCompacted(compactRevision);
     }
