@@ -12,6 +12,7 @@ import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -22,6 +23,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +36,11 @@ import org.slf4j.LoggerFactory;
 public final class EtcdCluster implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(EtcdCluster.class);
+
+    /** A restart of the only member, or a busy machine, may take as long. */
+    private static final Duration SHORT_OUTAGE = Duration.ofSeconds(2);
+
+    private static final int SHOWN_FAILURES = 3;
 
     /** Who does not answer within it is in trouble, rather than asked for too much. */
     private static final Duration FAIR_DEADLINE = Duration.ofMillis(200);
@@ -61,7 +68,12 @@ public final class EtcdCluster implements AutoCloseable {
     private volatile Setbacks setbacks = Setbacks.NONE;
 
     private volatile ClusterView view;
+    /** Null while an endpoint responds. */
+    private volatile @Nullable Outage outage;
+
     private volatile @Nullable ReadIndex lastReadIndex;
+
+    private record Outage(Instant since, String why) {}
 
     private EtcdCluster(
             EtcdSettings settings,
@@ -163,6 +175,12 @@ public final class EtcdCluster implements AutoCloseable {
     /** What is known now. */
     public ClusterView view() {
         return view;
+    }
+
+    /** Returns which endpoints fail and why, if none has responded for two seconds; null otherwise. */
+    public @Nullable String unreachable() {
+        Outage present = outage;
+        return present == null || clock.instant().isBefore(present.since().plus(SHORT_OUTAGE)) ? null : present.why();
     }
 
     /**
@@ -339,6 +357,9 @@ public final class EtcdCluster implements AutoCloseable {
         ClusterView before = view;
         view = next;
         changes.changed(before, next, why);
+        Outage former = outage;
+        String failures = failures(next, why);
+        outage = failures == null ? null : new Outage(former == null ? clock.instant() : former.since(), failures);
         if (namelessTls != null) {
             // The probe sees to the others.
             Set<Endpoint> known = new HashSet<>(next.unidentified());
@@ -346,6 +367,24 @@ public final class EtcdCluster implements AutoCloseable {
             nameless.retain(known);
             known.forEach(nameless::reconnect);
         }
+    }
+
+    /** Null if an endpoint responds, or none was probed. */
+    private static @Nullable String failures(ClusterView view, Function<Endpoint, @Nullable String> why) {
+        boolean responds = view.members().stream()
+                .map(Member::health)
+                .anyMatch(health -> health == Health.HEALTHY || health == Health.LEADERLESS);
+        List<String> failures = responds
+                ? List.of()
+                : Stream.concat(
+                                view.members().stream().flatMap(member -> member.endpoints().stream()),
+                                view.unidentified().stream())
+                        .filter(endpoint -> why.apply(endpoint) != null)
+                        .map(endpoint -> endpoint + ": " + why.apply(endpoint))
+                        .distinct()
+                        .limit(SHOWN_FAILURES)
+                        .toList();
+        return failures.isEmpty() ? null : "no endpoint reachable; " + String.join("; ", failures);
     }
 
     private void recovered(Endpoint endpoint) {

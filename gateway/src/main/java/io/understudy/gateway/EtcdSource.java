@@ -225,7 +225,7 @@ final class EtcdSource implements GatewaySource {
                 new HealthCheck("verification", verifier::problem, verifier::remark),
                 new HealthCheck("read_index", reads::confirmationProblem),
                 new HealthCheck("permissions", () -> permissions == null ? Optional.empty() : permissions.problem()),
-                new HealthCheck("source", Optional::empty, this::standIns));
+                new HealthCheck("source", () -> Optional.ofNullable(cluster.unreachable()), this::standIns));
     }
 
     @Override

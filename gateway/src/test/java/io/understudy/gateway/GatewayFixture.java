@@ -73,6 +73,29 @@ final class GatewayFixture implements AutoCloseable {
                 .withLimits(Unhurried.LIMITS);
     }
 
+    static GatewaySettings withMaxSilence(GatewaySettings usual, Duration maxSilence) {
+        return new GatewaySettings(
+                usual.name(),
+                usual.listen(),
+                usual.rest(),
+                usual.security(),
+                usual.source(),
+                usual.range(),
+                usual.feed(),
+                usual.limits(),
+                usual.reads(),
+                usual.replica(),
+                usual.watches(),
+                usual.verify(),
+                usual.forward(),
+                usual.members(),
+                usual.permissions(),
+                usual.dashboard(),
+                usual.tracing(),
+                maxSilence,
+                usual.closeTimeout());
+    }
+
     static ManagedChannel channel(String host, int port) {
         return NettyChannelBuilder.forAddress(host, port)
                 .usePlaintext()

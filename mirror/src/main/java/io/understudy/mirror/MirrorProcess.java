@@ -12,7 +12,6 @@ import io.understudy.mirror.metrics.MirrorMeter;
 import io.understudy.mirror.pipeline.MirrorFailedException;
 import io.understudy.mirror.pipeline.MirrorPlan;
 import io.understudy.mirror.pipeline.MirrorReport;
-import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.pipeline.Pipeline;
 import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.settings.MirrorCourses;
@@ -179,7 +178,7 @@ public final class MirrorProcess implements AutoCloseable {
                 Pipeline pipeline = running.getNow(null);
                 return pipeline != null
                         && pipeline.follows(plan)
-                        && pipeline.report().state() == MirrorState.SYNCED;
+                        && pipeline.report().state().isFollowing();
             });
             started.put(plan, upkeep);
             upkeep.start();
@@ -196,6 +195,7 @@ public final class MirrorProcess implements AutoCloseable {
                 .map(Map.Entry::getValue)
                 .findFirst()
                 .orElseThrow());
+        pipeline.differing(() -> upkeep(name).map(EtcdUpkeep::differing).orElse(0L));
         MirrorMeter.WARNINGS
                 .gauge(() -> upkeep(name)
                         .map(EtcdUpkeep::warnings)
@@ -225,6 +225,7 @@ public final class MirrorProcess implements AutoCloseable {
                 source.feeds(),
                 source.head(),
                 source.cluster() != null,
+                source::outage,
                 source.patience(),
                 () -> source.count().apply(source.range()),
                 "kafka " + options.kafka().bootstrapServers() + " topic " + options.topic(),
