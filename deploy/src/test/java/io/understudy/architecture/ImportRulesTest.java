@@ -62,7 +62,7 @@ final class ImportRulesTest {
             .gateway            io.grpc io.micrometer io.vertx org.slf4j
             .gateway.server     .gateway.api .gateway.caller .health .gateway.read .config .tls
             .gateway.server     .gateway.metrics .metrics com.github.benmanes.caffeine com.google.protobuf io.grpc io.micrometer io.netty io.vertx
-            .gateway.server     org.slf4j
+            .gateway.server     com.sun.management org.slf4j
             .gateway.read       .metrics .gateway.metrics .gateway.api .gateway.caller .gateway.replica .vocabulary .etcd .config
             .gateway.read       com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.vertx org.slf4j
             .gateway.json       .gateway.api .gateway.caller .gateway.read .gateway.replica .gateway.server .etcd .tls

@@ -17,6 +17,7 @@ import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
+import io.understudy.gateway.caller.StreamedRequests;
 import io.understudy.gateway.forward.EtcdMethod;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.member.MemberAnswers;
@@ -104,9 +105,9 @@ final class ApiMethods {
      * Begins a call that is answered by a stream.
      *
      * @param fullName of a method of etcd's with a stream of answers
-     * @param requests all of the client's
+     * @param requests of the client; more may follow
      */
-    StreamedCall stream(String fullName, Caller caller, WebRequest http, List<byte[]> requests, StreamTaker taker)
+    StreamedCall stream(String fullName, Caller caller, WebRequest http, StreamedRequests requests, StreamTaker taker)
             throws ApiException {
         EtcdMethod method = EtcdMethod.named(fullName);
         if (method == null || method.unary()) {

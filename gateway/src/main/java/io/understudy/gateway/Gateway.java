@@ -31,6 +31,7 @@ import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.gateway.rest.RestServer;
 import io.understudy.gateway.rest.StreamSource;
 import io.understudy.gateway.server.ApiServer;
+import io.understudy.gateway.server.ConnectionLimit;
 import io.understudy.gateway.server.Loads;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebPages;
@@ -167,11 +168,14 @@ public final class Gateway implements AutoCloseable {
         this.tracing = Tracing.of(settings.tracing(), settings.name(), VERSION, registry);
         RequestListener listener =
                 method -> TracedRequests.of(metrics.requestsOf(method)::answered, tracing.ofMethod(method));
+        ConnectionLimit connections = ConnectionLimit.of(
+                settings.limits().maxConnections(), settings.rest().enabled() ? 2 : 1);
         this.server = new ApiServer(
                 vertx,
                 settings.listen(),
                 tls,
                 settings.limits(),
+                connections,
                 loads,
                 methods.overGrpc(),
                 listener,
@@ -201,6 +205,7 @@ public final class Gateway implements AutoCloseable {
                 vertx,
                 settings.rest().listen(),
                 tls,
+                connections,
                 loads,
                 reads,
                 permissions,

@@ -33,9 +33,14 @@ final class WebCall implements RequestReader, WebRequest {
     private static final int BODY_FACTOR = 2;
 
     private final Exchange exchange;
+    private final String path;
     private final WebHandler handler;
     private final long maxBytes;
     private final long arrivedNanos = System.nanoTime();
+    /** Whether the body is read while it arrives. */
+    private final boolean parts;
+
+    private @Nullable BodyReader reader;
     private byte[] body = NOTHING;
     private @Nullable ByteBuf arriving;
     private @Nullable Runnable gone;
@@ -45,14 +50,52 @@ final class WebCall implements RequestReader, WebRequest {
     private boolean lasts;
     private boolean admitted;
 
-    WebCall(Exchange exchange, WebHandler handler, long maxMessageBytes) {
+    WebCall(Exchange exchange, String path, WebHandler handler, long maxMessageBytes) {
         this.exchange = exchange;
+        this.path = path;
         this.handler = handler;
         this.maxBytes = maxMessageBytes * BODY_FACTOR;
+        this.parts = exchange.duplex() && handler instanceof WebCalls calls && calls.streamsRequests(path);
+    }
+
+    @Override
+    public boolean lastsOpen() {
+        return reader != null;
     }
 
     @Override
     public int read(ByteBuf data, boolean end) {
+        return parts ? readPart(data, end) : readAll(data, end);
+    }
+
+    private int readPart(ByteBuf data, boolean end) {
+        if (!admitted && !answered) {
+            handle();
+        }
+        if (over || reader == null) {
+            return data.readableBytes();
+        }
+        keep(reader.read(data, end));
+        return 0;
+    }
+
+    @Override
+    public void readBody(BodyReader taker) {
+        if (parts) {
+            reader = taker;
+        } else {
+            int unused = taker.read(Unpooled.wrappedBuffer(body), true);
+        }
+    }
+
+    @Override
+    public void consumed(int bytes) {
+        if (parts) {
+            exchange.consumed(bytes);
+        }
+    }
+
+    private int readAll(ByteBuf data, boolean end) {
         int bytes = data.readableBytes();
         if (answered) {
             return bytes;
@@ -86,7 +129,9 @@ final class WebCall implements RequestReader, WebRequest {
             exchange.arriving(more);
         } catch (ApiException e) {
             arriving = null;
-            if (handler instanceof WebCalls calls) {
+            if (reader != null) {
+                reader.refuse(e);
+            } else if (handler instanceof WebCalls calls) {
                 calls.refuse(this, e);
             } else {
                 answer(429, TEXT, e.text() + "\n");
@@ -150,14 +195,17 @@ final class WebCall implements RequestReader, WebRequest {
 
     @Override
     public String path() {
-        String target = exchange.request().target().toString();
-        int query = target.indexOf('?');
-        return query < 0 ? target : target.substring(0, query);
+        return path;
     }
 
     @Override
     public Map<String, List<String>> query() {
-        return new QueryStringDecoder(exchange.request().target().toString()).parameters();
+        try {
+            return new QueryStringDecoder(exchange.request().target().toString()).parameters();
+        } catch (IllegalArgumentException e) {
+            // Broken escapes; etcd ignores the parameters that have them.
+            return Map.of();
+        }
     }
 
     @Override

@@ -124,6 +124,7 @@ final class CalledServer {
                 new HostPort("127.0.0.1", 0),
                 tls,
                 limits,
+                new ConnectionLimit(limits.maxConnections()),
                 new Loads(load, meters),
                 List.of(
                         UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {

@@ -44,12 +44,17 @@ final class TestServer implements AutoCloseable {
 
     static final WebCalls NO_CALLS = new WebCalls() {
         @Override
-        public boolean serve(CharSequence target) {
+        public boolean serve(String path) {
             return false;
         }
 
         @Override
         public boolean lasts(WebRequest request) {
+            return false;
+        }
+
+        @Override
+        public boolean streamsRequests(String path) {
             return false;
         }
 
@@ -87,6 +92,7 @@ final class TestServer implements AutoCloseable {
                 new HostPort("127.0.0.1", 0),
                 null,
                 ServerLimits.DEFAULTS,
+                new ConnectionLimit(ServerLimits.DEFAULTS.maxConnections()),
                 new Loads(Unhurried.LOAD, new SimpleMeterRegistry()),
                 List.of(UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {
                     try {
