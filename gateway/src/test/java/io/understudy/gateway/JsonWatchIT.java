@@ -212,8 +212,7 @@ final class JsonWatchIT {
                 client.request(HttpMethod.POST, gateway.getPort(), gateway.getHost(), "/v3/watch");
         opened.onSuccess(request -> {
             // What comes before somebody handles it is dropped.
-            var unused =
-                    request.response().onSuccess(response -> response.handler(part -> lines.add(part.toString())));
+            var unused = request.response().onSuccess(response -> response.handler(part -> lines.add(part.toString())));
             String all = create("h2/", "h20", "") + "\n" + create("h2/a", "h2/b", ",\"watch_id\":5");
             // Neither part ends where a message does.
             var unusedToo = request.setChunked(true).write(all.substring(0, all.length() - 10));
