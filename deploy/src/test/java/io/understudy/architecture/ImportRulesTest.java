@@ -78,7 +78,7 @@ final class ImportRulesTest {
             .gateway.permission com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.netty.channel io.netty.util
             .gateway.permission io.vertx.core org.slf4j
             .gateway.forward    .metrics .gateway.metrics .gateway.api .gateway.caller .etcd .config com.google.protobuf io.etcd.jetcd.api
-            .gateway.forward    io.grpc io.micrometer io.vertx.core
+            .gateway.forward    .vocabulary io.grpc io.micrometer io.vertx.core
             .gateway.dashboard  .metrics .gateway.metrics .gateway.member .health .vocabulary .etcd .config .tls io.micrometer io.vertx.core org.slf4j
             .gateway.rest       .gateway.dashboard .gateway.member
             .gateway.member     .gateway.api .health .gateway.replica .etcd .vocabulary .config io.etcd.jetcd.api

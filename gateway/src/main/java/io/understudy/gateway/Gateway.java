@@ -160,6 +160,7 @@ public final class Gateway implements AutoCloseable {
                         replica::state,
                         source::cluster,
                         source::leader,
+                        source::revision,
                         headers,
                         MemberIds::of),
                 source.membersShown());

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,7 @@ public final class MemberAnswers {
     private final Supplier<@Nullable ReplicaState> replica;
     private final Supplier<@Nullable ClusterId> cluster;
     private final Supplier<@Nullable MemberId> leader;
+    private final LongSupplier revision;
     private final ResponseHeaders headers;
     private final Function<String, MemberId> ids;
 
@@ -37,6 +39,7 @@ public final class MemberAnswers {
      * @param version that this gateway reports: other gateways know it by that
      * @param cluster the source's, null while nobody knows
      * @param leader the source's, null while there is none that is known of
+     * @param revision the greatest that the source has reported, 0 before the first
      * @param ids of gateways, by name
      */
     public MemberAnswers(
@@ -46,6 +49,7 @@ public final class MemberAnswers {
             Supplier<@Nullable ReplicaState> replica,
             Supplier<@Nullable ClusterId> cluster,
             Supplier<@Nullable MemberId> leader,
+            LongSupplier revision,
             ResponseHeaders headers,
             Function<String, MemberId> ids) {
         this.name = name;
@@ -54,18 +58,23 @@ public final class MemberAnswers {
         this.replica = replica;
         this.cluster = cluster;
         this.leader = leader;
+        this.revision = revision;
         this.headers = headers;
         this.ids = ids;
     }
 
     /**
-     * That of a learner whose database is the replica.
+     * That of a learner whose database is the replica, or the source as long as there is no replica.
      *
      * @throws ApiException nothing is known of the source yet
      */
     public StatusResponse status() throws ApiException {
         ReplicaState state = replica.get();
         ResponseHeader header = header(state);
+        if (header.getRevision() == 0) {
+            // Clients such as compactors take the revision from here.
+            throw ApiException.notReady();
+        }
         long bytes = state == null ? 0 : state.bytes();
         StatusResponse.Builder status = StatusResponse.newBuilder()
                 .setHeader(header)
@@ -108,6 +117,6 @@ public final class MemberAnswers {
         if (known == null) {
             throw ApiException.notReady();
         }
-        return headers.of(known, Revision.ZERO);
+        return headers.of(known, new Revision(revision.getAsLong()));
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.etcd.jetcd.api.MemberListResponse;
 import io.etcd.jetcd.api.StatusResponse;
+import io.grpc.Status;
 import io.understudy.etcd.ClusterView;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.ResponseHeaders;
@@ -44,10 +45,21 @@ final class MemberAnswersTest {
 
     @Test
     void statusNamesWhatIsMissing() throws ApiException {
-        assertThat(answers(MemberSettings.DEFAULTS, null, LEADERLESS).status().getErrorsList())
-                .containsExactly("etcdserver: no leader");
-        assertThatExceptionOfType(ApiException.class).isThrownBy(() -> answers(MemberSettings.DEFAULTS, null, NOTHING)
-                .status());
+        StatusResponse status =
+                answers(MemberSettings.DEFAULTS, null, LEADERLESS, 8).status();
+        assertThat(status.getErrorsList()).containsExactly("etcdserver: no leader");
+        assertThat(status.getHeader().getRevision()).isEqualTo(8);
+    }
+
+    @Test
+    void statusFailsAsLongAsNoRevisionIsKnown() {
+        for (ClusterView source : List.of(NOTHING, LEADERLESS, LED)) {
+            assertThatExceptionOfType(ApiException.class)
+                    .isThrownBy(() ->
+                            answers(MemberSettings.DEFAULTS, null, source, 0).status())
+                    .extracting(ApiException::code)
+                    .isEqualTo(Status.Code.UNAVAILABLE);
+        }
     }
 
     @Test
@@ -74,8 +86,13 @@ final class MemberAnswersTest {
                 .withMessageContaining("members is source");
     }
 
-    /** Ids are the lengths of names. */
     private static MemberAnswers answers(MemberSettings settings, @Nullable ReplicaState state, ClusterView source) {
+        return answers(settings, state, source, 8);
+    }
+
+    /** Ids are the lengths of names. */
+    private static MemberAnswers answers(
+            MemberSettings settings, @Nullable ReplicaState state, ClusterView source, long revision) {
         return new MemberAnswers(
                 "a",
                 "3.5.0+understudy",
@@ -83,6 +100,7 @@ final class MemberAnswersTest {
                 () -> state,
                 source::clusterId,
                 source::leaderId,
+                () -> revision,
                 new ResponseHeaders(new MemberId(1), () -> 3),
                 name -> new MemberId(name.length()));
     }
