@@ -175,6 +175,16 @@ public final class EtcdCluster implements AutoCloseable {
         return choice.order(view, duty, setbacks, clock.instant());
     }
 
+    /** Why no member can be watched, whatever member recovers; empty if one may. */
+    public Optional<String> watchProblem() {
+        ClusterView now = view;
+        boolean any = now.members().isEmpty() || !now.unidentified().isEmpty();
+        return any || !endpointsFor(Duty.WATCH).isEmpty()
+                ? Optional.empty()
+                : Optional.of(settings.name() + ".endpoints lead to learners only, which serve no watches: "
+                        + settings.endpoints() + "; add the client URL of a voting member");
+    }
+
     /**
      * The connection to an endpoint, shared by all callers; calls on it need deadlines, or callers who give up in time, and
      * are made as the {@linkplain EtcdSettings#login user} of the settings. Closed some time after the endpoint left the

@@ -23,6 +23,9 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     /** How long a read may take before it is asked about once more whether it is permitted. */
     private static final long PERMITTED_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    /** Of a response as large as there may be: etcd has no timeout for its transfer. */
+    private static final Duration TRANSFER_TIMEOUT = Duration.ofMinutes(1);
+
     private final ReadPath path;
     private final Caller caller;
     private final Operation<R> operation;
@@ -354,9 +357,15 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         });
     }
 
+    private long sourceDeadline() {
+        boolean isLarge = operation.mostBytes() >= SourceReads.MOST_BYTES;
+        long transferred = capped(TRANSFER_TIMEOUT);
+        return isLarge && transferred - deadlineNanos > 0 ? transferred : deadlineNanos;
+    }
+
     private void passThrough(Missing missing) {
         path.heldOfSource()
-                .take(caller.session(), operation.mostBytes(), deadlineNanos)
+                .take(caller.session(), operation.mostBytes(), sourceDeadline())
                 .onSuccess(hold -> guarded(hold, () -> askSource(hold, missing)))
                 .onFailure(this::fail);
     }
@@ -384,7 +393,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
 
     private Operation.Need need(Missing missing) {
         long fair = System.nanoTime() + path.settings().freshnessTimeout().toNanos();
-        return new Operation.Need(missing, least, fair, tooOld(), deadlineNanos);
+        return new Operation.Need(missing, least, fair, tooOld(), sourceDeadline());
     }
 
     /** What the client is told when nobody has what the answer has to include. */

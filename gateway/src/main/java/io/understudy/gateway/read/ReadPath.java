@@ -110,7 +110,9 @@ public final class ReadPath implements Reads {
             this.source = new NoUpstream(replica);
         }
         this.waits = new Waits(vertx, confirmations, () -> revisionOr(-1), this::askProgress, settings.maxWaiting());
-        this.heldOfSource = new ByteBudget(vertx, settings.maxPassedThroughBytes(), settings.maxWaiting());
+        long mostHeld =
+                Math.min(settings.maxPassedThroughBytes(), Runtime.getRuntime().maxMemory() / 4);
+        this.heldOfSource = new ByteBudget(vertx, mostHeld, settings.maxWaiting());
         metrics.observePassedThrough(heldOfSource::held);
         metrics.observeStaleness(() -> {
             Duration staleness = staleness();

@@ -94,6 +94,7 @@ final class SourceRange {
         Role role = cluster.view().memberAt(endpoint).map(Member::role).orElse(Role.VOTER);
         KVGrpc.newStub(cluster.channel(endpoint))
                 .withDeadlineAfter(budget, TimeUnit.NANOSECONDS)
+                .withMaxInboundMessageSize(SourceReads.MOST_BYTES)
                 .range(request, new StreamObserver<>() {
                     @Override
                     public void onNext(RangeResponse response) {
