@@ -72,7 +72,7 @@ final class ImportRulesTest {
             .gateway.rest       .config .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty io.vertx
             .gateway.rest       .gateway.page .gateway.server
             .gateway.rest       .gateway.hub .gateway.permission .tls com.github.benmanes.caffeine io.micrometer org.slf4j
-            .gateway.api        .gateway.replica .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer
+            .gateway.api        .gateway.replica .etcd .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer
             .gateway.caller     .vocabulary .tls .gateway.api io.grpc io.vertx.core javax.net javax.security org.slf4j
             .gateway.permission .metrics .gateway.metrics .gateway.api .gateway.caller .vocabulary .etcd .config com.github.benmanes.caffeine
             .gateway.permission com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.netty.channel io.netty.util

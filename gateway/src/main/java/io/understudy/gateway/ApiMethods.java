@@ -2,6 +2,7 @@ package io.understudy.gateway;
 
 import com.google.protobuf.MessageLite;
 import io.etcd.jetcd.api.ClusterGrpc;
+import io.etcd.jetcd.api.HashKVRequest;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.MemberListRequest;
@@ -48,6 +49,7 @@ final class ApiMethods {
     private static final String TXN = KVGrpc.getTxnMethod().getFullMethodName();
     private static final String WATCH = WatchGrpc.getWatchMethod().getFullMethodName();
     private static final String STATUS = MaintenanceGrpc.getStatusMethod().getFullMethodName();
+    private static final String HASH_KV = MaintenanceGrpc.getHashKVMethod().getFullMethodName();
     private static final String MEMBERS = ClusterGrpc.getMemberListMethod().getFullMethodName();
 
     private final ReadPermissions permissions;
@@ -121,13 +123,24 @@ final class ApiMethods {
         String name = method.fullName();
         if (name.equals(RANGE)) {
             return UnaryMethod.of(
-                    KVGrpc.getRangeMethod(), SentRequests::range, (caller, request) -> reads.range(caller, request)
-                            .map(answer -> Reply.of(answer, WireForm.of(answer.result()))));
+                    KVGrpc.getRangeMethod(),
+                    message -> SentRequests.range(message, reads.version()),
+                    (caller, request) ->
+                            reads.range(caller, request).map(answer -> Reply.of(answer, WireForm.of(answer.result()))));
         }
         if (name.equals(STATUS)) {
             return UnaryMethod.of(
                     MaintenanceGrpc.getStatusMethod(), StatusRequest::parseFrom, (caller, request) -> status(caller)
                             .map(Reply::of));
+        }
+        if (name.equals(HASH_KV)) {
+            return UnaryMethod.of(
+                    MaintenanceGrpc.getHashKVMethod(), HashKVRequest::parseFrom, (caller, request) -> permissions
+                            .check(caller.principal(), Permission.Standing.ROOT)
+                            .compose(allowed -> Future.failedFuture(
+                                    request.getRevision() == Long.MAX_VALUE
+                                            ? ApiException.futureRevision()
+                                            : ApiException.neverSupported())));
         }
         if (name.equals(MEMBERS) && shown == MembersShown.GATEWAYS) {
             return UnaryMethod.of(
@@ -149,14 +162,14 @@ final class ApiMethods {
                         : (call, metadata, caller, loop) -> forwarding.start(method, call, metadata, caller, loop));
     }
 
-    /** As etcd 3.5.30 does, to root only ({@code v3rpc/maintenance.go}). */
+    /** To whom the source's version answers ({@code v3rpc/maintenance.go}). */
     private Future<StatusResponse> status(Caller caller) {
         if (reads.fails(caller)) {
             return Future.failedFuture(ApiException.noLeader());
         }
-        return permissions
-                .check(caller.principal(), Permission.Standing.ROOT)
-                .compose(allowed -> answered(self::status));
+        Permission.Standing required =
+                reads.version().statusRequiresRoot() ? Permission.Standing.ROOT : Permission.Standing.USER;
+        return permissions.check(caller.principal(), required).compose(allowed -> answered(self::status));
     }
 
     /** As etcd does, to any user. */

@@ -12,6 +12,7 @@ import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.gateway.read.ReadIndexSource;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.server.Unhurried;
@@ -36,6 +37,9 @@ final class GatewayFixture implements AutoCloseable {
 
     /** Found once: finding verifies the programs, byte by byte. */
     static final Path ETCDCTL = EtcdBinaries.find().etcdctl();
+
+    static final EtcdVersion VERSION =
+            EtcdVersion.parse(EtcdBinaries.find().version().toString());
 
     static final ByteString ZERO = ByteString.copyFrom(new byte[] {0});
     static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -65,6 +65,9 @@ final class HealthLikeEtcdIT {
         "POST, /health",
         "POST, /version",
         "DELETE, /readyz",
+        "OPTIONS, /readyz",
+        "OPTIONS, /nothing",
+        "OPTIONS, /v3/kv/range",
     })
     void theAnswerIsEtcds(String method, String path) throws Exception {
         URI etcd = SOURCE.cluster().clientUrls().get(0);
@@ -74,7 +77,12 @@ final class HealthLikeEtcdIT {
                 URI.create("http://127.0.0.1:" + fixture.gateway.apiPort()).resolve(path));
         assertThat(ours.statusCode()).isEqualTo(theirs.statusCode());
         assertThat(ours.body()).isEqualTo(theirs.body());
-        for (String field : List.of("allow", "content-length")) {
+        for (String field : List.of(
+                "allow",
+                "content-length",
+                "access-control-allow-headers",
+                "access-control-allow-methods",
+                "access-control-allow-origin")) {
             assertThat(ours.headers().firstValue(field))
                     .as(field)
                     .isEqualTo(theirs.headers().firstValue(field));

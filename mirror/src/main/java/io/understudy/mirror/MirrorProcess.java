@@ -52,7 +52,7 @@ public final class MirrorProcess implements AutoCloseable {
 
     private static final Duration ASK_INTERVAL = Duration.ofSeconds(1);
 
-    private final ProcessMetrics process = new ProcessMetrics("mirror", version());
+    private final ProcessMetrics process = new ProcessMetrics("mirror", ProcessMetrics.versionOf(MirrorProcess.class));
     private final MeterRegistry meters = process.registry();
     private final CompletableFuture<MirrorFailedException> failure = new CompletableFuture<>();
     /** What was opened, the last first. */
@@ -141,11 +141,6 @@ public final class MirrorProcess implements AutoCloseable {
         open.push(clock::shutdownNow);
         var unused = clock.scheduleAtFixedRate(
                 () -> pipelines.forEach(Pipeline::askSource), 0, ASK_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
-    }
-
-    private static String version() {
-        String version = MirrorProcess.class.getPackage().getImplementationVersion();
-        return version == null ? "unknown" : version;
     }
 
     private Pipeline startMirror(MirrorSettings.Mirror mirror, String writer, Set<String> feeding) {

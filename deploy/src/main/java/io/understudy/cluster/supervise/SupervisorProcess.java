@@ -58,7 +58,8 @@ public final class SupervisorProcess implements AutoCloseable {
         SupervisorSettings settings = configured.supervisor();
         Deque<AutoCloseable> open = new ArrayDeque<>();
         try {
-            ProcessMetrics metrics = opened(open, new ProcessMetrics("supervisor", version()));
+            ProcessMetrics metrics =
+                    opened(open, new ProcessMetrics("supervisor", ProcessMetrics.versionOf(SupervisorProcess.class)));
             EtcdConnections connections = opened(
                     open, EtcdConnections.open(cluster, configured.otherwise().endpoints()));
             EtcdObserver observer = new EtcdObserver(cluster, configured.otherwise(), connections, metrics.registry());
@@ -116,11 +117,6 @@ public final class SupervisorProcess implements AutoCloseable {
     private static <T extends AutoCloseable> T opened(Deque<AutoCloseable> open, T part) {
         open.push(part);
         return part;
-    }
-
-    private static String version() {
-        String version = SupervisorProcess.class.getPackage().getImplementationVersion();
-        return version == null ? "unknown" : version;
     }
 
     public SupervisorState state() {

@@ -2,6 +2,7 @@ package io.understudy.gateway.api;
 
 import io.netty.buffer.ByteBuf;
 import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.replica.EntryFields;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
@@ -20,9 +21,7 @@ final class RangeBody implements AnswerBody {
     RangeBody(RangeResult result) {
         this.result = result;
         this.length = HeaderForm.size(result.header())
-                + (result.keysOnly()
-                        ? result.entries().answerBytesWithoutValues()
-                        : result.entries().answerBytes())
+                + result.entries().answerBytes(result.fields())
                 + ProtoFields.numberSize(more(result))
                 + ProtoFields.numberSize(result.count());
     }
@@ -51,16 +50,16 @@ final class RangeBody implements AnswerBody {
     }
 
     private void write(ByteBuf out, Entry entry) {
-        if (result.keysOnly()) {
-            byte[] wire = entry.wire();
-            int start = entry.valueFieldStart();
-            int end = entry.valueFieldEnd();
-            ProtoFields.writeLengthDelimited(out, KVS, wire.length - (end - start));
-            out.writeBytes(wire, 0, start).writeBytes(wire, end, wire.length - end);
-        } else {
-            ProtoFields.writeLengthDelimited(out, KVS, entry.wireSize());
-            out.writeBytes(entry.wire());
+        byte[] wire = entry.wire();
+        if (result.fields() == EntryFields.ALL) {
+            ProtoFields.writeLengthDelimited(out, KVS, wire.length);
+            out.writeBytes(wire);
+            return;
         }
+        int start = entry.valueFieldStart();
+        int end = result.fields() == EntryFields.WITHOUT_VALUE ? entry.valueFieldEnd() : wire.length;
+        ProtoFields.writeLengthDelimited(out, KVS, wire.length - (end - start));
+        out.writeBytes(wire, 0, start).writeBytes(wire, end, wire.length - end);
     }
 
     private static int more(RangeResult result) {

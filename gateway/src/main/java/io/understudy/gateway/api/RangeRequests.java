@@ -4,10 +4,12 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeRequest.SortOrder;
 import io.etcd.jetcd.api.RangeRequest.SortTarget;
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.gateway.replica.EntryFields;
 import io.understudy.vocabulary.KeyRange;
 import org.jspecify.annotations.Nullable;
 
-/** What a range request says by itself, as etcd 3.5 takes it ({@code v3rpc/key.go}). */
+/** What a range request says by itself, as etcd takes it ({@code v3rpc/key.go}). */
 public final class RangeRequests {
 
     /** As an end: all keys from the given one on. */
@@ -20,21 +22,33 @@ public final class RangeRequests {
      *
      * @throws ApiException etcd would refuse it whatever its state is
      */
-    public static void requireValid(RangeRequest request) throws ApiException {
+    public static void requireValid(RangeRequest request, EtcdVersion version) throws ApiException {
         if (request.getKey().isEmpty()) {
             throw ApiException.emptyKey();
         }
-        requireSortable(request);
+        requireSortable(request, version);
     }
 
     /**
-     * An unknown order is key order for etcd 3.5. An unknown target ends its process; refused as from 3.6 on, and never to
-     * be passed on.
+     * Rejects unknown orders and targets. etcd 3.5 takes an unknown order for key order, and an unknown target ends its
+     * process: never passed on.
      */
-    static void requireSortable(RangeRequest request) throws ApiException {
-        if (request.getSortTarget() == SortTarget.UNRECOGNIZED && request.getSortOrder() != SortOrder.UNRECOGNIZED) {
+    static void requireSortable(RangeRequest request, EtcdVersion version) throws ApiException {
+        boolean order = request.getSortOrder() == SortOrder.UNRECOGNIZED;
+        boolean target = request.getSortTarget() == SortTarget.UNRECOGNIZED;
+        if (version.rejectsUnknownSort() ? order || target : target && !order) {
             throw ApiException.invalidSortOption();
         }
+    }
+
+    /** The fields of entries that etcd answers with ({@code txn/range.go}). */
+    public static EntryFields fields(RangeRequest request, EtcdVersion version) {
+        if (!request.getKeysOnly()) {
+            return EntryFields.ALL;
+        }
+        return version.keysOnlyOmitsLease() && request.getSortTarget() != SortTarget.VALUE
+                ? EntryFields.WITHOUT_VALUE_AND_LEASE
+                : EntryFields.WITHOUT_VALUE;
     }
 
     /** What it takes to be answered. */

@@ -109,10 +109,10 @@ public final class SourceForwarding implements Forwarding {
         }
     }
 
-    private static ApiException notSupported(EtcdMethod method) {
+    private ApiException notSupported(EtcdMethod method) {
         return method.treatment() == EtcdMethod.Treatment.REFUSED
                 ? ApiException.neverSupported()
-                : ApiException.notSupportedForLearner();
+                : ApiException.notSupportedForLearner(source.view().version());
     }
 
     private boolean refuses(EtcdMethod method) {

@@ -155,7 +155,7 @@ public final class JsonApi implements WebCalls {
                     if (TxnRequests.isReadOnly(request)) {
                         answerRead(exchange, reads.txn(caller, request));
                     } else {
-                        TxnRequests.requireSortable(request);
+                        TxnRequests.requireSortable(request, reads.version());
                         answerOther(method, exchange, others.call(TXN, caller, message, exchange::whenGone));
                     }
                 }

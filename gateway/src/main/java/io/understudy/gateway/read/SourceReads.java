@@ -8,8 +8,10 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.EtcdFailure;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Entries;
+import io.understudy.gateway.api.RangeRequests;
 import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.TxnPath;
@@ -235,8 +237,13 @@ final class SourceReads implements Upstream {
         return headers.of(answer.cluster(), new Revision(answer.revision()));
     }
 
-    private static RangeResult result(RangeRequest request, SourceAnswer answer, ResponseHeader header) {
+    private RangeResult result(RangeRequest request, SourceAnswer answer, ResponseHeader header) {
+        EtcdVersion version = source.get().cluster().view().version();
         return new RangeResult(
-                header, Entries.of(answer.entries()), request.getKeysOnly(), answer.more(), answer.count());
+                header,
+                Entries.of(answer.entries()),
+                RangeRequests.fields(request, version),
+                answer.more(),
+                answer.count());
     }
 }

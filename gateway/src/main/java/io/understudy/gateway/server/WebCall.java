@@ -27,6 +27,12 @@ final class WebCall implements RequestReader, WebRequest {
     private static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
     private static final byte[] NOTHING = {};
 
+    /** In every answer, as etcd has them by default ({@code embed/serve.go}). */
+    static final List<Field> CORS = List.of(
+            new Field("access-control-allow-headers", "accept, content-type, authorization"),
+            new Field("access-control-allow-methods", "POST, GET, OPTIONS, PUT, DELETE"),
+            new Field("access-control-allow-origin", "*"));
+
     private static final int FIRST_PIECE_BYTES = 1 << 10;
 
     /** JSON takes a third more than what it carries, and its names. */
@@ -96,7 +102,9 @@ final class WebCall implements RequestReader, WebRequest {
 
     private void handle() {
         try {
-            if (handler instanceof WebCalls calls) {
+            if (exchange.request().method().toString().equals("OPTIONS")) {
+                preflight();
+            } else if (handler instanceof WebCalls calls) {
                 admit(calls);
             } else {
                 // Whether all is well has to be told most of all when it isn't.
@@ -110,6 +118,13 @@ final class WebCall implements RequestReader, WebRequest {
                     .log("request failed");
             answer(500, TEXT, "Internal Server Error\n");
         }
+    }
+
+    /** Answers whatever the path, as etcd does. */
+    private void preflight() {
+        answered = true;
+        exchange.head(200, CORS, 0);
+        taken();
     }
 
     private void admit(WebCalls calls) {
@@ -279,13 +294,10 @@ final class WebCall implements RequestReader, WebRequest {
     }
 
     private static List<Field> head(String contentType, List<Field> fields) {
-        Field type = new Field(CONTENT_TYPE, contentType);
-        if (fields.isEmpty()) {
-            return List.of(type);
-        }
-        List<Field> head = new ArrayList<>(fields.size() + 1);
-        head.add(type);
+        List<Field> head = new ArrayList<>(fields.size() + CORS.size() + 1);
+        head.add(new Field(CONTENT_TYPE, contentType));
         head.addAll(fields);
+        head.addAll(CORS);
         return head;
     }
 }

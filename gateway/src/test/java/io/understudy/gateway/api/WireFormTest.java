@@ -13,6 +13,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.replica.EntryFields;
 import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +38,7 @@ final class WireFormTest {
 
     @Test
     void anEmptyRangeIsItsHeader() {
-        RangeResult nothing = new RangeResult(HEADER, Entries.NONE, false, false, 0);
+        RangeResult nothing = new RangeResult(HEADER, Entries.NONE, EntryFields.ALL, false, 0);
         assertThat(bytes(WireForm.of(nothing), 100)).isEqualTo(encoded(message(nothing)));
     }
 
@@ -98,7 +99,9 @@ final class WireFormTest {
                         ? HEADER
                         : HEADER.toBuilder().clearRaftTerm().build(),
                 Entries.of(found),
-                random.nextBoolean(),
+                random.nextBoolean()
+                        ? EntryFields.ALL
+                        : random.nextBoolean() ? EntryFields.WITHOUT_VALUE : EntryFields.WITHOUT_VALUE_AND_LEASE,
                 random.nextBoolean(),
                 entries == 0 ? 0 : number());
     }
@@ -139,11 +142,11 @@ final class WireFormTest {
         for (Entry entry : result.entries()) {
             response.addKvs(KeyValue.newBuilder()
                     .setKey(entry.key())
-                    .setValue(result.keysOnly() ? ByteString.EMPTY : entry.value())
+                    .setValue(result.fields() == EntryFields.ALL ? entry.value() : ByteString.EMPTY)
                     .setCreateRevision(entry.createRevision())
                     .setModRevision(entry.modRevision())
                     .setVersion(entry.version())
-                    .setLease(entry.lease()));
+                    .setLease(result.fields() == EntryFields.WITHOUT_VALUE_AND_LEASE ? 0 : entry.lease()));
         }
         return response.build();
     }
