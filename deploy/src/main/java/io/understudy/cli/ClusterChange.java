@@ -1,5 +1,6 @@
 package io.understudy.cli;
 
+import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.EtcdMembership;
 import io.understudy.cluster.observe.ClusterFacts;
@@ -12,16 +13,20 @@ import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.run.Outcome;
 import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.run.StepWork;
+import io.understudy.cluster.snapshot.SnapshotDirectory;
 import io.understudy.cluster.supervise.elect.Turn;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParameterException;
@@ -37,6 +42,8 @@ final class ClusterChange implements AutoCloseable {
     private final ClusterConnection cluster;
     private final ClusterFacts facts;
     private final StepWork work;
+    /** Where a snapshot is saved before the first step. */
+    private Optional<SnapshotDirectory> snapshotFirst = Optional.empty();
 
     private ClusterChange(CommandLine command, ChangeFlags flags, ClusterConnection cluster, ClusterFacts facts) {
         this.command = command;
@@ -103,11 +110,17 @@ final class ClusterChange implements AutoCloseable {
                 text.refusals(obstacles);
                 return ExitCode.SOFTWARE;
             }
+            snapshotFirst.ifPresent(directory -> text.notes("before step 1: save a snapshot in " + directory.path()));
             text.plan(facts.quorum(), steps, flags.isDryRun());
             if (flags.isDryRun()) {
                 return ExitCode.OK;
             }
             text.confirm(steps);
+            snapshotFirst.ifPresent(directory -> text.notes("saved "
+                    + cluster.snapshots()
+                            .take(facts, directory, Instant.now())
+                            .file()
+                            .path()));
             // Without a quorum no lease is granted, and nothing but the start of members is planned.
             if (isTakenOver || facts.verdict() != ClusterFacts.Verdict.HELD) {
                 return ended(text, run(goal, steps, text, Optional::empty));
@@ -130,6 +143,25 @@ final class ClusterChange implements AutoCloseable {
 
     StepWork work() {
         return work;
+    }
+
+    /** As configured. */
+    List<MachineSettings> machines() {
+        return cluster.settings().machines();
+    }
+
+    /**
+     * Saves a snapshot before the first step.
+     *
+     * @param directory null for the configured one
+     */
+    void saveSnapshotFirst(@Nullable Path directory) {
+        snapshotFirst = Optional.of(new SnapshotDirectory(Optional.ofNullable(directory)
+                .or(() -> cluster.settings().snapshots().directory())
+                .orElseThrow(() -> new ParameterException(
+                        command,
+                        "a snapshot is saved before an upgrade to another minor version: specify --snapshot-to, or"
+                                + " snapshots.directory in the configuration"))));
     }
 
     EtcdMembership membership() {

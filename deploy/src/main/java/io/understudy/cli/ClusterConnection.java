@@ -11,6 +11,8 @@ import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.recover.Survey;
 import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.cluster.snapshot.SnapshotTaker;
+import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.cluster.supervise.elect.Turn;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.local.binary.EtcdBinaries;
@@ -79,6 +81,11 @@ final class ClusterConnection implements AutoCloseable {
                 machines(operator),
                 settings.machines(),
                 connections);
+    }
+
+    /** Reads snapshots of members as observed last. */
+    SnapshotTaker snapshots() {
+        return new SnapshotTaker(observer::endpointOf, connections, SnapshotTool.of(settings.machines()));
     }
 
     EtcdMembership membership() {

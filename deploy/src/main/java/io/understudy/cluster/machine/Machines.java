@@ -3,6 +3,7 @@ package io.understudy.cluster.machine;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.UnaryOperator;
 
 /**
  * Where members run. One implementation for processes of this machine, one for systemd units, one that prints what an
@@ -53,6 +54,11 @@ public interface Machines {
 
     /** Starts the member with the data it has. */
     void start(MemberSpec member);
+
+    /** Starts the member with the data it has, once with other settings than those configured. */
+    default void start(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+        throw new UnsupportedOperationException("cannot start " + member.name() + " with other settings");
+    }
 
     /** Ends the member's process; its data stays. */
     void stop(MemberSpec member);

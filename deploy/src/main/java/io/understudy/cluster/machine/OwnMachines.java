@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /**
  * Members that run on this machine, their data in its file system. Thread-safe.
@@ -92,11 +93,17 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
-    public synchronized void start(MemberSpec member) {
+    public void start(MemberSpec member) {
+        start(member, UnaryOperator.identity());
+    }
+
+    @Override
+    public synchronized void start(MemberSpec member, UnaryOperator<MachineSettings> settings) {
         locked(member, machine -> {
             requireData(machine);
             if (!control.isRunning(machine)) {
-                control.run(machine, EtcdFlags.resuming(machine));
+                MachineSettings used = settings.apply(machine);
+                control.run(used, EtcdFlags.resuming(used));
             }
         });
     }

@@ -3,6 +3,7 @@ package io.understudy.cluster.observe;
 import io.etcd.jetcd.api.StatusResponse;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdVersion;
+import io.understudy.etcd.StorageStatus;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
@@ -61,7 +62,8 @@ record Reply(Endpoint endpoint, StatusResponse status, Optional<Failure> unreach
                 status.getDbSize(),
                 status.getDbSizeInUse(),
                 reachesQuorum(),
-                status.getErrorsList());
+                status.getErrorsList(),
+                StorageStatus.of(status));
     }
 
     EtcdVersion version() {

@@ -202,8 +202,9 @@ final class Sight {
     /** Gateways pass on what they have. */
     private boolean confirms(Endpoint endpoint) {
         return answers.replies().stream()
-                .anyMatch(reply ->
-                        reply.endpoint().equals(endpoint) && !reply.isGateway() && Confirming.isBy(reply.version()));
+                .anyMatch(reply -> reply.endpoint().equals(endpoint)
+                        && !reply.isGateway()
+                        && reply.version().confirmsMembers());
     }
 
     /** By member; where one answered at several endpoints, the one where it fares best. */
@@ -238,7 +239,8 @@ final class Sight {
                 new MemberProcess(
                         reply.flatMap(each -> each.page().metrics().startedAt()),
                         reply.flatMap(each -> each.page().clockAhead()),
-                        servesPeers(peerUrls)));
+                        servesPeers(peerUrls),
+                        reply.flatMap(each -> each.page().metrics().hasRaftSnapshot())));
     }
 
     /** Empty if the list is an old one. */

@@ -3,6 +3,7 @@ package io.understudy.cluster.run;
 import static java.util.stream.Collectors.joining;
 
 import io.understudy.cluster.machine.DataOwner;
+import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.Membership;
@@ -169,7 +170,11 @@ public final class StepWork {
             }
         } else if (step instanceof Step.Restart restart) {
             stop(restart.member());
-            machines.start(restart.member());
+            if (restart.program().isEmpty() && !restart.writesRaftSnapshot()) {
+                machines.start(restart.member());
+            } else {
+                machines.start(restart.member(), configured -> changed(configured, restart));
+            }
         } else if (step instanceof Step.Migrate migrate) {
             stop(migrate.from());
             machines.moveData(migrate.from(), migrate.to());
@@ -177,6 +182,14 @@ public final class StepWork {
         } else if (step instanceof Step.Retire retire) {
             machines.retire(retire.member());
         }
+    }
+
+    private static MachineSettings changed(MachineSettings configured, Step.Restart restart) {
+        MachineSettings changed = restart.program().map(configured::withProgram).orElse(configured);
+        return restart.writesRaftSnapshot()
+                ? changed.withArguments(Stream.concat(changed.arguments().stream(), Stream.of("--snapshot-count=1"))
+                        .toList())
+                : changed;
     }
 
     /**

@@ -1,7 +1,10 @@
 package io.understudy.cluster.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.binary.EtcdVersion;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,6 +36,19 @@ final class SnapshotToolTest {
         Path file = program("rights");
         assertThat(file.toFile().setExecutable(false)).isTrue();
         assertThat(SnapshotTool.onPath(file.getParent().toString())).isEmpty();
+    }
+
+    @Test
+    void aMissingEtcdutlIsNamed() {
+        assertThatExceptionOfType(SnapshotException.class)
+                .isThrownBy(() -> SnapshotTool.of(binaries(6)))
+                .withMessageContaining("etcdutl is missing")
+                .withMessageContaining("Install etcdutl 3.6.16");
+        assertThat(SnapshotTool.of(binaries(5)).program()).hasFileName("etcdctl");
+    }
+
+    private EtcdBinaries binaries(int minor) {
+        return new EtcdBinaries(folder.resolve("etcd"), folder.resolve("etcdctl"), null, new EtcdVersion(3, minor, 16));
     }
 
     private Path program(String name) throws Exception {
