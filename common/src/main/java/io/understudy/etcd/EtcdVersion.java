@@ -68,8 +68,11 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
         return atLeast(3, 7, 0);
     }
 
-    /** Whether an empty range end in a request is as good as none, as for google's decoder of protobuf. */
-    public boolean emptyEndIsNone() {
+    /**
+     * Whether requests are decoded by google's protobuf. For gogo's, before 3.7, an empty range end differs from none, and a
+     * field of another wire type is an error instead of an unknown field.
+     */
+    public boolean decodesByGoogle() {
         return atLeast(3, 7, 0);
     }
 

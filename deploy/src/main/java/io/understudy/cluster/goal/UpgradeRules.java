@@ -8,6 +8,7 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.etcd.EtcdVersion;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -28,7 +29,7 @@ final class UpgradeRules {
                 .ifPresent(refusals::add);
         if (facts.members().stream().anyMatch(member -> changesMinor(member, target))) {
             alarms(facts).ifPresent(refusals::add);
-            storage(facts).ifPresent(refusals::add);
+            storage(facts, target).ifPresent(refusals::add);
             downgrade(facts, target).ifPresent(refusals::add);
             raftSnapshotsUnknown(facts, target).ifPresent(refusals::add);
         }
@@ -87,7 +88,14 @@ final class UpgradeRules {
     }
 
     /** The version of the data follows that of the cluster within seconds of the last upgrade. */
-    private static Optional<Refusal> storage(ClusterFacts facts) {
+    private static Optional<Refusal> storage(ClusterFacts facts, EtcdVersion target) {
+        String expected = facts.members().stream()
+                .map(UpgradeRules::running)
+                .filter(version -> !version.equals(EtcdVersion.UNKNOWN))
+                .min(Comparator.naturalOrder())
+                .filter(oldest -> oldest.minor() < target.minor())
+                .orElse(target)
+                .ofCluster();
         List<String> versions = facts.members().stream()
                 .flatMap(member -> member.answer().stream())
                 .map(answer -> answer.storage().version())
@@ -95,12 +103,13 @@ final class UpgradeRules {
                 .distinct()
                 .sorted()
                 .toList();
-        return versions.size() < 2
+        return versions.isEmpty() || versions.equals(List.of(expected))
                 ? Optional.empty()
                 : Optional.of(new Refusal(
                         "storage-versions-equal",
-                        "the data of the members have the storage versions " + String.join(", ", versions),
-                        "Wait until they are equal (understudy cluster status)"));
+                        "the storage versions of the members are " + String.join(", ", versions) + "; required: "
+                                + expected,
+                        "Wait some seconds, until etcd has changed them"));
     }
 
     private static Optional<Refusal> downgrade(ClusterFacts facts, EtcdVersion target) {

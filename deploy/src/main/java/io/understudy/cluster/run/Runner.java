@@ -37,6 +37,7 @@ public final class Runner {
             "leader-known",
             "leader-healthy-voter",
             "peer-url-served",
+            "storage-versions-equal",
             "observable");
 
     /** What etcd says when it has done nothing, and would in a moment: members connected for less than five seconds, or a

@@ -76,7 +76,11 @@ public record SnapshotTool(Path program) {
                 .orElseGet(SnapshotTool::find);
     }
 
-    /** @throws SnapshotException etcdutl is missing, and etcdctl no longer reads snapshots */
+    /**
+     * That among these programs.
+     *
+     * @throws SnapshotException etcdutl is missing, and etcdctl no longer reads snapshots
+     */
     public static SnapshotTool of(EtcdBinaries binaries) {
         Path etcdutl = binaries.etcdutl();
         if (etcdutl != null) {

@@ -64,7 +64,18 @@ final class UpgradeRulesTest {
         Refusal refusal = only(facts, "3.7.3");
 
         assertThat(refusal.rule()).isEqualTo("storage-versions-equal");
-        assertThat(refusal.why()).contains("3.5.0, 3.6.0");
+        assertThat(refusal.why()).contains("3.5.0, 3.6.0; required: 3.6.0");
+        assertThat(only(changed(THREE, member -> as(member, "3.6.16", "3.5.0", "", true)), "3.7.3")
+                        .rule())
+                .isEqualTo("storage-versions-equal");
+    }
+
+    @Test
+    void membersThatAreUpgradedAlreadyKeepTheStorageVersionOfTheOthers() {
+        ClusterFacts facts = changed(
+                THREE, member -> as(member, member.name().equals("m3") ? "3.7.3" : "3.6.16", "3.6.0", "", true));
+
+        assertThat(steps(facts, "3.7.3")).hasSize(3);
     }
 
     @Test

@@ -1,7 +1,9 @@
 package io.understudy.gateway.api;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
 import com.google.protobuf.UnknownFieldSet;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.RangeRequest;
@@ -23,7 +25,8 @@ public final class SentRequests {
     /** A range request, in which an empty end that was sent has become the other form of the same. */
     public static RangeRequest range(byte[] message, EtcdVersion version) throws InvalidProtocolBufferException {
         RangeRequest request = RangeRequest.parseFrom(message);
-        return !version.emptyEndIsNone()
+        requireWireTypes(request, version);
+        return !version.decodesByGoogle()
                         && request.getSerializedSize() != message.length
                         && isEmptyEndSent(request.getRangeEnd(), UnknownFieldSet.parseFrom(message), RANGE_END)
                 ? request.toBuilder().setRangeEnd(RangeRequests.FROM_KEY).build()
@@ -34,7 +37,8 @@ public final class SentRequests {
     public static TxnRequest txn(byte[] message, EtcdVersion version) throws InvalidProtocolBufferException {
         TxnRequest request = TxnRequest.parseFrom(message);
         // Writes and nested transactions go through the log, for which etcd encodes them anew, without what is empty.
-        if (version.emptyEndIsNone()
+        requireWireTypes(request, version);
+        if (version.decodesByGoogle()
                 || request.getSerializedSize() == message.length
                 || !TxnRequests.isOfRanges(request)) {
             return request;
@@ -74,6 +78,15 @@ public final class SentRequests {
                         .setRequestRange(range.toBuilder().setRangeEnd(RangeRequests.FROM_KEY))
                         .build()
                 : op;
+    }
+
+    private static void requireWireTypes(Message request, EtcdVersion version) throws InvalidProtocolBufferException {
+        for (Integer number : request.getUnknownFields().asMap().keySet()) {
+            FieldDescriptor field = request.getDescriptorForType().findFieldByNumber(number);
+            if (field != null && !version.decodesByGoogle()) {
+                throw new InvalidProtocolBufferException("proto: wrong wireType for field " + field.getName());
+            }
+        }
     }
 
     private static boolean isEmptyEndSent(ByteString end, UnknownFieldSet fields, int field) {
