@@ -24,6 +24,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Looks at every endpoint again and again, and at the member list, and publishes what it sees.
@@ -184,7 +185,7 @@ final class ClusterProbe implements AutoCloseable {
                 : before.failed(failure == null ? "no response" : FailureText.of(failure));
         observations.put(endpoint, after);
         if (before.health() != after.health()) {
-            log.atDebug()
+            log.atLevel(after.health() == Health.UNREACHABLE ? Level.WARN : Level.DEBUG)
                     .addKeyValue("cluster", settings.name())
                     .addKeyValue("endpoint", endpoint)
                     .addKeyValue("from", before.health())

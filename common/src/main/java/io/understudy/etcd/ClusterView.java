@@ -1,5 +1,6 @@
 package io.understudy.etcd;
 
+import io.etcd.jetcd.api.StatusResponse;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import java.util.List;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param foreign endpoints that lead to another cluster; never candidates. When they are all there is, nothing can be
  *     reached until an operator decides which cluster is meant
  * @param alarms those of which a member that answers knows; none where members tell their status to root alone
+ * @param status of the leader, or of another member that answers; null where none tells its status
  */
 public record ClusterView(
         @Nullable ClusterId clusterId,
@@ -23,7 +25,8 @@ public record ClusterView(
         @Nullable MemberId leaderId,
         List<Endpoint> unidentified,
         List<Foreign> foreign,
-        List<Alarm> alarms) {
+        List<Alarm> alarms,
+        @Nullable StatusResponse status) {
 
     public ClusterView {
         members = List.copyOf(members);
@@ -37,7 +40,28 @@ public record ClusterView(
 
     /** Before anything was asked. */
     static ClusterView initial(List<Endpoint> seeds) {
-        return new ClusterView(null, List.of(), null, seeds, List.of(), List.of());
+        return new ClusterView(null, List.of(), null, seeds, List.of(), List.of(), null);
+    }
+
+    /**
+     * The oldest version among the voting members, whose API the cluster serves; among all members if no voting member
+     * ever answered, {@link EtcdVersion#UNKNOWN} until one did.
+     */
+    public EtcdVersion version() {
+        // Asked for each read, so without streams.
+        EtcdVersion ofVoters = EtcdVersion.UNKNOWN;
+        EtcdVersion ofAll = EtcdVersion.UNKNOWN;
+        for (Member member : members) {
+            ofAll = older(ofAll, member.version());
+            ofVoters = member.role() == Role.VOTER ? older(ofVoters, member.version()) : ofVoters;
+        }
+        return ofVoters.equals(EtcdVersion.UNKNOWN) ? ofAll : ofVoters;
+    }
+
+    private static EtcdVersion older(EtcdVersion one, EtcdVersion other) {
+        return one.equals(EtcdVersion.UNKNOWN) || (!other.equals(EtcdVersion.UNKNOWN) && other.compareTo(one) < 0)
+                ? other
+                : one;
     }
 
     public Optional<Member> leader() {

@@ -12,6 +12,7 @@ import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -22,6 +23,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +36,11 @@ import org.slf4j.LoggerFactory;
 public final class EtcdCluster implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(EtcdCluster.class);
+
+    /** A restart of the only member, or a busy machine, may take as long. */
+    private static final Duration SHORT_OUTAGE = Duration.ofSeconds(2);
+
+    private static final int SHOWN_FAILURES = 3;
 
     /** Who does not answer within it is in trouble, rather than asked for too much. */
     private static final Duration FAIR_DEADLINE = Duration.ofMillis(200);
@@ -61,7 +68,12 @@ public final class EtcdCluster implements AutoCloseable {
     private volatile Setbacks setbacks = Setbacks.NONE;
 
     private volatile ClusterView view;
+    /** Null while an endpoint responds. */
+    private volatile @Nullable Outage outage;
+
     private volatile @Nullable ReadIndex lastReadIndex;
+
+    private record Outage(Instant since, String why) {}
 
     private EtcdCluster(
             EtcdSettings settings,
@@ -165,6 +177,12 @@ public final class EtcdCluster implements AutoCloseable {
         return view;
     }
 
+    /** Returns which endpoints fail and why, if none has responded for two seconds; null otherwise. */
+    public @Nullable String unreachable() {
+        Outage present = outage;
+        return present == null || clock.instant().isBefore(present.since().plus(SHORT_OUTAGE)) ? null : present.why();
+    }
+
     /**
      * Whom to ask for {@code duty}, best first: those that serve it at the least cost to the voters, then the others;
      * endpoints that failed recently, or don't answer, come last. Endpoints that can't serve the duty are left out.
@@ -173,6 +191,16 @@ public final class EtcdCluster implements AutoCloseable {
      */
     public List<Endpoint> endpointsFor(Duty duty) {
         return choice.order(view, duty, setbacks, clock.instant());
+    }
+
+    /** Why no member can be watched, whatever member recovers; empty if one may. */
+    public Optional<String> watchProblem() {
+        ClusterView now = view;
+        boolean any = now.members().isEmpty() || !now.unidentified().isEmpty();
+        return any || !endpointsFor(Duty.WATCH).isEmpty()
+                ? Optional.empty()
+                : Optional.of(settings.name() + ".endpoints lead to learners only, which serve no watches: "
+                        + settings.endpoints() + "; add the client URL of a voting member");
     }
 
     /**
@@ -339,6 +367,9 @@ public final class EtcdCluster implements AutoCloseable {
         ClusterView before = view;
         view = next;
         changes.changed(before, next, why);
+        Outage former = outage;
+        String failures = failures(next, why);
+        outage = failures == null ? null : new Outage(former == null ? clock.instant() : former.since(), failures);
         if (namelessTls != null) {
             // The probe sees to the others.
             Set<Endpoint> known = new HashSet<>(next.unidentified());
@@ -346,6 +377,24 @@ public final class EtcdCluster implements AutoCloseable {
             nameless.retain(known);
             known.forEach(nameless::reconnect);
         }
+    }
+
+    /** Null if an endpoint responds, or none was probed. */
+    private static @Nullable String failures(ClusterView view, Function<Endpoint, @Nullable String> why) {
+        boolean responds = view.members().stream()
+                .map(Member::health)
+                .anyMatch(health -> health == Health.HEALTHY || health == Health.LEADERLESS);
+        List<String> failures = responds
+                ? List.of()
+                : Stream.concat(
+                                view.members().stream().flatMap(member -> member.endpoints().stream()),
+                                view.unidentified().stream())
+                        .filter(endpoint -> why.apply(endpoint) != null)
+                        .map(endpoint -> endpoint + ": " + why.apply(endpoint))
+                        .distinct()
+                        .limit(SHOWN_FAILURES)
+                        .toList();
+        return failures.isEmpty() ? null : "no endpoint reachable; " + String.join("; ", failures);
     }
 
     private void recovered(Endpoint endpoint) {

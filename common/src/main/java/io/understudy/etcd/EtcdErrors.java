@@ -76,6 +76,14 @@ public final class EtcdErrors {
                 : BY_MESSAGE.getOrDefault(message.substring(description + "desc = ".length()), EtcdError.OTHER);
     }
 
+    /** Whether a message exceeds what its sender or receiver allows; rejections for load have the same code. */
+    public static boolean isMessageTooLarge(Status status) {
+        String text = status.getDescription() == null ? "" : status.getDescription();
+        // The texts of gRPC's libraries in Go and Java.
+        return status.getCode() == Status.Code.RESOURCE_EXHAUSTED
+                && (text.contains("larger than max") || text.contains("exceeds maximum size"));
+    }
+
     private static Remedy remedy(Status.Code code) {
         return switch (code) {
             case CANCELLED, DEADLINE_EXCEEDED, ABORTED, INTERNAL, UNKNOWN, UNAVAILABLE, DATA_LOSS ->

@@ -22,6 +22,10 @@ final class EtcdMetrics implements AutoCloseable {
     EtcdMetrics(MeterRegistry registry, String cluster, Supplier<ClusterView> view) {
         this.registry = registry;
         this.cluster = cluster;
+        gauges.add(CommonMeter.ETCD_FAULTS
+                .gauge(() -> faults(view.get()))
+                .tag("cluster", cluster)
+                .register(registry));
         for (Role role : Role.values()) {
             for (Health health : Health.values()) {
                 gauges.add(CommonMeter.ETCD_MEMBERS
@@ -77,6 +81,13 @@ final class EtcdMetrics implements AutoCloseable {
     @Override
     public void close() {
         gauges.forEach(registry::remove);
+    }
+
+    private static long faults(ClusterView view) {
+        return view.members().stream()
+                .flatMap(member -> member.version().warnings().stream())
+                .distinct()
+                .count();
     }
 
     private static long count(ClusterView view, Role role, Health health) {

@@ -1,9 +1,11 @@
 package io.understudy.etcd;
 
 import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * A server's version, and what follows from it: the one place that knows how etcd's releases differ.
@@ -15,6 +17,11 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
     /** Of a server that did not say; older than everything, so that nothing is assumed. */
     public static final EtcdVersion UNKNOWN = new EtcdVersion(0, 0, 0, "");
 
+    /** The newest version whose API gateways serve. */
+    public static final EtcdVersion NEWEST = new EtcdVersion(3, 7, 3, "");
+
+    private static final String GATEWAY = "+understudy";
+
     private static final Pattern FORM = Pattern.compile("(\\d{1,6})\\.(\\d{1,6})\\.(\\d{1,6})(.*)");
     private static final Comparator<EtcdVersion> ORDER = Comparator.comparingInt(EtcdVersion::major)
             .thenComparingInt(EtcdVersion::minor)
@@ -24,7 +31,7 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
     public static EtcdVersion parse(String text) {
         Matcher matcher = FORM.matcher(text.strip());
         if (!matcher.matches()) {
-            return text.contains("understudy") ? new EtcdVersion(0, 0, 0, text) : UNKNOWN;
+            return UNKNOWN;
         }
         return new EtcdVersion(
                 Integer.parseInt(matcher.group(1)),
@@ -33,18 +40,88 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
                 matcher.group(4));
     }
 
-    /** Whether an understudy gateway answered, not etcd. */
+    /** Whether a gateway reported this version, not etcd. */
     public boolean isUnderstudy() {
-        return suffix.contains("understudy");
+        return suffix.contains(GATEWAY);
+    }
+
+    /** What a gateway with a source of this version reports: at most the newest version whose API it serves. */
+    public EtcdVersion ofGateway() {
+        EtcdVersion served = major == NEWEST.major && minor <= NEWEST.minor ? this : NEWEST;
+        return served.isUnderstudy()
+                ? served
+                : new EtcdVersion(served.major, served.minor, served.patch, served.suffix + GATEWAY);
+    }
+
+    /** Without suffix. */
+    public String numbers() {
+        return major + "." + minor + "." + patch;
+    }
+
+    /** Of a cluster whose oldest voting member runs this version. */
+    public String ofCluster() {
+        return major + "." + minor + ".0";
+    }
+
+    /** Whether a range with {@code keys_only} lacks leases ({@code mvcc/kvstore_txn.go}); not one sorted by value. */
+    public boolean keysOnlyOmitsLease() {
+        return atLeast(3, 7, 0);
     }
 
     /**
-     * Whether a watch tells every event, and a progress mark only after them. Before 3.5.8 a mark could overtake events
-     * (etcd #15220); before 3.5.13 a watcher whose client reads slowly could lose some to a compaction, silently
-     * ({@code mvcc/watcher_group.go}, etcd #17555).
+     * Whether requests are decoded by google's protobuf. For gogo's, before 3.7, an empty range end differs from none, and a
+     * field of another wire type is an error instead of an unknown field.
      */
-    public boolean watchIsReliable() {
-        return isUnderstudy() || atLeast(3, 5, 13);
+    public boolean decodesByGoogle() {
+        return atLeast(3, 7, 0);
+    }
+
+    /** Whether Status requires the role {@code root} where authentication is enabled; later any user is answered. */
+    public boolean statusRequiresRoot() {
+        return major == 3 && minor == 5 ? patch < 32 : !atLeast(3, 6, 12);
+    }
+
+    /** Whether a range with an unknown sort order or target is rejected ({@code v3rpc/key.go}). */
+    public boolean rejectsUnknownSort() {
+        return atLeast(3, 6, 0);
+    }
+
+    /** Whether a learner rejects calls with FailedPrecondition; older ones use Unavailable ({@code rpctypes/error.go}). */
+    public boolean learnerRejectsForGood() {
+        return atLeast(3, 6, 0);
+    }
+
+    /** Faults of this version that a later patch corrects, and whether it is one that was never tested. */
+    public List<String> warnings() {
+        if (equals(UNKNOWN) || isUnderstudy()) {
+            return List.of();
+        }
+        if (!atLeast(3, 5, 0)) {
+            return List.of("versions before 3.5 are not supported");
+        }
+        if (major != NEWEST.major || minor > NEWEST.minor) {
+            return List.of("newer than " + NEWEST.major + "." + NEWEST.minor + ", not tested");
+        }
+        return Stream.of(EtcdFault.values())
+                .filter(fault -> fault.isOf(this))
+                .map(fault -> fault.text(this))
+                .toList();
+    }
+
+    /** Why a watch must not be trusted to deliver every event in order; empty if it may. */
+    public Optional<String> watchFault() {
+        if (!isUnderstudy() && !atLeast(3, 5, 0)) {
+            return Optional.of("versions before 3.5 are not supported");
+        }
+        return Stream.of(EtcdFault.LOST_EVENTS, EtcdFault.CHANGED_EVENTS)
+                .filter(fault -> fault.isOf(this))
+                .map(fault -> fault.text(this))
+                .findFirst();
+    }
+
+    /** Whether a member list is linearizable; older members answer from memory. */
+    public boolean confirmsMembers() {
+        return atLeast(3, 5, 0);
     }
 
     /** Whether a learner answers {@code GET /readyz/linearizable_read} on its client port. */
@@ -64,7 +141,7 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
 
     /** Whether MemberUpdate of a learner keeps it a learner; older ones silently make it a voter. */
     public boolean memberUpdateKeepsLearner() {
-        return (major == 3 && minor == 5) ? patch >= 31 : atLeast(3, 6, 12);
+        return atLeast(3, 5, 0) && !EtcdFault.UPDATED_LEARNERS.isOf(this);
     }
 
     /**
@@ -76,13 +153,13 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
         if (equals(UNKNOWN) || target.major != major || target.minor <= minor) {
             return Optional.empty();
         }
-        EtcdVersion safe = new EtcdVersion(major, minor, minor == 5 ? 26 : minor == 6 ? 11 : 0, "");
+        EtcdVersion safe = new EtcdVersion(major, minor, EtcdFault.UPGRADE.firstWithout(minor), "");
         if (compareTo(safe) < 0) {
             return Optional.of(safe);
         }
         return target.minor == minor + 1
                 ? Optional.empty()
-                : Optional.of(new EtcdVersion(major, minor + 1, minor + 1 == 6 ? 11 : 0, ""));
+                : Optional.of(new EtcdVersion(major, minor + 1, EtcdFault.UPGRADE.firstWithout(minor + 1), ""));
     }
 
     public boolean atLeast(int wantedMajor, int wantedMinor, int wantedPatch) {

@@ -147,7 +147,8 @@ final class MemberLook {
                     now.getRaftTerm(),
                     new Revision(Math.max(0, now.getRevision())),
                     // Which neither tells.
-                    List.of());
+                    List.of(),
+                    null);
         }
     }
 }

@@ -3,7 +3,6 @@ package io.understudy.etcd;
 import io.understudy.vocabulary.MemberId;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /**
  * What is of use on a server's pages.
@@ -15,8 +14,8 @@ record MemberPages(String versionPage, String metricsPage) {
 
     private static final Pattern VERSION = Pattern.compile("\"etcdserver\"\\s*:\\s*\"([^\"]+)\"");
 
-    /** Where a gateway says what it is; it tells etcd's clients three numbers only. */
-    private static final Pattern UNDERSTUDY = Pattern.compile("\"understudy\"\\s*:\\s*\"([^\"]+)\"");
+    /** The name of a gateway's own version. */
+    private static final String GATEWAY = "\"understudy\"";
 
     /** Gauges of {@code etcdserver/metrics.go} that are 0 or 1. */
     private static final Pattern ROLE =
@@ -33,12 +32,9 @@ record MemberPages(String versionPage, String metricsPage) {
     }
 
     EtcdVersion version() {
-        return Stream.of(UNDERSTUDY, VERSION)
-                .map(pattern -> pattern.matcher(versionPage))
-                .filter(Matcher::find)
-                .findFirst()
-                .map(found -> EtcdVersion.parse(found.group(1)))
-                .orElse(EtcdVersion.UNKNOWN);
+        Matcher found = VERSION.matcher(versionPage);
+        EtcdVersion version = found.find() ? EtcdVersion.parse(found.group(1)) : EtcdVersion.UNKNOWN;
+        return versionPage.contains(GATEWAY) ? version.ofGateway() : version;
     }
 
     boolean isLeader() {

@@ -26,6 +26,7 @@ record Observation(
      * @param leader null if it knows none, or doesn't tell which
      * @param hasLeader whether it knows one
      * @param alarms those it knows of; none where it doesn't tell its status
+     * @param status its whole status; null where role {@code root} is required for that
      */
     record Facts(
             ClusterId cluster,
@@ -36,7 +37,8 @@ record Observation(
             EtcdVersion version,
             long raftTerm,
             Revision revision,
-            List<Alarm> alarms) {
+            List<Alarm> alarms,
+            @Nullable StatusResponse status) {
 
         Facts {
             alarms = List.copyOf(alarms);
@@ -56,7 +58,8 @@ record Observation(
                             .flatMap(error -> Alarm.of(
                                     error, new MemberId(status.getHeader().getMemberId()))
                                     .stream())
-                            .toList());
+                            .toList(),
+                    status);
         }
 
         Role role() {

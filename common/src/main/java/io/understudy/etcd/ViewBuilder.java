@@ -1,5 +1,6 @@
 package io.understudy.etcd;
 
+import io.etcd.jetcd.api.StatusResponse;
 import io.understudy.etcd.Observation.Facts;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
@@ -38,7 +39,8 @@ record ViewBuilder(
         List<Member> members = new ArrayList<>(list == null ? unlisted(Role.VOTER, Role.LEARNER) : listed(list));
         members.sort(Comparator.comparing(member -> member.id().value(), Long::compareUnsigned));
         members.addAll(unlisted(Role.GATEWAY));
-        return new ClusterView(cluster, members, leader(), unidentified(members), foreign(), alarms());
+        MemberId leader = leader();
+        return new ClusterView(cluster, members, leader, unidentified(members), foreign(), alarms(), status(leader));
     }
 
     /** Everything worth probing, seeds first. */
@@ -201,6 +203,18 @@ record ViewBuilder(
                 .sorted(Comparator.comparing(Alarm::kind)
                         .thenComparing(alarm -> alarm.member().value(), Long::compareUnsigned))
                 .toList();
+    }
+
+    /** The leader's if it answers; gateways last, whose own is another member's. */
+    private @Nullable StatusResponse status(@Nullable MemberId leader) {
+        return observations.keySet().stream()
+                .filter(endpoint -> observation(endpoint).answers())
+                .flatMap(endpoint -> ours(endpoint).stream())
+                .filter(facts -> facts.status() != null)
+                .min(Comparator.comparing((Facts facts) -> !facts.member().equals(leader))
+                        .thenComparing(Facts::role))
+                .map(Facts::status)
+                .orElse(null);
     }
 
     private boolean isForeign(Endpoint endpoint) {

@@ -1,5 +1,6 @@
 package io.understudy.etcd;
 
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
@@ -66,6 +67,15 @@ final class ViewLog {
     }
 
     private void compare(Optional<Member> before, Member after, Function<Endpoint, @Nullable String> why) {
+        List<String> warnings = after.version().warnings();
+        if (!warnings.isEmpty() && !before.map(Member::version).equals(Optional.of(after.version()))) {
+            log.atWarn()
+                    .addKeyValue("cluster", cluster)
+                    .addKeyValue("member", after.name())
+                    .addKeyValue("version", after.version())
+                    .addKeyValue("faults", String.join("; ", warnings))
+                    .log("member runs a version with known faults");
+        }
         if (before.isEmpty()) {
             LoggingEventBuilder event = log.atInfo()
                     .addKeyValue("cluster", cluster)

@@ -12,7 +12,7 @@ import java.util.List;
 
 /**
  * What a feed drives. Called on the thread that polls the feed, one call at a time, in this order:
- * {@code (historyRecognised? commitReplaced? historyFollows? snapshotPinned? snapshotStarted snapshotPage* snapshotCompleted | commit |
+ * {@code (historyRecognised? commitReplaced? snapshotPinned? snapshotStarted snapshotPage* snapshotCompleted | commit |
  * progress)*}; a snapshot may be started anew before it completed. A feed opened at a position starts with commits. One
  * opened in an unfinished snapshot starts with {@code snapshotResumed snapshotPage* snapshotCompleted}, unless that
  * snapshot's revision is compacted: then another one starts, and all parts of the first are out of date.
@@ -33,12 +33,6 @@ public interface FeedConsumer {
      * ones. They belong to the history that the feed was opened in, which was verified just before.
      */
     default void commitReplaced(Revision revision) {}
-
-    /**
-     * The snapshot that starts next is of the past, for the sake of the commits after it: those up to {@code upTo}, where the
-     * source was when the snapshot was pinned, are known to be there already.
-     */
-    default void historyFollows(Revision upTo) {}
 
     /** Precedes the start of a snapshot that a later feed can continue, see {@link UnfinishedSnapshot}. */
     default void snapshotPinned(Position pin) {}

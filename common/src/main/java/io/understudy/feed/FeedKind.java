@@ -4,8 +4,8 @@ package io.understudy.feed;
 public enum FeedKind {
     /** The right state, and every commit from now on: far behind, the feed gives a snapshot to merge instead. */
     STATE,
-    /** As {@link #STATE}, and commits of the recent past: snapshots are of the past, as far back as the source allows. */
-    RECENT,
+    /** As {@link #STATE}, for a consumer that keeps nothing across restarts: no other feed can continue its snapshot. */
+    TRANSIENT,
     /** Every commit: the feed replays history, slowly, from a follower. */
     HISTORY
 }

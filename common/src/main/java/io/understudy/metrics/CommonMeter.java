@@ -18,6 +18,8 @@ public enum CommonMeter implements Declared {
             .by("cluster", "cluster name in the configuration")
             .by("role", "voter, learner, gateway")
             .by("health", "healthy, leaderless, unreachable, unknown")),
+    ETCD_FAULTS(Metric.gauge("understudy.etcd.version.faults", "known faults of the versions that members run")
+            .by("cluster", "cluster name in the configuration")),
     ETCD_REQUESTS(Metric.counter("understudy.etcd.requests", "completed requests by outcome")
             .by("cluster", "cluster name in the configuration")
             .by("duty", "snapshot, watch, read_index, write")

@@ -28,6 +28,14 @@ public final class ProcessMetrics implements AutoCloseable {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final JvmGcMetrics collections = new JvmGcMetrics();
 
+    private final String version;
+
+    /** The version of the build in the manifest of the jar that has {@code main}; {@code unknown} outside of a jar. */
+    public static String versionOf(Class<?> main) {
+        String version = main.getPackage().getImplementationVersion();
+        return version == null ? "unknown" : version;
+    }
+
     /**
      * Begins to measure.
      *
@@ -35,6 +43,7 @@ public final class ProcessMetrics implements AutoCloseable {
      * @param version of this build
      */
     public ProcessMetrics(String process, String version) {
+        this.version = version;
         registry.config().commonTags("process", process).meterFilter(MeterFilter.deny(ProcessMetrics::isOfKafkaNode));
         new ClassLoaderMetrics().bindTo(registry);
         new JvmMemoryMetrics().bindTo(registry);
@@ -53,6 +62,11 @@ public final class ProcessMetrics implements AutoCloseable {
 
     /** A page of metrics. */
     public record Scrape(String contentType, String body) {}
+
+    /** Of this build. */
+    public String version() {
+        return version;
+    }
 
     public MeterRegistry registry() {
         return registry;

@@ -124,7 +124,8 @@ final class EndpointChoiceTest {
                 LEADER,
                 List.of(SEED),
                 List.of(),
-                List.of());
+                List.of(),
+                null);
 
         assertThat(order(before, Duty.WRITE)).containsExactly(SEED, second);
         assertThat(order(after, Duty.WATCH)).containsExactly(endpoint(FOLLOWER), endpoint(LEADER), SEED);
@@ -140,7 +141,8 @@ final class EndpointChoiceTest {
                 null,
                 List.of(SEED, second),
                 List.of(),
-                List.of());
+                List.of(),
+                null);
         Setbacks setbacks = Setbacks.NONE
                 .failed(endpoint(LEADER), Duty.WRITE, NOW)
                 .failed(endpoint(FOLLOWER), Duty.WRITE, NOW)

@@ -9,6 +9,7 @@ import java.security.cert.CertificateException;
 import java.security.cert.CertificateExpiredException;
 import java.util.Arrays;
 import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLHandshakeException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -89,6 +90,18 @@ final class EtcdErrorsTest {
                                 Duty.WRITE, Status.RESOURCE_EXHAUSTED.withDescription(EtcdError.NO_SPACE.message()))
                         .remedy())
                 .isEqualTo(Remedy.LATER);
+    }
+
+    @Test
+    void aRejectionForLoadIsNoMessageThatIsTooLarge() {
+        assertThat(Stream.of(
+                                "grpc: trying to send message larger than max (3 vs. 2)",
+                                "gRPC message exceeds maximum size 2: 3")
+                        .map(Status.RESOURCE_EXHAUSTED::withDescription))
+                .allMatch(EtcdErrors::isMessageTooLarge);
+        assertThat(Stream.of("etcdserver: too many requests", "understudy: too many watchers; allowed: 1")
+                        .map(Status.RESOURCE_EXHAUSTED::withDescription))
+                .noneMatch(EtcdErrors::isMessageTooLarge);
     }
 
     @Test

@@ -21,13 +21,48 @@ final class EtcdVersionTest {
     void anythingElseIsUnknownAndOlderThanEverything(String text) {
         assertThat(EtcdVersion.parse(text)).isEqualTo(EtcdVersion.UNKNOWN);
         assertThat(EtcdVersion.parse(text)).isLessThan(EtcdVersion.parse("0.0.1"));
-        assertThat(EtcdVersion.parse(text).watchIsReliable()).isFalse();
+        assertThat(EtcdVersion.parse(text).watchFault()).isPresent();
     }
 
     @ParameterizedTest
-    @CsvSource({"3.5.7,false", "3.5.12,false", "3.5.13,true", "3.6.0,true", "3.4.23,false", "3.5.0+understudy,true"})
-    void watchesAreReliableFrom3513OnAndInGateways(String version, boolean ordered) {
-        assertThat(EtcdVersion.parse(version).watchIsReliable()).isEqualTo(ordered);
+    @CsvSource({
+        "3.5.7,false",
+        "3.5.12,false",
+        "3.5.13,true",
+        "3.6.0,false",
+        "3.6.8,false",
+        "3.6.9,true",
+        "3.7.0,true",
+        "3.4.23,false",
+        "3.5.0+understudy,true"
+    })
+    void watchesOfSomePatchesAreDistrusted(String version, boolean trusted) {
+        assertThat(EtcdVersion.parse(version).watchFault().isEmpty()).isEqualTo(trusted);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "3.4.30,1",
+        "3.5.13,7",
+        "3.5.28,4",
+        "3.5.33,0",
+        "3.6.8,8",
+        "3.6.13,1",
+        "3.6.16,0",
+        "3.7.0,1",
+        "3.7.3,0",
+        "3.8.0-alpha.0,1",
+        "3.7.0+understudy,0",
+        "unknown,0"
+    })
+    void eachFaultIsNamedUntilThePatchThatCorrectsIt(String version, int faults) {
+        assertThat(EtcdVersion.parse(version).warnings()).hasSize(faults);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"3.5.31,true", "3.5.32,false", "3.6.11,true", "3.6.12,false", "3.7.0,false"})
+    void statusRequiresTheRoleRootInOlderPatches(String version, boolean required) {
+        assertThat(EtcdVersion.parse(version).statusRequiresRoot()).isEqualTo(required);
     }
 
     @ParameterizedTest
@@ -68,9 +103,17 @@ final class EtcdVersionTest {
         assertThat(EtcdVersion.parse("3.6.0").defaultMaxLearners()).isEqualTo(1);
     }
 
-    @Test
-    void aGatewayIsRecognisedWhateverItsVersionLooksLike() {
-        assertThat(EtcdVersion.parse("understudy 0.1").isUnderstudy()).isTrue();
-        assertThat(EtcdVersion.parse("3.5.16").isUnderstudy()).isFalse();
+    @ParameterizedTest
+    @CsvSource({
+        "3.5.33,3.5.33+understudy",
+        "3.7.0-rc.1,3.7.0-rc.1+understudy",
+        "3.6.16+understudy,3.6.16+understudy",
+        "3.8.0-alpha.0,3.7.3+understudy",
+        "4.0.0+understudy,3.7.3+understudy"
+    })
+    void aGatewayReportsTheVersionOfItsSourceUpToTheNewestItServes(String source, String reported) {
+        EtcdVersion version = EtcdVersion.parse(source).ofGateway();
+        assertThat(version).hasToString(reported);
+        assertThat(version.isUnderstudy()).isTrue();
     }
 }

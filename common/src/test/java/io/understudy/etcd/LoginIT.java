@@ -94,7 +94,8 @@ final class LoginIT {
         assertThat(cluster.view().members(Role.LEARNER))
                 .extracting(Member::id)
                 .containsExactly(new MemberId(learner().id()));
-        assertThat(cluster.view().members()).allMatch(member -> member.version().watchIsReliable());
+        assertThat(cluster.view().members())
+                .allMatch(member -> member.version().watchFault().isEmpty());
     }
 
     @Test

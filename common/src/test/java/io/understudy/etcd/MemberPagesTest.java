@@ -28,7 +28,7 @@ final class MemberPagesTest {
 
     @Test
     void tellAGatewayFromAMember() {
-        String page = "{\"etcdserver\":\"3.5.0\",\"etcdcluster\":\"3.5.0\",\"understudy\":\"3.5.0+understudy\"}";
+        String page = "{\"etcdserver\":\"3.5.0\",\"etcdcluster\":\"3.5.0\",\"understudy\":\"0.1.0\"}";
         assertThat(new MemberPages(page, "").version().isUnderstudy()).isTrue();
         assertThat(learner.version().isUnderstudy()).isFalse();
     }

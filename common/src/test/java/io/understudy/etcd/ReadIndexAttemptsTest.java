@@ -105,6 +105,6 @@ final class ReadIndexAttemptsTest {
     }
 
     private ClusterView view() {
-        return new ClusterView(meant, List.of(), null, List.of(), List.of(), List.of());
+        return new ClusterView(meant, List.of(), null, List.of(), List.of(), List.of(), null);
     }
 }

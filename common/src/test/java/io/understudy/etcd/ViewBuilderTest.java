@@ -162,7 +162,8 @@ final class ViewBuilderTest {
                         EtcdVersion.parse("3.5.0+understudy"),
                         2,
                         new Revision(5),
-                        List.of())));
+                        List.of(),
+                        null)));
 
         ClusterView view = build(List.of(A, B), list(entry(ONE, A)));
 
@@ -185,7 +186,8 @@ final class ViewBuilderTest {
                             EtcdVersion.parse("3.5.16"),
                             2,
                             new Revision(5),
-                            List.of(alarm))));
+                            List.of(alarm),
+                            null)));
         }
         assertThat(build(List.of(A, B), null).alarms()).containsExactly(alarm);
 
@@ -220,14 +222,40 @@ final class ViewBuilderTest {
                         EtcdVersion.parse("3.5.16"),
                         term,
                         new Revision(5),
-                        List.of())));
+                        List.of(),
+                        null)));
+    }
+
+    @Test
+    void theVersionIsTheOldestOfTheVotersThatEverAnswered() {
+        Member unknown = Views.member(ONE, Role.VOTER, "unknown");
+        Member learner = Views.member(ONE, Role.LEARNER, "3.5.33");
+        Member gateway = Views.member(TWO, Role.GATEWAY, "3.6.16+understudy");
+        assertThat(Views.of(unknown).version()).isEqualTo(EtcdVersion.UNKNOWN);
+        assertThat(Views.of(unknown, gateway).version()).hasToString("3.6.16+understudy");
+        assertThat(Views.of(
+                                learner,
+                                unknown,
+                                Views.member(TWO, Role.VOTER, "3.7.3"),
+                                Views.member(TWO, Role.VOTER, "3.6.16"))
+                        .version())
+                .hasToString("3.6.16");
     }
 
     private void learnerAnswers(Endpoint at, MemberId member, MemberId leader) {
         seen.put(
                 at,
                 Observation.NONE.answered(new Observation.Facts(
-                        OURS, member, leader, true, true, EtcdVersion.parse("3.5.16"), 2, new Revision(5), List.of())));
+                        OURS,
+                        member,
+                        leader,
+                        true,
+                        true,
+                        EtcdVersion.parse("3.5.16"),
+                        2,
+                        new Revision(5),
+                        List.of(),
+                        null)));
     }
 
     private static MemberList list(MemberList.Entry... entries) {

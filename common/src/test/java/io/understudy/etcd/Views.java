@@ -37,7 +37,7 @@ final class Views {
     }
 
     static ClusterView of(Member... members) {
-        return new ClusterView(CLUSTER, Arrays.asList(members), LEADER, List.of(), List.of(), List.of());
+        return new ClusterView(CLUSTER, Arrays.asList(members), LEADER, List.of(), List.of(), List.of(), null);
     }
 
     static Member voter(MemberId id, Health health) {

@@ -36,8 +36,6 @@ public final class ModelConsumer implements FeedConsumer {
     private boolean announcedRecognised;
     private boolean recognised;
     private @Nullable Revision replaced;
-    private Revision announced = Revision.ZERO;
-    private Revision historyUpTo = Revision.ZERO;
 
     public ModelConsumer(KeyRange range) {
         this.range = range;
@@ -65,11 +63,6 @@ public final class ModelConsumer implements FeedConsumer {
     }
 
     @Override
-    public synchronized void historyFollows(Revision upTo) {
-        announced = upTo;
-    }
-
-    @Override
     public synchronized void snapshotPinned(Position at) {
         pin = at;
     }
@@ -84,8 +77,6 @@ public final class ModelConsumer implements FeedConsumer {
     public synchronized void snapshotStarted(ClusterId cluster, Revision revision) {
         staged = new TreeMap<>(state);
         coveredTo = range.from();
-        historyUpTo = announced;
-        announced = Revision.ZERO;
         recognised = announcedRecognised;
         announcedRecognised = false;
         snapshotUnderWay = true;
@@ -192,11 +183,6 @@ public final class ModelConsumer implements FeedConsumer {
 
     public synchronized List<KeyValue> state() {
         return List.copyOf(state.values());
-    }
-
-    /** Up to where history was announced to follow the last snapshot; zero if none was. */
-    public synchronized Revision historyUpTo() {
-        return historyUpTo;
     }
 
     /** Whether the last snapshot was announced to be of the history that was given before. */

@@ -1,8 +1,11 @@
 package io.understudy.cli;
 
 import io.understudy.cluster.run.Patience;
+import io.understudy.cluster.status.SupervisorView;
 import java.time.Duration;
+import java.util.List;
 import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** What all commands have in common that change a cluster. */
@@ -34,6 +37,23 @@ final class ChangeFlags {
 
     @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Output format.")
     private OutputForm output;
+
+    @Option(
+            names = "--take-over",
+            description = "Proceed although supervisors and other commands cannot be paused, as under an alarm."
+                    + " Confirms that none of them changes the cluster. Names supervisors that do not respond.")
+    private boolean isTakenOver;
+
+    @Mixin
+    private SupervisorsFlag supervisors;
+
+    boolean isTakenOver() {
+        return isTakenOver;
+    }
+
+    List<SupervisorView> supervisors(ClusterConnection cluster) throws InterruptedException {
+        return supervisors.views(cluster);
+    }
 
     boolean isDryRun() {
         return dryRun;

@@ -1,7 +1,8 @@
 package io.understudy.cli;
 
+import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.MemberSpec;
-import io.understudy.cluster.membership.EtcdMembership;
+import io.understudy.cluster.membership.Hashes;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.PatientObserver;
@@ -9,19 +10,30 @@ import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.run.Outcome;
 import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.run.StepWork;
+import io.understudy.cluster.snapshot.SnapshotDirectory;
+import io.understudy.cluster.status.SupervisorView;
 import io.understudy.cluster.supervise.elect.Turn;
+import io.understudy.etcd.EtcdErrors;
 import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParameterException;
@@ -37,6 +49,8 @@ final class ClusterChange implements AutoCloseable {
     private final ClusterConnection cluster;
     private final ClusterFacts facts;
     private final StepWork work;
+    /** Where a snapshot is saved before the first step. */
+    private Optional<SnapshotDirectory> snapshotFirst = Optional.empty();
 
     private ClusterChange(CommandLine command, ChangeFlags flags, ClusterConnection cluster, ClusterFacts facts) {
         this.command = command;
@@ -49,26 +63,11 @@ final class ClusterChange implements AutoCloseable {
     /** Looks at the cluster, makes a goal of what is seen, and goes there. Returns the exit status. */
     static int run(CommandLine command, ClusterFlags connection, ChangeFlags flags, Function<ClusterChange, Goal> goal)
             throws InterruptedException {
-        return repair(command, connection, flags, false, goal);
-    }
-
-    /**
-     * As {@link #run}, for a cluster in which supervisors and other commands may not be pausable.
-     *
-     * @param isTakenOver whether the operator confirms that none of them is running
-     */
-    static int repair(
-            CommandLine command,
-            ClusterFlags connection,
-            ChangeFlags flags,
-            boolean isTakenOver,
-            Function<ClusterChange, Goal> goal)
-            throws InterruptedException {
         // The terminal is for what is planned and done.
         LogFile.use(LogFile.temporary());
         ClusterConnection cluster = connection.connect(command);
         try (ClusterChange change = new ClusterChange(command, flags, cluster, look(cluster, flags))) {
-            return change.reach(goal.apply(change), isTakenOver);
+            return change.reach(goal.apply(change));
         }
     }
 
@@ -83,7 +82,7 @@ final class ClusterChange implements AutoCloseable {
         }
     }
 
-    private int reach(Goal goal, boolean isTakenOver) throws InterruptedException {
+    private int reach(Goal goal) throws InterruptedException {
         try (ChangeText text = flags.text(command)) {
             Plan plan = goal.plan(facts);
             if (plan instanceof Plan.Done done) {
@@ -103,19 +102,61 @@ final class ClusterChange implements AutoCloseable {
                 text.refusals(obstacles);
                 return ExitCode.SOFTWARE;
             }
+            List<Refusal> active = flags.isTakenOver() ? activeSupervisors(text) : List.of();
+            if (!active.isEmpty()) {
+                text.refusals(active);
+                return ExitCode.SOFTWARE;
+            }
+            snapshotFirst.ifPresent(directory -> text.notes("before step 1: save a snapshot in " + directory.path()));
             text.plan(facts.quorum(), steps, flags.isDryRun());
             if (flags.isDryRun()) {
                 return ExitCode.OK;
             }
             text.confirm(steps);
-            // Without a quorum no lease is granted, and nothing but the start of members is planned.
-            if (isTakenOver || facts.verdict() != ClusterFacts.Verdict.HELD) {
+            snapshotFirst.ifPresent(directory -> text.notes("saved "
+                    + cluster.snapshots()
+                            .take(facts, directory, Instant.now())
+                            .file()
+                            .path()));
+            // Without a quorum no lease is granted, and nothing but the start of members is planned. An alarm prevents
+            // a lease
+            // too, and neither a start nor a move of leadership changes the member list.
+            boolean isHarmless = !facts.alarms().isEmpty()
+                    && steps.stream()
+                            .allMatch(each ->
+                                    each.step() instanceof Step.MoveLeader || each.step() instanceof Step.Start);
+            if (flags.isTakenOver() || isHarmless || facts.verdict() != ClusterFacts.Verdict.HELD) {
                 return ended(text, run(goal, steps, text, Optional::empty));
             }
             try (Turn turn = cluster.turn(command.getCommandSpec().qualifiedName(), text::notes)) {
                 return ended(text, run(goal, steps, text, turn::lost));
             }
         }
+    }
+
+    /** Reads the state of all supervisors that are known, and names those that do not respond. */
+    private List<Refusal> activeSupervisors(ChangeText text) throws InterruptedException {
+        List<SupervisorView> views = flags.supervisors(cluster);
+        views.stream()
+                .filter(view -> view.state().isEmpty())
+                .forEach(view -> text.notes(view.failure() + "; --take-over confirms that it does not run"));
+        try {
+            cluster.activeSupervisor()
+                    .filter(name -> views.stream().noneMatch(view -> view.name().equals(Optional.of(name))))
+                    .ifPresent(name -> text.notes("supervisor " + name
+                            + " is active as stored in the cluster, and did not respond (--supervisors); --take-over"
+                            + " confirms that it does not run"));
+        } catch (IllegalStateException e) {
+            text.notes(String.valueOf(e.getMessage()));
+        }
+        return views.stream()
+                .filter(SupervisorView::isActive)
+                .map(view -> new Refusal(
+                        "supervisors-stopped",
+                        "supervisor " + view.name().orElse("") + " at " + view.url() + " is active",
+                        "Stop it, or pause it on its host (understudy cluster supervise pause --url " + view.url()
+                                + ")"))
+                .toList();
     }
 
     private Outcome run(Goal goal, List<Plan.Planned> steps, ChangeText text, Supplier<Optional<String>> forbidden)
@@ -132,8 +173,53 @@ final class ClusterChange implements AutoCloseable {
         return work;
     }
 
-    EtcdMembership membership() {
-        return cluster.membership();
+    /** Of the healthy voting members. */
+    Hashes<MemberId> hashes(Revision revision) {
+        Map<MemberId, Hashes.Hash> found = new HashMap<>();
+        for (MemberFacts voter : facts.healthyVoters()) {
+            try {
+                found.put(voter.id(), cluster.hash(voter.id(), revision));
+            } catch (ExecutionException e) {
+                notes("no hash of " + voter.label() + ": " + EtcdErrors.text(e.getCause() == null ? e : e.getCause()));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException("interrupted while reading hashes", e);
+            }
+        }
+        return new Hashes<>(found);
+    }
+
+    /** Commands that raised a CORRUPT alarm, by the member of the alarm. */
+    Map<MemberId, String> alarmsOfMoves() {
+        try {
+            return cluster.alarmsOfMoves();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while reading the records of moves", e);
+        }
+    }
+
+    boolean isTakenOver() {
+        return flags.isTakenOver() || flags.isDryRun();
+    }
+
+    /** As configured. */
+    List<MachineSettings> machines() {
+        return cluster.settings().machines();
+    }
+
+    /**
+     * Saves a snapshot before the first step.
+     *
+     * @param directory null for the configured one
+     */
+    void saveSnapshotFirst(@Nullable Path directory) {
+        snapshotFirst = Optional.of(new SnapshotDirectory(Optional.ofNullable(directory)
+                .or(() -> cluster.settings().snapshots().directory())
+                .orElseThrow(() -> new ParameterException(
+                        command,
+                        "a snapshot is saved before an upgrade to another minor version: specify --snapshot-to, or"
+                                + " snapshots.directory in the configuration"))));
     }
 
     void notes(String what) {
@@ -200,12 +286,14 @@ final class ClusterChange implements AutoCloseable {
                                 facts.members().stream().map(MemberFacts::label).toList()));
     }
 
-    /** Whether there is one voting member more than declared, as while a healthy one is being replaced. */
+    /**
+     * Whether there is one voting member more than declared, as while a healthy one is being replaced. Without a configuration,
+     * an even number is one more than is useful.
+     */
     boolean hasExtraVoter() {
         int voters = facts.voters().size();
         return voters % 2 == 0
-                && !places().isEmpty()
-                && voters > cluster.settings().shape().voters();
+                && (places().isEmpty() || voters > cluster.settings().shape().voters());
     }
 
     /** Whether there is one voting member less than declared, as after a failed one was removed to be replaced. */

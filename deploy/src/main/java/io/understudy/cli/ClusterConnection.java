@@ -7,20 +7,32 @@ import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.EtcdMembership;
+import io.understudy.cluster.membership.Hashes;
 import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.recover.Survey;
 import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.cluster.shape.SupervisorSettings;
+import io.understudy.cluster.snapshot.SnapshotTaker;
+import io.understudy.cluster.snapshot.SnapshotTool;
+import io.understudy.cluster.supervise.StateClient;
 import io.understudy.cluster.supervise.elect.Turn;
+import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.mirror.takeover.MoveAlarms;
 import io.understudy.tls.TlsFileException;
+import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -33,13 +45,15 @@ import org.jspecify.annotations.Nullable;
 final class ClusterConnection implements AutoCloseable {
 
     private final ClusterSettings settings;
+    private final boolean isConfigured;
     private final EtcdConnections connections;
     private final EtcdObserver observer;
     private final EtcdMembership membership;
 
-    private ClusterConnection(ClusterSettings settings) {
+    private ClusterConnection(ClusterSettings settings, boolean isConfigured) {
         MeterRegistry unread = new SimpleMeterRegistry();
         this.settings = settings;
+        this.isConfigured = isConfigured;
         this.connections = TlsFileException.at(
                 "cluster.tls",
                 () -> EtcdConnections.open(
@@ -56,7 +70,7 @@ final class ClusterConnection implements AutoCloseable {
      * @throws io.understudy.config.ConfigurationException something can't be
      */
     static ClusterConnection open(@Nullable Path file, Map<String, String> overrides) {
-        return new ClusterConnection(ClusterSettings.load(file, System.getenv(), overrides));
+        return new ClusterConnection(ClusterSettings.load(file, System.getenv(), overrides), file != null);
     }
 
     ClusterSettings settings() {
@@ -79,6 +93,11 @@ final class ClusterConnection implements AutoCloseable {
                 machines(operator),
                 settings.machines(),
                 connections);
+    }
+
+    /** Reads snapshots of members as observed last. */
+    SnapshotTaker snapshots() {
+        return new SnapshotTaker(observer::endpointOf, connections, SnapshotTool.of(settings.machines()));
     }
 
     EtcdMembership membership() {
@@ -106,7 +125,40 @@ final class ClusterConnection implements AutoCloseable {
     Turn turn(String name, Consumer<String> told) throws InterruptedException {
         String who = name + ", process " + ProcessHandle.current().pid() + ", since "
                 + Instant.now().truncatedTo(ChronoUnit.SECONDS);
-        return Turn.take(who, connections, observer::votersToAsk, told);
+        return Turn.take(who, connections, observer::votingEndpoints, told);
+    }
+
+    /** Where the supervisor of the configuration serves its state; empty without a configuration file. */
+    Optional<URI> supervisor() {
+        SupervisorSettings supervisor = settings.supervisor();
+        String scheme = supervisor.security().files() == null ? "http://" : "https://";
+        return isConfigured ? Optional.of(URI.create(scheme + supervisor.listen())) : Optional.empty();
+    }
+
+    StateClient stateClient(URI url) {
+        return new StateClient(
+                url, url.getScheme().equals("https") ? settings.cluster().tls() : null);
+    }
+
+    /**
+     * Returns the name of the active supervisor, as the cluster stores it.
+     *
+     * @throws IllegalStateException it cannot be read
+     */
+    Optional<String> activeSupervisor() throws InterruptedException {
+        return Turn.activeSupervisor(connections, observer::votingEndpoints);
+    }
+
+    /** As {@link Hashes#read}. */
+    Hashes.Hash hash(MemberId member, Revision revision) throws ExecutionException, InterruptedException {
+        Endpoint endpoint = observer.endpointOf(member)
+                .orElseThrow(() -> new ExecutionException(new IllegalStateException("no response")));
+        return Hashes.read(connections, endpoint, revision);
+    }
+
+    /** As {@link MoveAlarms#read}. */
+    Map<MemberId, String> alarmsOfMoves() throws InterruptedException {
+        return MoveAlarms.read(connections, observer.votingEndpoints());
     }
 
     @Override

@@ -1,24 +1,22 @@
 package io.understudy.cli;
 
 import io.understudy.cluster.goal.RepairCluster;
-import io.understudy.cluster.membership.OutcomeUnknownException;
-import io.understudy.cluster.membership.RefusedException;
+import io.understudy.cluster.goal.Scale;
+import io.understudy.cluster.membership.Hashes;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
-import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Refusal;
-import io.understudy.vocabulary.MemberId;
+import io.understudy.etcd.Alarm;
 import io.understudy.vocabulary.Revision;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code understudy cluster repair}: no member of this machine stopped, and no alarm. */
@@ -26,8 +24,10 @@ import picocli.CommandLine.Spec;
         name = "repair",
         description = {
             "Start stopped members of this machine, and repair NOSPACE and CORRUPT alarms.",
-            "NOSPACE: compacts, defragments one member at a time (learners first, the leader last), disarms. CORRUPT: removes"
-                    + " a voting member that differs in its hash from a majority, then disarms; add the member again afterwards.",
+            "NOSPACE: compacts, defragments one member at a time (learners first, the leader last), disarms. The compaction"
+                    + " ends all watches that are behind: their clients must read the keys again.",
+            "CORRUPT: removes a voting member that differs in its hash from a majority, disarms, and adds a member on a"
+                    + " configured machine. Leaves an alarm alone that a switchover raised.",
             "Stop all supervisors first: under an alarm they cannot be paused."
         },
         exitCodeListHeading = "%nExit status:%n",
@@ -37,13 +37,6 @@ final class ClusterRepairCommand implements Callable<Integer> {
     @Mixin
     private ClusterFlags connection;
 
-    @Option(
-            names = "--take-over",
-            description =
-                    "Confirm that no supervisor and no other command changes the cluster, when an alarm keeps this"
-                            + " command from pausing them.")
-    private boolean isTakenOver;
-
     @Mixin
     private ChangeFlags change;
 
@@ -52,12 +45,12 @@ final class ClusterRepairCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        return ClusterChange.repair(spec.commandLine(), connection, change, isTakenOver, this::goal);
+        return ClusterChange.run(spec.commandLine(), connection, change, this::goal);
     }
 
     private Goal goal(ClusterChange seen) {
         ClusterFacts facts = seen.facts();
-        if (!facts.raised().isEmpty() && !isTakenOver && !change.isDryRun()) {
+        if (!facts.raised().isEmpty() && !seen.isTakenOver()) {
             return now -> new Plan.Refused(List.of(new Refusal(
                     "supervisors-stopped",
                     "supervisors and other commands cannot be paused under an alarm: " + facts.alarms(),
@@ -68,10 +61,25 @@ final class ClusterRepairCommand implements Callable<Integer> {
                 facts.raised().stream().anyMatch(alarm -> alarm.kind().equals("CORRUPT"));
         return new RepairCluster(
                 last,
-                isCompared ? hashes(seen, revision(facts, true)) : Map.of(),
+                isCompared ? seen.hashes(revision(facts, true)) : new Hashes<>(Map.of()),
+                isCompared ? seen.alarmsOfMoves() : Map.of(),
                 seen.work()::hasPerformed,
                 seen.work()::stopped,
-                seen.work()::freeBytes);
+                seen.work()::freeBytes,
+                isCompared && !seen.places().isEmpty()
+                        ? Optional.of(new Scale(votersBefore(facts), seen.places()))
+                        : Optional.empty());
+    }
+
+    /** With corrupt members that an interrupted run removed; etcd raises an alarm of member 0 if none is found. */
+    private static int votersBefore(ClusterFacts facts) {
+        return facts.voters().size()
+                + (int) facts.raised().stream()
+                        .map(Alarm::member)
+                        .filter(member ->
+                                member.value() != 0 && facts.member(member).isEmpty())
+                        .distinct()
+                        .count();
     }
 
     /** The last revision that all voting members have, or that any has. */
@@ -81,17 +89,5 @@ final class ClusterRepairCommand implements Callable<Integer> {
                 .map(MemberAnswer::revision)
                 .reduce((one, other) -> (one.value() < other.value()) == isCommon ? one : other)
                 .orElse(new Revision(0));
-    }
-
-    private static Map<MemberId, List<Long>> hashes(ClusterChange seen, Revision revision) {
-        Map<MemberId, List<Long>> hashes = new HashMap<>();
-        for (MemberFacts voter : seen.facts().healthyVoters()) {
-            try {
-                hashes.put(voter.id(), seen.membership().hash(voter.id(), revision));
-            } catch (RefusedException | OutcomeUnknownException e) {
-                seen.notes("no hash of " + voter.label() + ": " + e.getMessage());
-            }
-        }
-        return hashes;
     }
 }

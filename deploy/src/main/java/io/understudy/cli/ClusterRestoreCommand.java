@@ -8,11 +8,13 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.cluster.snapshot.Founding;
 import io.understudy.cluster.snapshot.Restore;
 import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.Waiting;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Counted;
 import java.io.PrintWriter;
 import java.net.URI;
@@ -96,19 +98,23 @@ final class ClusterRestoreCommand implements Callable<Integer> {
                 EtcdConnections.open(settings.cluster(), settings.otherwise().endpoints())) {
             refuseBesideAnother(new EtcdObserver(
                     settings.cluster(), settings.otherwise().believed(), connections, new SimpleMeterRegistry()));
+            String token = "restored-" + Instant.now().getEpochSecond();
             new Restore(SnapshotTool.of(settings.machines()), control, told)
-                    .restore(
-                            snapshot.toAbsolutePath(),
-                            machines,
-                            "restored-" + Instant.now().getEpochSecond(),
-                            bump);
+                    .restore(snapshot.toAbsolutePath(), machines, token, bump);
+            ClusterId created =
+                    new Founding(machines.stream().map(MachineSettings::member).toList(), token, bump, true).cluster();
             machines.forEach(machine -> control.start(machine.member()));
             told.accept("waiting for " + Counted.of(machines.size(), "member") + " to serve");
             EtcdObserver observer = new EtcdObserver(
                     settings.cluster().withEndpoints(clientUrls(machines)), connections, new SimpleMeterRegistry());
             ClusterFacts facts = Waiting.until(
                     timeout,
-                    () -> seen(observer).filter(seen -> seen.healthyVoters().size() == machines.size()),
+                    () -> seen(observer).filter(seen -> {
+                        if (!seen.cluster().equals(created)) {
+                            throw another(seen.cluster() + " instead of the restored cluster " + created);
+                        }
+                        return seen.healthyVoters().size() == machines.size();
+                    }),
                     () -> new IllegalStateException(
                             "not all new members serve after " + timeout.toSeconds() + " s; see their logs"));
             told.accept("cluster " + facts.cluster() + " serves: " + facts.quorum());

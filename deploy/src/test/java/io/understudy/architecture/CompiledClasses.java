@@ -8,25 +8,32 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Our own classes, read from the folders that this build compiled them into. */
-final class CompiledClasses {
+public final class CompiledClasses {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
 
-    private static final List<String> MODULES =
+    private static final List<String> PRODUCTION = List.of(
+            "common/main",
+            "common/local-cluster/main",
+            "gateway/main",
+            "mirror/main",
+            "mirror/kafka-consumer",
+            "deploy");
+    private static final List<String> TESTS =
             List.of("common", "common/local-cluster", "gateway", "mirror", "mirror/kafka-consumer", "deploy");
 
     private CompiledClasses() {}
 
-    static JavaClasses ofProduction() {
-        return in("classes");
+    public static JavaClasses ofProduction() {
+        return Production.CLASSES;
     }
 
     static JavaClasses ofTests() {
-        return in("test-classes");
+        return in(TESTS, "test-classes");
     }
 
-    private static JavaClasses in(String folder) {
-        List<Path> folders = MODULES.stream()
+    private static JavaClasses in(List<String> modules, String folder) {
+        List<Path> folders = modules.stream()
                 .map(module -> ROOT.resolve(module).resolve("target").resolve(folder))
                 .filter(Files::isDirectory)
                 .toList();
@@ -35,5 +42,10 @@ final class CompiledClasses {
 
     static Stream<String> packagesOf(JavaClasses classes) {
         return classes.stream().map(type -> type.getPackageName()).distinct().sorted();
+    }
+
+    /** Read once per JVM. */
+    private static final class Production {
+        static final JavaClasses CLASSES = in(PRODUCTION, "classes");
     }
 }

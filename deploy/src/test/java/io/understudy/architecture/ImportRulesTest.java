@@ -62,7 +62,7 @@ final class ImportRulesTest {
             .gateway            io.grpc io.micrometer io.vertx org.slf4j
             .gateway.server     .gateway.api .gateway.caller .health .gateway.read .config .tls
             .gateway.server     .gateway.metrics .metrics com.github.benmanes.caffeine com.google.protobuf io.grpc io.micrometer io.netty io.vertx
-            .gateway.server     org.slf4j
+            .gateway.server     com.sun.management org.slf4j
             .gateway.read       .metrics .gateway.metrics .gateway.api .gateway.caller .gateway.replica .vocabulary .etcd .config
             .gateway.read       com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.vertx org.slf4j
             .gateway.json       .gateway.api .gateway.caller .gateway.read .gateway.replica .gateway.server .etcd .tls
@@ -72,7 +72,7 @@ final class ImportRulesTest {
             .gateway.rest       .config .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty io.vertx
             .gateway.rest       .gateway.page .gateway.server
             .gateway.rest       .gateway.hub .gateway.permission .tls com.github.benmanes.caffeine io.micrometer org.slf4j
-            .gateway.api        .gateway.replica .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer
+            .gateway.api        .gateway.replica .etcd .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer
             .gateway.caller     .vocabulary .tls .gateway.api io.grpc io.vertx.core javax.net javax.security org.slf4j
             .gateway.permission .metrics .gateway.metrics .gateway.api .gateway.caller .vocabulary .etcd .config com.github.benmanes.caffeine
             .gateway.permission com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.netty.channel io.netty.util

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.understudy.local.junit.EtcdExtension;
+import io.understudy.local.process.FreePorts;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -50,22 +51,28 @@ final class ClassArchiveIT {
     }
 
     @Test
-    void aMirrorTakesItsClassesFromTheArchive() throws Exception {
+    void gatewaysAndMirrorsTakeTheirClassesFromTheArchive() throws Exception {
         // given
         if ("write".equals(System.getProperty("understudy.samples"))) {
             writeList();
         }
         archive();
+        for (Running process : List.<Running>of(this::mirror, this::gateway)) {
 
-        // when
-        mirror("-Xlog:class+load:file=" + loaded);
+            // when
+            process.run("-Xlog:class+load:file=" + loaded);
 
-        // then
-        List<String> all = Files.readAllLines(loaded);
-        assertThat(all).hasSizeGreaterThan(5000);
-        assertThat(all.stream().filter(line -> !line.contains(ARCHIVED)))
-                .as("the list is out of date: run with -Dunderstudy.samples=write")
-                .hasSizeLessThan(all.size() / 25);
+            // then
+            List<String> all = Files.readAllLines(loaded);
+            assertThat(all).hasSizeGreaterThan(5000);
+            assertThat(all.stream().filter(line -> !line.contains(ARCHIVED)))
+                    .as("the list is out of date: run with -Dunderstudy.samples=write")
+                    .hasSizeLessThan(all.size() / 25);
+        }
+    }
+
+    private interface Running {
+        void run(String option) throws Exception;
     }
 
     @Test
@@ -105,8 +112,11 @@ final class ClassArchiveIT {
     /** Sorted, so that a change shows what has changed; without what a JVM makes itself at each start. */
     private void writeList() throws Exception {
         Path list = folder.resolve("list");
-        mirror("-XX:DumpLoadedClassList=" + list);
-        TreeSet<String> lines = new TreeSet<>(Files.readAllLines(list));
+        TreeSet<String> lines = new TreeSet<>();
+        for (Running process : List.<Running>of(this::mirror, this::gateway)) {
+            process.run("-XX:DumpLoadedClassList=" + list);
+            lines.addAll(Files.readAllLines(list));
+        }
         lines.removeIf(line -> line.startsWith("#") || line.contains("$Proxy"));
         Files.write(place.resolve("lib/understudy.classlist"), lines);
         Files.write(Path.of("src/main/dist/lib/understudy.classlist"), lines);
@@ -134,6 +144,40 @@ final class ClassArchiveIT {
             SOURCE.cluster().etcdctl("put", "k", log.toString());
             await().atMost(Duration.ofMinutes(1))
                     .until(() -> TARGET.cluster().etcdctl("get", "k").contains(log.toString()));
+            process.destroy();
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).as(Files.readString(log)).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    /** Runs one until it has served a read, a write and a watch. */
+    private void gateway(String option) throws Exception {
+        try (FreePorts ports = FreePorts.take(1)) {
+            gateway(option, ports.get(0));
+        }
+    }
+
+    private void gateway(String option, int port) throws Exception {
+        Path file = Files.writeString(folder.resolve("gateway.yaml"), """
+                listen: "127.0.0.1:%d"
+                rest: {listen: "127.0.0.1:0"}
+                writes: forward
+                source: {endpoints: "%s"}
+                """.formatted(
+                        port, SOURCE.cluster().clientUrls().get(0)));
+        Path log = folder.resolve("gateway.log");
+        Process process = understudy(option, "gateway", "--config", file.toString())
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+        try {
+            await().atMost(Duration.ofMinutes(1))
+                    .untilAsserted(() -> assertThat(log).content().contains("replica ready"));
+            String endpoint = "--endpoints=127.0.0.1:" + port;
+            SOURCE.cluster().etcdctl(endpoint, "put", "k", "v");
+            SOURCE.cluster().etcdctl(endpoint, "get", "k");
             process.destroy();
             assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
             assertThat(process.exitValue()).as(Files.readString(log)).isZero();

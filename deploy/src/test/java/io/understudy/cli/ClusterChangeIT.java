@@ -4,18 +4,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.etcd.jetcd.api.AlarmRequest;
+import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.PutRequest;
 import io.understudy.cluster.supervise.elect.Turn;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.LocalEtcd;
+import io.understudy.mirror.home.Home;
+import io.understudy.mirror.home.Move;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.vocabulary.ClusterId;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -198,23 +207,67 @@ final class ClusterChangeIT {
             etcd.etcdctl("put", "key", "value");
             URI endpoint = etcd.leader().clientUrl();
             StringWriter text = new StringWriter();
+            long raisedByMove = etcd.leader().id();
+            putMove(endpoint, raisedByMove);
             activate(endpoint, etcd.leader().id(), 1);
 
             assertThat(cluster(text, "repair", "--yes", "--endpoints=" + endpoint))
                     .as("%s", text)
                     .isEqualTo(1);
             assertThat(text.toString()).contains("refused (supervisors-stopped)");
-            assertThat(cluster(text, "repair", "--yes", "--take-over", "--endpoints=" + endpoint))
+            assertThat(cluster(
+                            text,
+                            "repair",
+                            "--yes",
+                            "--take-over",
+                            "--supervisors=http://127.0.0.1:1",
+                            "--endpoints=" + endpoint))
                     .as("%s", text)
                     .isZero();
+            assertThat(text.toString()).contains("no supervisor reachable at http://127.0.0.1:1");
             assertThat(etcd.etcdctl("put", "key", "again")).contains("OK");
-            activate(endpoint, etcd.leader().id(), 2);
+            long other = etcd.followers().stream()
+                    .mapToLong(EtcdMember::id)
+                    .filter(id -> id != raisedByMove)
+                    .findFirst()
+                    .orElseThrow();
+            activate(endpoint, other, 2);
 
             assertThat(cluster(text, "repair", "--yes", "--take-over", "--endpoints=" + endpoint))
                     .as("%s", text)
                     .isEqualTo(1);
             assertThat(text.toString()).contains("refused (corruption-confirmed)");
+            activate(endpoint, raisedByMove, 2);
+            assertThat(cluster(text, "repair", "--yes", "--take-over", "--endpoints=" + endpoint))
+                    .as("%s", text)
+                    .isEqualTo(1);
+            assertThat(text.toString())
+                    .contains("refused (alarm-of-move): CORRUPT was raised by switchover 7 of mirror dr");
+            assertThat(cluster(text, "status", "--endpoints=" + endpoint)).isEqualTo(1);
+            assertThat(text.toString()).contains("alarm-of-move: CORRUPT was raised by switchover 7 of mirror dr");
             assertThat(etcd.etcdctl("alarm", "list")).contains("CORRUPT");
+        }
+    }
+
+    /** The record of a switchover that closed the cluster by an alarm. */
+    private static void putMove(URI endpoint, long member) throws Exception {
+        ClusterId cluster = new ClusterId(1);
+        Home record = new Home("dr", cluster, cluster, new ClusterId(2), MirrorScope.prefix("/app/"), 3, Instant.EPOCH)
+                .with(new Move(
+                        Move.Phase.CLOSING,
+                        new Move.Operation("7", "switchover", "host 1", Instant.EPOCH),
+                        0,
+                        0,
+                        new Move.Closed(Move.Way.CORRUPT_ALARM, member, List.of())));
+        EtcdSettings settings = EtcdSettings.of(endpoint);
+        try (EtcdConnections connections = EtcdConnections.open(settings)) {
+            PutRequest request = PutRequest.newBuilder()
+                    .setKey(ReservedKeys.home("dr"))
+                    .setValue(record.encode())
+                    .build();
+            var unused = connections
+                    .call(settings.seeds().get(0), KVGrpc.getPutMethod(), request, PATIENCE)
+                    .get();
         }
     }
 

@@ -29,6 +29,15 @@ final class OurCommand {
         return !words.isEmpty() && NAMES.contains(words.get(0));
     }
 
+    private static final CommandLine LENIENT = lenient();
+
+    /** A parameter that is missing does not hide an option that doesn't exist. */
+    private static CommandLine lenient() {
+        CommandLine command = Commands.understudy();
+        tree(command).forEach(each -> each.getCommandSpec().parser().collectErrors(true));
+        return command;
+    }
+
     /** What is wrong with one that is to be typed as it stands, but for placeholders; brackets are around what may be left out. */
     static List<String> faults(String line) {
         return readings(line).flatMap(reading -> faults(reading, true)).toList();
@@ -94,10 +103,7 @@ final class OurCommand {
     }
 
     private static List<String> faultsOf(List<String> arguments, boolean whole) {
-        CommandLine command = Commands.understudy();
-        // Else a parameter that is missing would hide an option that doesn't exist.
-        tree(command).forEach(each -> each.getCommandSpec().parser().collectErrors(true));
-        ParseResult parsed = command.parseArgs(arguments.toArray(String[]::new));
+        ParseResult parsed = LENIENT.parseArgs(arguments.toArray(String[]::new));
         List<String> faults = new ArrayList<>();
         while (true) {
             parsed.errors().stream()

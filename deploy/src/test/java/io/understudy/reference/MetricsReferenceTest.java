@@ -8,8 +8,6 @@ import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaField;
 import com.tngtech.archunit.core.domain.JavaModifier;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
@@ -20,6 +18,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.architecture.CompiledClasses;
 import io.understudy.metrics.Declared;
 import io.understudy.metrics.Metric;
 import io.understudy.metrics.MetricNames;
@@ -33,9 +32,7 @@ import org.junit.jupiter.api.Test;
  */
 final class MetricsReferenceTest {
 
-    private static final JavaClasses PRODUCTION = new ClassFileImporter()
-            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-            .importPackages("io.understudy");
+    private static final JavaClasses PRODUCTION = CompiledClasses.ofProduction();
 
     private static final List<Metric> ALL = MetricsReference.sections().stream()
             .flatMap(section -> section.metrics().stream())

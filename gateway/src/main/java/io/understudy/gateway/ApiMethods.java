@@ -2,6 +2,7 @@ package io.understudy.gateway;
 
 import com.google.protobuf.MessageLite;
 import io.etcd.jetcd.api.ClusterGrpc;
+import io.etcd.jetcd.api.HashKVRequest;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.MemberListRequest;
@@ -11,12 +12,14 @@ import io.etcd.jetcd.api.StatusResponse;
 import io.etcd.jetcd.api.WatchGrpc;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
+import io.understudy.gateway.api.RangeRequests;
 import io.understudy.gateway.api.SentRequests;
 import io.understudy.gateway.api.WireForm;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
+import io.understudy.gateway.caller.StreamedRequests;
 import io.understudy.gateway.forward.EtcdMethod;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.member.MemberAnswers;
@@ -35,6 +38,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * Which part of the gateway answers which of etcd's methods. For any thread.
@@ -45,9 +49,11 @@ import java.util.function.Consumer;
 final class ApiMethods {
 
     private static final String RANGE = KVGrpc.getRangeMethod().getFullMethodName();
+    private static final String RANGE_STREAM = "etcdserverpb.KV/RangeStream";
     private static final String TXN = KVGrpc.getTxnMethod().getFullMethodName();
     private static final String WATCH = WatchGrpc.getWatchMethod().getFullMethodName();
     private static final String STATUS = MaintenanceGrpc.getStatusMethod().getFullMethodName();
+    private static final String HASH_KV = MaintenanceGrpc.getHashKVMethod().getFullMethodName();
     private static final String MEMBERS = ClusterGrpc.getMemberListMethod().getFullMethodName();
 
     private final ReadPermissions permissions;
@@ -74,7 +80,8 @@ final class ApiMethods {
 
     /** All of them. */
     List<GrpcMethod> overGrpc() {
-        return EtcdMethod.ALL.stream().map(this::overGrpc).toList();
+        return Stream.concat(EtcdMethod.ALL.stream().map(this::overGrpc), Stream.of(rangeStream()))
+                .toList();
     }
 
     /**
@@ -104,9 +111,9 @@ final class ApiMethods {
      * Begins a call that is answered by a stream.
      *
      * @param fullName of a method of etcd's with a stream of answers
-     * @param requests all of the client's
+     * @param requests of the client; more may follow
      */
-    StreamedCall stream(String fullName, Caller caller, WebRequest http, List<byte[]> requests, StreamTaker taker)
+    StreamedCall stream(String fullName, Caller caller, WebRequest http, StreamedRequests requests, StreamTaker taker)
             throws ApiException {
         EtcdMethod method = EtcdMethod.named(fullName);
         if (method == null || method.unary()) {
@@ -117,17 +124,42 @@ final class ApiMethods {
                 : forwarding.stream(method, caller, http.loop(), requests, taker);
     }
 
+    /** From the replica, so that sources before etcd 3.7 have it too. */
+    private GrpcMethod rangeStream() {
+        return new UnaryMethod<>(
+                RANGE_STREAM, message -> SentRequests.range(message, reads.version()), (caller, request) -> {
+                    try {
+                        RangeRequests.requireStreamable(request);
+                    } catch (ApiException e) {
+                        return Future.failedFuture(e);
+                    }
+                    return reads.range(caller, request)
+                            .map(answer -> Reply.of(answer, WireForm.stream(answer.result())));
+                });
+    }
+
     private GrpcMethod overGrpc(EtcdMethod method) {
         String name = method.fullName();
         if (name.equals(RANGE)) {
             return UnaryMethod.of(
-                    KVGrpc.getRangeMethod(), SentRequests::range, (caller, request) -> reads.range(caller, request)
-                            .map(answer -> Reply.of(answer, WireForm.of(answer.result()))));
+                    KVGrpc.getRangeMethod(),
+                    message -> SentRequests.range(message, reads.version()),
+                    (caller, request) ->
+                            reads.range(caller, request).map(answer -> Reply.of(answer, WireForm.of(answer.result()))));
         }
         if (name.equals(STATUS)) {
             return UnaryMethod.of(
                     MaintenanceGrpc.getStatusMethod(), StatusRequest::parseFrom, (caller, request) -> status(caller)
                             .map(Reply::of));
+        }
+        if (name.equals(HASH_KV)) {
+            return UnaryMethod.of(
+                    MaintenanceGrpc.getHashKVMethod(), HashKVRequest::parseFrom, (caller, request) -> permissions
+                            .check(caller.principal(), Permission.Standing.ROOT)
+                            .compose(allowed -> Future.failedFuture(
+                                    request.getRevision() == Long.MAX_VALUE
+                                            ? ApiException.futureRevision()
+                                            : ApiException.neverSupported())));
         }
         if (name.equals(MEMBERS) && shown == MembersShown.GATEWAYS) {
             return UnaryMethod.of(
@@ -149,14 +181,14 @@ final class ApiMethods {
                         : (call, metadata, caller, loop) -> forwarding.start(method, call, metadata, caller, loop));
     }
 
-    /** As etcd 3.5.30 does, to root only ({@code v3rpc/maintenance.go}). */
+    /** To whom the source's version answers ({@code v3rpc/maintenance.go}). */
     private Future<StatusResponse> status(Caller caller) {
         if (reads.fails(caller)) {
             return Future.failedFuture(ApiException.noLeader());
         }
-        return permissions
-                .check(caller.principal(), Permission.Standing.ROOT)
-                .compose(allowed -> answered(self::status));
+        Permission.Standing required =
+                reads.version().statusRequiresRoot() ? Permission.Standing.ROOT : Permission.Standing.USER;
+        return permissions.check(caller.principal(), required).compose(allowed -> answered(self::status));
     }
 
     /** As etcd does, to any user. */

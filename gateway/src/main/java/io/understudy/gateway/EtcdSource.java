@@ -1,15 +1,18 @@
 package io.understudy.gateway;
 
 import com.google.protobuf.ByteString;
+import io.grpc.Status;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.etcd.ClusterView;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.Health;
+import io.understudy.etcd.ReadIndex;
 import io.understudy.etcd.Role;
 import io.understudy.feed.FeedMetrics;
 import io.understudy.feed.FeedSource;
 import io.understudy.feed.etcd.EtcdFeedSource;
+import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.forward.ForwardMetrics;
 import io.understudy.gateway.forward.Forwarding;
@@ -36,6 +39,7 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import io.vertx.core.Vertx;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -51,9 +55,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class EtcdSource implements GatewaySource {
 
-    /** Revisions that the source is asked to replay for the window: it does so at the cost of its writers. */
-    private static final int MOST_HISTORY = 20_000;
-
     private final GatewaySettings settings;
     private final Replica replica;
     private final EtcdCluster cluster;
@@ -64,6 +65,7 @@ final class EtcdSource implements GatewaySource {
     private final SourceForm jsonForm;
     private final SourceEntries previousEntries;
     private final Forwarding forwarding;
+    private final boolean isFollowedPrimary;
     private final MeterRegistry registry;
     private @Nullable EnforcedPermissions permissions;
 
@@ -90,6 +92,7 @@ final class EtcdSource implements GatewaySource {
         this.settings = settings;
         this.replica = replica;
         this.registry = registry;
+        this.isFollowedPrimary = confirmed != null;
         // First, since it reads files that may not be there.
         this.cluster = TlsFileException.at(
                 source.name(),
@@ -97,12 +100,7 @@ final class EtcdSource implements GatewaySource {
                         ? EtcdCluster.connectForOthers(source, settings.range(), files, registry)
                         : EtcdCluster.connectReading(source, settings.range(), confirmed, files, registry));
         this.facts = new SourceFacts(cluster);
-        this.feeds = new EtcdFeedSource(
-                cluster,
-                settings.feed()
-                        .withHistoryRevisions(
-                                Math.min(MOST_HISTORY, settings.replica().windowRevisions())),
-                fed);
+        this.feeds = new EtcdFeedSource(cluster, settings.feed(), fed);
         this.compactions = new Compactions(replica, feeds, this::isFollowed);
         this.verifier = new Verifier(replica, cluster, settings.feed(), settings.verify(), verified(metrics));
         this.jsonForm = new SourceForm(cluster);
@@ -111,10 +109,20 @@ final class EtcdSource implements GatewaySource {
                 cluster,
                 settings.forward(),
                 forwarded,
-                compacted -> {
-                    ClusterId own = cluster();
-                    if (own != null) {
-                        replica.compacted(own, new Revision(compacted));
+                new SourceForwarding.Executed() {
+                    @Override
+                    public void compacted(long revision) {
+                        ClusterId own = cluster();
+                        if (own != null) {
+                            replica.compacted(own, new Revision(revision));
+                        }
+                    }
+
+                    @Override
+                    public void authentication(boolean enabled) {
+                        if (permissions != null) {
+                            permissions.switched(enabled);
+                        }
                     }
                 },
                 () -> permissions != null && permissions.isEnforced(),
@@ -153,7 +161,19 @@ final class EtcdSource implements GatewaySource {
 
     @Override
     public ReadSource reads() {
-        return new ReadSource.Cluster(cluster, cluster::readIndexRound);
+        return new ReadSource.Cluster(cluster, this::readIndex);
+    }
+
+    /** A followed primary may be closed by authentication for the time of a move. */
+    private CompletableFuture<ReadIndex> readIndex(Duration deadline) {
+        return isFollowedPrimary
+                        || cluster.settings().login() != null
+                        || permissions == null
+                        || !permissions.isEnforced()
+                ? cluster.readIndexRound(deadline)
+                : CompletableFuture.failedFuture(new ApiException(
+                        Status.Code.UNAVAILABLE,
+                        "understudy: the source has authentication enabled; set source.user of this gateway"));
     }
 
     @Override
@@ -225,7 +245,7 @@ final class EtcdSource implements GatewaySource {
                 new HealthCheck("verification", verifier::problem, verifier::remark),
                 new HealthCheck("read_index", reads::confirmationProblem),
                 new HealthCheck("permissions", () -> permissions == null ? Optional.empty() : permissions.problem()),
-                new HealthCheck("source", Optional::empty, this::standIns));
+                new HealthCheck("source", () -> Optional.ofNullable(cluster.unreachable()), this::standIns));
     }
 
     @Override

@@ -588,7 +588,7 @@ final class FollowedSource implements GatewaySource {
             long head = replica.log().head();
             Present now = present;
             if (reading == null || now.source() != source) {
-                throw new CommitHistory.CompactedException(now.movedAt() + 1);
+                throw CommitHistory.CompactedException.before(now.movedAt() + 1);
             }
             ClusterId followed = replica.cluster();
             if (followed == null || !followed.equals(source.cluster())) {

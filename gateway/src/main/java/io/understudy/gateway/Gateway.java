@@ -1,8 +1,10 @@
 package io.understudy.gateway;
 
 import io.etcd.jetcd.api.AuthGrpc;
+import io.etcd.jetcd.api.StatusResponse;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.config.HostPort;
+import io.understudy.etcd.ClusterView;
 import io.understudy.feed.FeedMetrics;
 import io.understudy.feed.FeedSource;
 import io.understudy.gateway.api.ResponseHeaders;
@@ -31,6 +33,7 @@ import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.gateway.rest.RestServer;
 import io.understudy.gateway.rest.StreamSource;
 import io.understudy.gateway.server.ApiServer;
+import io.understudy.gateway.server.ConnectionLimit;
 import io.understudy.gateway.server.Loads;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebPages;
@@ -69,9 +72,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Gateway implements AutoCloseable {
 
-    /** What {@code /version} says: clients see etcd 3.5's API, other gateways see one of their own. */
-    static final String VERSION = "3.5.0+understudy";
-
     private static final String AUTHENTICATE = AuthGrpc.getAuthenticateMethod().getFullMethodName();
 
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
@@ -109,6 +109,7 @@ public final class Gateway implements AutoCloseable {
         this.settings = settings;
         this.process = process;
         MeterRegistry registry = process.registry();
+        String build = process.version();
         this.id = MemberIds.of(settings.name());
         this.tls = TlsFileException.at("tls", () -> settings.security().server(registry));
         GatewayMetrics metrics = new GatewayMetrics(registry);
@@ -147,31 +148,33 @@ public final class Gateway implements AutoCloseable {
                 source.answersReads(),
                 source.checks(reads),
                 settings.maxSilence());
+        MemberAnswers members = new MemberAnswers(
+                settings.name(),
+                build,
+                reads::version,
+                settings.members(),
+                replica::state,
+                source::cluster,
+                source::leader,
+                source::revision,
+                this::sourceStatus,
+                headers,
+                MemberIds::of);
         LeaderReads served = new LeaderReads(reads, watches::isLeaderLost);
-        ApiMethods methods = new ApiMethods(
-                permissions,
-                served,
-                watches,
-                source.forwarding(),
-                new MemberAnswers(
-                        settings.name(),
-                        VERSION,
-                        settings.members(),
-                        replica::state,
-                        source::cluster,
-                        source::leader,
-                        headers,
-                        MemberIds::of),
-                source.membersShown());
+        ApiMethods methods =
+                new ApiMethods(permissions, served, watches, source.forwarding(), members, source.membersShown());
         Loads loads = new Loads(settings.limits().load(), registry);
-        this.tracing = Tracing.of(settings.tracing(), settings.name(), VERSION, registry);
+        this.tracing = Tracing.of(settings.tracing(), settings.name(), build, registry);
         RequestListener listener =
                 method -> TracedRequests.of(metrics.requestsOf(method)::answered, tracing.ofMethod(method));
+        ConnectionLimit connections = ConnectionLimit.of(
+                settings.limits().maxConnections(), settings.rest().enabled() ? 2 : 1);
         this.server = new ApiServer(
                 vertx,
                 settings.listen(),
                 tls,
                 settings.limits(),
+                connections,
                 loads,
                 methods.overGrpc(),
                 listener,
@@ -182,9 +185,9 @@ public final class Gateway implements AutoCloseable {
                         source.jsonForm(),
                         settings.limits().maxRequestBytes(),
                         listener),
-                new WebPages(vertx, checks.pages(), VERSION, process::scrape));
+                new WebPages(vertx, checks.pages(), members::versions, process::scrape));
         StatusReport report =
-                new StatusReport(settings.name(), VERSION, id.toString(), source.kind(), checks.ready(), this::held);
+                new StatusReport(settings.name(), build, id.toString(), source.kind(), checks.ready(), this::held);
         this.dashboard = settings.rest().enabled() && settings.dashboard().enabled()
                 ? new Dashboard(
                         settings.dashboard(),
@@ -201,6 +204,7 @@ public final class Gateway implements AutoCloseable {
                 vertx,
                 settings.rest().listen(),
                 tls,
+                connections,
                 loads,
                 reads,
                 permissions,
@@ -246,7 +250,7 @@ public final class Gateway implements AutoCloseable {
     static Gateway start(GatewaySettings settings, UnaryOperator<ReadSource> reading, UnaryOperator<FeedSource> feeds)
             throws IOException, InterruptedException {
         int loops = Runtime.getRuntime().availableProcessors();
-        ProcessMetrics process = new ProcessMetrics("gateway", VERSION);
+        ProcessMetrics process = new ProcessMetrics("gateway", ProcessMetrics.versionOf(Gateway.class));
         Gateway gateway = new Gateway(settings, reading, feeds, process, loops);
         try {
             gateway.listen(loops);
@@ -427,6 +431,11 @@ public final class Gateway implements AutoCloseable {
                     .addKeyValue("bytes", state.bytes())
                     .log("replica ready");
         }
+    }
+
+    private @Nullable StatusResponse sourceStatus() {
+        ClusterView view = source.view();
+        return view == null ? null : view.status();
     }
 
     private static Caller nobody() {

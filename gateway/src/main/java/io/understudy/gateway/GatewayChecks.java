@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 final class GatewayChecks {
 
     /** What serializable reads don't need: that somebody confirms how fresh the replica is. */
-    private static final Set<String> FRESHNESS = Set.of("staleness", "read_index", "heartbeats");
+    private static final Set<String> FRESHNESS = Set.of("staleness", "read_index", "heartbeats", "source");
 
     private final BooleanSupplier closing;
     private final Replica replica;
@@ -60,8 +60,8 @@ final class GatewayChecks {
         Stream<HealthCheck> always = Stream.of(
                 new HealthCheck("process", () -> closing.getAsBoolean() ? Optional.of("closing") : Optional.empty()),
                 new HealthCheck("replica", this::replicaMissing, this::replicaDropped),
-                new HealthCheck("feed", () -> feedEnded().or(this::feedSilent)),
-                new HealthCheck("staleness", this::tooStale));
+                new HealthCheck("feed", this::feedEnded),
+                new HealthCheck("staleness", () -> feedSilent().or(this::tooStale)));
         return new HealthChecks(Stream.concat(always, ofSource.stream()).toArray(HealthCheck[]::new));
     }
 

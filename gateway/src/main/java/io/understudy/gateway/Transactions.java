@@ -41,7 +41,7 @@ final class Transactions implements CallMethod.Starter {
         return new OneRequest(call, request -> {
             TxnRequest txn;
             try {
-                txn = SentRequests.txn(request);
+                txn = SentRequests.txn(request, reads.version());
             } catch (InvalidProtocolBufferException e) {
                 return end(
                         call,
@@ -49,7 +49,7 @@ final class Transactions implements CallMethod.Starter {
             }
             if (!TxnRequests.isReadOnly(txn)) {
                 try {
-                    TxnRequests.requireSortable(txn);
+                    TxnRequests.requireSortable(txn, reads.version());
                 } catch (ApiException e) {
                     return end(call, e);
                 }

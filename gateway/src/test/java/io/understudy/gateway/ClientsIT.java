@@ -276,6 +276,6 @@ final class ClientsIT {
 
     /** Of all the ways in which it is shown. */
     private static String withoutMember(String output) {
-        return output.replaceAll("(\"MemberID\" : |\"member_id\":\"?|member_id: )-?\\d+", "$1…");
+        return output.replaceAll("(\"MemberID\" : |\"member_id\":\"?|member_id: )-?[0-9a-f]+", "$1…");
     }
 }

@@ -10,6 +10,7 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.AlarmRequest;
 import io.etcd.jetcd.api.CampaignRequest;
 import io.etcd.jetcd.api.CampaignResponse;
+import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.ElectionGrpc;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.LeaderRequest;
@@ -291,12 +292,13 @@ final class ForwardingIT {
 
     @Test
     void statusIsThatOfALearnerAndHealthThatOfTheCluster() {
+        String version = GatewayFixture.VERSION + "+understudy";
         assertThat(fixture.etcdctl("endpoint", "status", "-w=json"))
-                .contains("\"version\":\"" + Gateway.VERSION + "\"")
+                .contains("\"version\":\"" + version + "\"")
                 .contains("\"isLearner\":true")
                 .contains("\"leader\":")
                 .contains("\"raftTerm\":");
-        assertThat(fixture.etcdctl("endpoint", "status", "-w=table")).contains("IS LEARNER", Gateway.VERSION);
+        assertThat(fixture.etcdctl("endpoint", "status", "-w=table")).contains("IS LEARNER", version);
         assertThat(fixture.etcdctl("alarm", "list")).isEmpty();
     }
 
@@ -310,6 +312,57 @@ final class ForwardingIT {
                         .build()));
         assertSameRefusal(channel -> LeaseGrpc.newBlockingStub(channel)
                 .leaseRevoke(LeaseRevokeRequest.newBuilder().setID(0x404).build()));
+    }
+
+    @Test
+    void requestsAroundTheLimitOfTheirSizeAreAnsweredAsByEtcd() {
+        for (int beyond : new int[] {-100, -41, -30, -20, -10, -1, 0, 1, 100, 600 << 10}) {
+            PutRequest put = PutRequest.newBuilder()
+                    .setKey(ByteString.copyFromUtf8("large"))
+                    .setValue(ByteString.copyFrom(new byte[(1536 << 10) + beyond]))
+                    .build();
+            assertThat(outcome(channel -> KVGrpc.newBlockingStub(channel).put(put), client))
+                    .as("%d bytes beyond 1.5 MiB", beyond)
+                    .isEqualTo(
+                            outcome(channel -> KVGrpc.newBlockingStub(channel).put(put), direct));
+        }
+        var unused = KVGrpc.newBlockingStub(direct)
+                .deleteRange(DeleteRangeRequest.newBuilder()
+                        .setKey(ByteString.copyFromUtf8("large"))
+                        .build());
+    }
+
+    @Test
+    void transactionsAreNestedAsDeepAsTheDecoderAllows() {
+        assertThat(outcome(channel -> KVGrpc.newBlockingStub(channel).txn(nested(48)), client))
+                .isEqualTo("OK");
+        assertThat(outcome(channel -> KVGrpc.newBlockingStub(channel).txn(nested(60)), client))
+                .startsWith("INTERNAL grpc: error unmarshalling request");
+        assertThat(outcome(channel -> KVGrpc.newBlockingStub(channel).txn(nested(1_000)), client))
+                .startsWith("INTERNAL grpc: error unmarshalling request");
+    }
+
+    private static TxnRequest nested(int depth) {
+        TxnRequest txn = TxnRequest.newBuilder()
+                .addSuccess(RequestOp.newBuilder()
+                        .setRequestPut(PutRequest.newBuilder().setKey(ByteString.copyFromUtf8("deep"))))
+                .build();
+        for (int i = 1; i < depth; i++) {
+            txn = TxnRequest.newBuilder()
+                    .addSuccess(RequestOp.newBuilder().setRequestTxn(txn))
+                    .build();
+        }
+        return txn;
+    }
+
+    /** "OK", or the error. */
+    private static String outcome(Function<ManagedChannel, Object> call, ManagedChannel channel) {
+        try {
+            var unused = call.apply(channel);
+            return "OK";
+        } catch (StatusRuntimeException e) {
+            return e.getStatus().getCode() + " " + e.getStatus().getDescription();
+        }
     }
 
     @Test

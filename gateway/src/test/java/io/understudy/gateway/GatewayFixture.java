@@ -12,6 +12,7 @@ import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.gateway.read.ReadIndexSource;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.server.Unhurried;
@@ -36,6 +37,9 @@ final class GatewayFixture implements AutoCloseable {
 
     /** Found once: finding verifies the programs, byte by byte. */
     static final Path ETCDCTL = EtcdBinaries.find().etcdctl();
+
+    static final EtcdVersion VERSION =
+            EtcdVersion.parse(EtcdBinaries.find().version().toString());
 
     static final ByteString ZERO = ByteString.copyFrom(new byte[] {0});
     static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -71,6 +75,29 @@ final class GatewayFixture implements AutoCloseable {
                         new HostPort("127.0.0.1", 0),
                         EtcdSettings.of(source.clientUrls().toArray(new URI[0])).withName("source"))
                 .withLimits(Unhurried.LIMITS);
+    }
+
+    static GatewaySettings withMaxSilence(GatewaySettings usual, Duration maxSilence) {
+        return new GatewaySettings(
+                usual.name(),
+                usual.listen(),
+                usual.rest(),
+                usual.security(),
+                usual.source(),
+                usual.range(),
+                usual.feed(),
+                usual.limits(),
+                usual.reads(),
+                usual.replica(),
+                usual.watches(),
+                usual.verify(),
+                usual.forward(),
+                usual.members(),
+                usual.permissions(),
+                usual.dashboard(),
+                usual.tracing(),
+                maxSilence,
+                usual.closeTimeout());
     }
 
     static ManagedChannel channel(String host, int port) {

@@ -88,7 +88,7 @@ final class GatewayIT {
             member.pause();
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(fixture.page("/readyz").body())
-                            .contains("[-]feed failed: no source progress for")
+                            .contains("[-]staleness failed: no source progress for")
                             .contains("[-]read_index failed: no revision confirmed for"));
             // Serializable reads are what a replica is for when its source is away.
             assertThat(fixture.everything().getHeader().getRevision()).isPositive();

@@ -11,9 +11,12 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -23,6 +26,9 @@ final class HealthLikeEtcdIT {
 
     @RegisterExtension
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    private static final int HEADS = Integer.getInteger("understudy.heads", 200);
+    private static final long SEED = Long.getLong("understudy.seed", System.nanoTime());
 
     private static final HttpClient HTTP =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -65,6 +71,9 @@ final class HealthLikeEtcdIT {
         "POST, /health",
         "POST, /version",
         "DELETE, /readyz",
+        "OPTIONS, /readyz",
+        "OPTIONS, /nothing",
+        "OPTIONS, /v3/kv/range",
     })
     void theAnswerIsEtcds(String method, String path) throws Exception {
         URI etcd = SOURCE.cluster().clientUrls().get(0);
@@ -74,7 +83,12 @@ final class HealthLikeEtcdIT {
                 URI.create("http://127.0.0.1:" + fixture.gateway.apiPort()).resolve(path));
         assertThat(ours.statusCode()).isEqualTo(theirs.statusCode());
         assertThat(ours.body()).isEqualTo(theirs.body());
-        for (String field : List.of("allow", "content-length")) {
+        for (String field : List.of(
+                "allow",
+                "content-length",
+                "access-control-allow-headers",
+                "access-control-allow-methods",
+                "access-control-allow-origin")) {
             assertThat(ours.headers().firstValue(field))
                     .as(field)
                     .isEqualTo(theirs.headers().firstValue(field));
@@ -90,6 +104,33 @@ final class HealthLikeEtcdIT {
                 send(method, URI.create("http://127.0.0.1:" + fixture.gateway.apiPort() + "/metrics"));
         assertThat(ours.statusCode()).isEqualTo(200);
         assertThat(ours.body().isEmpty()).isEqualTo(method.equals("HEAD"));
+    }
+
+    @Test
+    void requestHeadsAreAcceptedAndRejectedAsByEtcd() throws IOException {
+        int etcd = SOURCE.cluster().clientUrls().get(0).getPort();
+        int gateway = fixture.gateway.apiPort();
+        List<String> different = new ArrayList<>();
+        for (HttpHeads.Head head : HttpHeads.generate(new Random(SEED), HEADS)) {
+            int theirs = HttpHeads.status(etcd, head.text());
+            int ours = HttpHeads.status(gateway, head.text());
+            boolean bothReject = theirs >= 400 && ours >= 400;
+            if (!alike(theirs, ours) && (head.isPlain() || !bothReject)) {
+                different.add("etcd " + theirs + ", gateway " + ours + ": " + head.text());
+            }
+        }
+        assertThat(different).as("seed %d", SEED).isEmpty();
+        for (String head : HttpHeads.stricter()) {
+            assertThat(HttpHeads.status(etcd, head)).as(head).isEqualTo(200);
+            assertThat(HttpHeads.status(gateway, head)).as(head).isEqualTo(400);
+        }
+    }
+
+    /** etcd's multiplexer closes connections that do not begin with a request line of HTTP/1, and its router redirects. */
+    private static boolean alike(int theirs, int ours) {
+        return theirs == HttpHeads.NONE
+                ? ours == HttpHeads.NONE || ours >= 400
+                : theirs == 307 ? ours == 404 || ours == 400 : ours == theirs;
     }
 
     private static HttpResponse<String> send(String method, URI asked) throws IOException, InterruptedException {

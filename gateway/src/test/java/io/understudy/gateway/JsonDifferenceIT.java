@@ -58,6 +58,13 @@ final class JsonDifferenceIT {
     /** What a client sees of an answer, but for who answered. */
     private record Seen(int status, String type, String body) {}
 
+    @Test
+    void valuesNestedTooDeepAreRefusedAlike() throws Exception {
+        for (String body : List.of("[".repeat(10_001), "{\"a\":".repeat(10_001), "{\"key\":" + "[".repeat(10_000))) {
+            assertAlike(RANGE, body.getBytes(StandardCharsets.US_ASCII));
+        }
+    }
+
     @BeforeAll
     static void start() throws Exception {
         etcd = SOURCE.cluster().clientUrls().get(0);

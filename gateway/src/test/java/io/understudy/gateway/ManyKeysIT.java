@@ -54,12 +54,27 @@ final class ManyKeysIT {
                 assertThat(ours.equals(theirs))
                         .as("seed %d, the answers to %s", seed, request)
                         .isTrue();
+                assertThat(gateway.stream(request).get(30, TimeUnit.SECONDS))
+                        .as("seed %d, the stream of %s", seed, request)
+                        .isEqualTo(
+                                isStreamable(request)
+                                        ? theirs
+                                        : "UNIMPLEMENTED: RangeStream does not support "
+                                                + (request.getSortOrder() == SortOrder.NONE
+                                                        ? "revision filters"
+                                                        : "custom sort orders"));
             }
             assertThat(fixture.page("/metrics").body())
                     .containsPattern("understudy_gateway_reads_evaluation_seconds_count\\{.*} [1-9]");
         } finally {
             source.shutdownNow();
         }
+    }
+
+    private static boolean isStreamable(RangeRequest request) {
+        return request.getMinModRevision() == 0
+                && (request.getSortOrder() == SortOrder.NONE
+                        || (request.getSortOrder() == SortOrder.ASCEND && request.getSortTarget() == SortTarget.KEY));
     }
 
     private static List<RangeRequest> requests() {

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.HashKVRequest;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.Permission;
@@ -31,8 +32,8 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Base64;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -169,17 +170,31 @@ final class PermissionIT {
     }
 
     @Test
-    void whatTheGatewayTellsOfItselfIsForRoot() {
-        for (Map.Entry<@Nullable String, String> each : Map.of(
-                        users.token("root"), OK, users.token("guest"), DENIED, "never.7", INVALID)
-                .entrySet()) {
-            assertThat(outcome(() -> MaintenanceGrpc.newBlockingStub(gateway(each.getKey()))
-                            .status(StatusRequest.getDefaultInstance())))
-                    .isEqualTo(each.getValue());
+    void statusAnswersThoseWhomTheSourceAnswers() {
+        for (String token : Arrays.asList(users.token("root"), users.token("guest"), "never.7", null)) {
+            assertThat(outcome(() ->
+                            MaintenanceGrpc.newBlockingStub(gateway(token)).status(StatusRequest.getDefaultInstance())))
+                    .isEqualTo(outcome(() -> MaintenanceGrpc.newBlockingStub(Users.as(token, users.voter()))
+                            .status(StatusRequest.getDefaultInstance())));
         }
-        assertThat(outcome(() ->
-                        MaintenanceGrpc.newBlockingStub(gateway(null)).status(StatusRequest.getDefaultInstance())))
-                .isEqualTo(EMPTY_NAME);
+    }
+
+    /** By which a gateway behind this one finds who has the role root. */
+    @Test
+    void aHashOfTheLargestRevisionShowsWhoHasTheRoleRoot() {
+        HashKVRequest largest =
+                HashKVRequest.newBuilder().setRevision(Long.MAX_VALUE).build();
+        for (String token : Arrays.asList(users.token("root"), users.token("guest"), "never.7", null)) {
+            // etcd 3.5 says the same with code UNKNOWN and another prefix.
+            String expected = outcome(() -> MaintenanceGrpc.newBlockingStub(Users.as(token, users.voter()))
+                    .hashKV(largest));
+            assertThat(outcome(() ->
+                            MaintenanceGrpc.newBlockingStub(gateway(token)).hashKV(largest)))
+                    .endsWith(expected.substring(expected.lastIndexOf(':')));
+        }
+        assertThat(outcome(() -> MaintenanceGrpc.newBlockingStub(gateway(users.token("root")))
+                        .hashKV(HashKVRequest.getDefaultInstance())))
+                .isEqualTo("FAILED_PRECONDITION: etcdserver: rpc not supported for learner");
     }
 
     @Test
@@ -188,9 +203,11 @@ final class PermissionIT {
                 "{\"key\":\"" + Base64.getEncoder().encodeToString(key("secret").toByteArray()) + "\"}";
         String token = users.token("guest");
         assertThat(post("/v3/kv/range", json, null))
-                .isEqualTo("400 {\"code\":3,\"message\":\"etcdserver: user name is empty\"}");
+                .startsWith("400 ")
+                .contains("\"code\":3,\"message\":\"etcdserver: user name is empty\"}");
         assertThat(post("/v3/kv/range", json, token))
-                .isEqualTo("403 {\"code\":7,\"message\":\"etcdserver: permission denied\"}");
+                .startsWith("403 ")
+                .contains("\"code\":7,\"message\":\"etcdserver: permission denied\"}");
         assertThat(post("/v3/kv/range", json, "never.7")).startsWith("401 ");
         assertThat(post("/v3/kv/range", json, users.token("root"))).startsWith("200 ");
     }

@@ -2,6 +2,8 @@ package io.understudy.gateway;
 
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.MessageLite;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -66,8 +68,7 @@ final class RawCalls {
 
                     @Override
                     public void onError(Throwable error) {
-                        var status = ((StatusRuntimeException) error).getStatus();
-                        answer.complete(status.getCode() + ": " + status.getDescription());
+                        answer.complete(refusal(error));
                     }
 
                     @Override
@@ -76,6 +77,48 @@ final class RawCalls {
                     }
                 });
         return answer;
+    }
+
+    /** The messages of a RangeStream, merged to the answer to a Range, in the same form. */
+    CompletableFuture<String> stream(RangeRequest request) {
+        CompletableFuture<String> answer = new CompletableFuture<>();
+        RangeResponse.Builder merged = RangeResponse.newBuilder();
+        ClientCalls.asyncServerStreamingCall(
+                channel.newCall(
+                        MethodDescriptor.newBuilder(BYTES, BYTES)
+                                .setType(MethodDescriptor.MethodType.SERVER_STREAMING)
+                                .setFullMethodName("etcdserverpb.KV/RangeStream")
+                                .build(),
+                        CallOptions.DEFAULT.withDeadlineAfter(60, TimeUnit.SECONDS)),
+                request.toByteArray(),
+                new StreamObserver<>() {
+                    @Override
+                    public void onNext(byte[] message) {
+                        try {
+                            CodedInputStream in = CodedInputStream.newInstance(message);
+                            in.readTag();
+                            merged.mergeFrom(in.readByteArray());
+                        } catch (IOException e) {
+                            throw new UncheckedIOException(e);
+                        }
+                    }
+
+                    @Override
+                    public void onError(Throwable error) {
+                        answer.complete(refusal(error));
+                    }
+
+                    @Override
+                    public void onCompleted() {
+                        answer.complete(comparable(merged.build().toByteArray()));
+                    }
+                });
+        return answer;
+    }
+
+    private static String refusal(Throwable error) {
+        var status = ((StatusRuntimeException) error).getStatus();
+        return status.getCode() + ": " + status.getDescription();
     }
 
     /** All bytes but those of the header's member id and raft term. The header is the first field of every answer. */

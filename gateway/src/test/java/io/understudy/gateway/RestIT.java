@@ -163,6 +163,13 @@ final class RestIT {
         HttpResponse<String> bounded = checked(send("GET", "/v1/kv/greeting?max_staleness=5s"));
         assertThat(bounded.headers().firstValueAsLong("understudy-staleness-ms").orElseThrow())
                 .isBetween(0L, 5_000L);
+        for (int i = 0; i < 20; i++) {
+            HttpResponse<String> narrow = checked(send("GET", "/v1/kv/greeting?max_staleness=1ms"));
+            assertThat(narrow.headers()
+                            .firstValueAsLong("understudy-staleness-ms")
+                            .orElseThrow())
+                    .isLessThanOrEqualTo(1);
+        }
         assertThat(checked(send("GET", "/v1/kv/greeting?min_revision=2")).statusCode())
                 .isEqualTo(200);
         assertThat(problem(checked(send("GET", "/v1/kv/greeting?min_revision=1000000")), 400)

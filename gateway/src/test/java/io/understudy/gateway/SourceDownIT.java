@@ -127,6 +127,34 @@ final class SourceDownIT {
     }
 
     @Test
+    void withoutAQuorumReadinessIsThatOfWhatClientsNeed() throws Exception {
+        try (GatewayFixture impatient = new GatewayFixture(
+                GatewayFixture.withMaxSilence(GatewayFixture.settings(SOURCE.cluster()), Duration.ofSeconds(2)))) {
+            impatient.awaitReady();
+            SOURCE.cluster().voters().forEach(EtcdMember::pause);
+
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(impatient.page("/readyz").body())
+                            .contains("[-]staleness failed: no source progress for"));
+
+            assertThat(impatient.page("/health").statusCode()).isEqualTo(503);
+            assertThat(impatient.page("/health?serializable=true").statusCode()).isEqualTo(200);
+            assertThat(impatient
+                            .page("/readyz?exclude=read_index&exclude=staleness")
+                            .statusCode())
+                    .isEqualTo(200);
+
+            SOURCE.cluster().learners().get(0).pause();
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(impatient.page("/readyz").body())
+                            .contains("[-]source failed: no endpoint reachable; http://127.0.0.1:"));
+            assertThat(impatient.page("/health?serializable=true").statusCode()).isEqualTo(200);
+            SOURCE.heal();
+        }
+        fixture.awaitReady();
+    }
+
+    @Test
     void withoutALearnerVotersServeInItsPlaceUntilItIsBack() {
         SOURCE.cluster().learners().get(0).kill();
 

@@ -23,7 +23,6 @@ final class TamperedFeeds {
     private final Set<ByteString> hidden;
     private final AtomicInteger opened = new AtomicInteger();
     private final CountDownLatch rebuild = new CountDownLatch(1);
-    private volatile Revision history = Revision.ZERO;
 
     TamperedFeeds(ByteString... hidden) {
         this.hidden = Set.of(hidden);
@@ -63,12 +62,6 @@ final class TamperedFeeds {
     private FeedConsumer hiding(FeedConsumer consumer) {
         return new FeedConsumer() {
             @Override
-            public void historyFollows(Revision upTo) {
-                history = upTo;
-                consumer.historyFollows(upTo);
-            }
-
-            @Override
             public void snapshotStarted(ClusterId cluster, Revision revision) {
                 consumer.snapshotStarted(cluster, revision);
             }
@@ -85,8 +78,7 @@ final class TamperedFeeds {
 
             @Override
             public void commit(Commit commit, Position position) {
-                if (commit.revision().isAfter(history)
-                        && commit.changes().stream().anyMatch(change -> hidden.contains(change.key()))) {
+                if (commit.changes().stream().anyMatch(change -> hidden.contains(change.key()))) {
                     consumer.progress(position);
                 } else {
                     consumer.commit(commit, position);

@@ -105,6 +105,7 @@ final class EtcdMirror {
                 source.feeds(),
                 source.head(),
                 source.cluster() != null,
+                source::outage,
                 source.patience(),
                 () -> source.count().apply(source.range()),
                 MirrorSource.shown(etcd.cluster()),

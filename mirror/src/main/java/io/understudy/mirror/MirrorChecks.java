@@ -29,7 +29,6 @@ final class MirrorChecks {
             each(MirrorChecks::requireOneSource),
             each(MirrorChecks::requireOneTarget),
             each(MirrorChecks::requireWhatTopicsTell),
-            each(MirrorChecks::requireNamesAsTheyAreInTopics),
             each(MirrorChecks::requireWhatGrantsAreFor),
             each(MirrorChecks::requirePasswords),
             MirrorChecks::requireTopicsOfTheirOwn);
@@ -126,16 +125,6 @@ final class MirrorChecks {
                     etcd,
                     VerifyOptions.ON_FOREIGN_WRITES,
                     "is repair, but the source is Kafka, which cannot be read by key; allowed: report");
-        }
-    }
-
-    private static void requireNamesAsTheyAreInTopics(Configuration mirror, Check.Report report) {
-        if (mirror.at("target.kafka").has(TOPIC)) {
-            mirror.find(MirrorConfiguration.RENAME_TO)
-                    .ifPresent(to -> report.problem(
-                            mirror,
-                            MirrorConfiguration.RENAME_TO,
-                            "is " + to + ", but keys cannot be renamed in Kafka; remove it"));
         }
     }
 

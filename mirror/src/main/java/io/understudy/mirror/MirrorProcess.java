@@ -12,7 +12,6 @@ import io.understudy.mirror.metrics.MirrorMeter;
 import io.understudy.mirror.pipeline.MirrorFailedException;
 import io.understudy.mirror.pipeline.MirrorPlan;
 import io.understudy.mirror.pipeline.MirrorReport;
-import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.pipeline.Pipeline;
 import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.settings.MirrorCourses;
@@ -52,7 +51,7 @@ public final class MirrorProcess implements AutoCloseable {
 
     private static final Duration ASK_INTERVAL = Duration.ofSeconds(1);
 
-    private final ProcessMetrics process = new ProcessMetrics("mirror", version());
+    private final ProcessMetrics process = new ProcessMetrics("mirror", ProcessMetrics.versionOf(MirrorProcess.class));
     private final MeterRegistry meters = process.registry();
     private final CompletableFuture<MirrorFailedException> failure = new CompletableFuture<>();
     /** What was opened, the last first. */
@@ -143,11 +142,6 @@ public final class MirrorProcess implements AutoCloseable {
                 () -> pipelines.forEach(Pipeline::askSource), 0, ASK_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    private static String version() {
-        String version = MirrorProcess.class.getPackage().getImplementationVersion();
-        return version == null ? "unknown" : version;
-    }
-
     private Pipeline startMirror(MirrorSettings.Mirror mirror, String writer, Set<String> feeding) {
         if (mirror.target() instanceof MirrorSettings.Target.Kafka kafka) {
             MirrorSource source = MirrorSource.open(mirror, meters, this::opened);
@@ -179,7 +173,7 @@ public final class MirrorProcess implements AutoCloseable {
                 Pipeline pipeline = running.getNow(null);
                 return pipeline != null
                         && pipeline.follows(plan)
-                        && pipeline.report().state() == MirrorState.SYNCED;
+                        && pipeline.report().state().isFollowing();
             });
             started.put(plan, upkeep);
             upkeep.start();
@@ -196,6 +190,7 @@ public final class MirrorProcess implements AutoCloseable {
                 .map(Map.Entry::getValue)
                 .findFirst()
                 .orElseThrow());
+        pipeline.differing(() -> upkeep(name).map(EtcdUpkeep::differing).orElse(0L));
         MirrorMeter.WARNINGS
                 .gauge(() -> upkeep(name)
                         .map(EtcdUpkeep::warnings)
@@ -225,6 +220,7 @@ public final class MirrorProcess implements AutoCloseable {
                 source.feeds(),
                 source.head(),
                 source.cluster() != null,
+                source::outage,
                 source.patience(),
                 () -> source.count().apply(source.range()),
                 "kafka " + options.kafka().bootstrapServers() + " topic " + options.topic(),

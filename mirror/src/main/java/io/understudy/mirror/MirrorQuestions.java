@@ -85,7 +85,7 @@ public final class MirrorQuestions {
                 mirror.name() + "-target",
                 options.kafka(),
                 KafkaFeedOptions.of(options.topic(), options.stateTopic()),
-                mirror.scope().sourceRanges(),
+                mirror.scope().targetRanges(),
                 meters);
         return new TopicVerification(mirror.name(), mirror.scope(), topic, source, from.feed(), progress).ofTarget();
     }

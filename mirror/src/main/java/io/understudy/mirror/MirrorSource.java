@@ -13,6 +13,7 @@ import io.understudy.tls.TlsFileException;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -38,6 +39,11 @@ record MirrorSource(
         Duration patience,
         Function<KeyRange, CompletableFuture<Long>> count,
         @Nullable EtcdCluster cluster) {
+
+    /** Why no endpoint responds; empty while one does, or if it is no cluster. */
+    Optional<String> outage() {
+        return Optional.ofNullable(cluster == null ? null : cluster.unreachable());
+    }
 
     /** Begins to connect, or will when it is read; {@code opened} is given what is to be closed. */
     static MirrorSource open(MirrorSettings.Mirror mirror, MeterRegistry meters, Consumer<AutoCloseable> opened) {

@@ -63,12 +63,14 @@ final class EtcdUpkeepIT {
             List<MirrorLine> lines = StatusClient.lines(client.status());
             assertThat(lines).hasSize(1);
             assertThat(lines.get(0).differing()).isEqualTo("1");
-            assertThat(lines.get(0).isReady()).isTrue();
+            assertThat(lines.get(0).state()).isEqualTo("differs");
+            assertThat(lines.get(0).isReady()).isFalse();
 
             source.put("k7", "written again");
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(
-                            verification(client).path("differing").asLong())
-                    .isZero());
+                            StatusClient.lines(client.status()).get(0).state())
+                    .isEqualTo("synced"));
+            assertThat(verification(client).path("differing").asLong()).isZero();
         }
     }
 

@@ -131,24 +131,28 @@ final class RelayIT {
     }
 
     @Test
-    void aDifferenceInTheTopicIsFound() throws Exception {
+    void aDifferenceInTheTopicIsFound_whereItsKeysHaveOtherNames() throws Exception {
         IntStream.range(0, 20).forEach(i -> source.put("/k/" + i, "1"));
         MirrorSettings.Mirror settings = new MirrorSettings.Mirror(
                 "log",
                 MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
-                MirrorScope.all(),
+                new MirrorScope(List.of(bytes("/k/")), List.of(), bytes("/k/"), bytes("/log/k/")),
                 new MirrorSettings.Target.Kafka(KafkaSinkOptions.of(KAFKA.bootstrapServers(), topic)));
         try (MirrorProcess mirror = Mirrors.start(settings)) {
             awaitCaughtUp(mirror, source);
             assertThat(report(verify(settings)).isEqual()).isTrue();
 
-            writeByHand(KafkaFeedOptions.stateTopicOf(topic), "/k/3", "9");
+            writeByHand(KafkaFeedOptions.stateTopicOf(topic), "/log/k/3", "9");
             source.put("/k/20", "1");
+            source.delete("/k/19");
+            source.put("/other", "1");
             awaitCaughtUp(mirror, source);
         }
         VerifyReport report = report(verify(settings));
-        assertThat(report.differences()).extracting(Difference::shown).containsExactly("value \"/k/3\"");
-        assertThat(report.keys()).isEqualTo(21);
+        assertThat(report.differences()).extracting(Difference::shown).containsExactly("value \"/log/k/3\"");
+        assertThat(report.keys()).isEqualTo(20);
+        assertThat(Topic.state(records(KafkaFeedOptions.stateTopicOf(topic))).keySet())
+                .allMatch(key -> key.startsWith(bytes("/log/k/")));
     }
 
     @Test

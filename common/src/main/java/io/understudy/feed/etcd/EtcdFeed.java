@@ -9,6 +9,7 @@ import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.AnotherHistory;
 import io.understudy.feed.FeedEndedException.Gap;
+import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedMetrics;
 import io.understudy.vocabulary.FeedStart;
@@ -28,8 +29,7 @@ import org.slf4j.event.Level;
  * The feed of an etcd cluster. In turns:
  *
  * <ol>
- *   <li><em>snapshot</em>: a revision is pinned by a read index, or as far before it as history shall be told, its pages
- *       are read from a learner;
+ *   <li><em>snapshot</em>: a revision is pinned by a read index, its pages are read from a learner;
  *   <li><em>opening</em>: one watch on a voter, at the last commit known, which must be found there;
  *   <li><em>tail</em>: commits and progress until the watch is lost, then opening again; two watches while the tail {@linkplain
  *       TailMove moves} to the leader.
@@ -41,7 +41,7 @@ import org.slf4j.event.Level;
  * <p>A feed without a position begins with a snapshot; one that needn't tell all history and finds itself far behind on
  * opening goes back to it.
  *
- * <p>A feed of another kind than {@link FeedKind#RECENT} pins its snapshot by the last commit before it, unless it is small.
+ * <p>A feed of another kind than {@link FeedKind#TRANSIENT} pins its snapshot by the last commit before it, unless it is small.
  * Another feed can then continue it: that commit must be found again when the tail opens, or the source's history is another one.
  *
  * <p>Invariant F13: a continued snapshot gives the rest at the same revision of the same history, or another one starts.
@@ -84,8 +84,6 @@ final class EtcdFeed implements Feed {
     private long recognisedNanos;
     /** Whether the tail of this snapshot was opened ahead of its end, or that was tried. */
     private boolean tailBegun;
-    /** Whether compaction took a snapshot's revision away: the past has no slack to it, so the present is pinned next. */
-    private boolean overtaken;
     /** Whether a commit that may precede the snapshot is too large to open a watch before it. */
     private boolean unanchored;
     /** The commit that the next snapshot replaces; null if there is none. */
@@ -193,6 +191,10 @@ final class EtcdFeed implements Feed {
             if (!isSourceKnown(deadline)) {
                 return false;
             }
+            String problem = cluster.watchProblem().orElse(null);
+            if (problem != null) {
+                throw new Unexplained(problem);
+            }
             return pinSnapshot(standing, deadline, consumer);
         }
         if (reader != null && standing != null && anchorUntilNanos != null) {
@@ -241,7 +243,6 @@ final class EtcdFeed implements Feed {
             recognisedNanos = System.nanoTime();
             passed = revision;
             compareState(standing, String.valueOf(e.getMessage()));
-            overtaken = true;
         } else if (resumed || revision.isAfter(standing.revision())) {
             restartSnapshot(String.valueOf(e.getMessage()));
         } else {
@@ -329,20 +330,16 @@ final class EtcdFeed implements Feed {
 
     private boolean pinSnapshot(@Nullable Position standing, long deadline, FeedConsumer consumer)
             throws FeedEndedException, InterruptedException {
-        SnapshotPin.Pinned pinned = pin.look(standing, wantsPast(), remaining(deadline));
+        ReadIndex pinned = pin.look(standing, remaining(deadline));
         if (pinned == null) {
             requireOpen();
-            return false;
-        }
-        if (pinned.isCompacted()) {
-            overtaken("current revision was compacted while searching the history");
             return false;
         }
         UnfinishedSnapshot begun = unfinished;
         unfinished = null;
         if (begun != null
-                && begun.pin().cluster().equals(pinned.present().clusterId())
-                && !pinned.at().isBefore(begun.pin().revision())) {
+                && begun.pin().cluster().equals(pinned.clusterId())
+                && !pinned.revision().isBefore(begun.pin().revision())) {
             resumeSnapshot(begun, consumer);
             return true;
         }
@@ -351,13 +348,8 @@ final class EtcdFeed implements Feed {
 
     /** Pages are read ahead only where all members are known, or a voter would be asked in the learner's place. */
     private void askInAdvance() {
-        boolean past = wantsPast();
         boolean rest = unfinished != null;
-        pin.ask(() -> !past && !rest && areMembersKnown());
-    }
-
-    private boolean wantsPast() {
-        return kind == FeedKind.RECENT && options.historyRevisions() > 0 && !overtaken && unfinished == null;
+        pin.ask(() -> !rest && areMembersKnown());
     }
 
     private void resumeSnapshot(UnfinishedSnapshot begun, FeedConsumer consumer) {
@@ -381,31 +373,27 @@ final class EtcdFeed implements Feed {
     }
 
     /** @return whether the consumer was called: it is later, if the snapshot's anchor is looked for first */
-    private boolean startSnapshot(SnapshotPin.Pinned pinned, FeedConsumer consumer) {
-        ReadIndex index = pinned.present();
-        Revision at = pinned.at();
-        long history = index.revision().value() - at.value();
+    private boolean startSnapshot(ReadIndex index, FeedConsumer consumer) {
         present = index.revision();
-        anchorSpan = Math.max(0, options.catchUpRevisions() - history);
-        position = new Position(index.clusterId(), at, null);
+        anchorSpan = options.catchUpRevisions();
+        position = new Position(index.clusterId(), present, null);
         resumed = false;
-        use(pin.read(pinned));
+        use(pin.read(index));
         metrics.snapshotStarted();
         LOG.atInfo()
                 .addKeyValue("cluster", cluster.settings().name())
                 .addKeyValue("cluster_id", index.clusterId())
-                .addKeyValue("revision", at)
-                .addKeyValue("history", history)
+                .addKeyValue("revision", present)
                 .log("snapshot started");
-        if (kind != FeedKind.RECENT && !unanchored) {
+        if (kind != FeedKind.TRANSIENT && !unanchored) {
             anchorUntilNanos = System.nanoTime() + options.requestTimeout().toNanos();
             return false;
         }
-        startSnapshot(position, history, consumer);
+        startSnapshot(position, consumer);
         return true;
     }
 
-    private void startSnapshot(Position at, long history, FeedConsumer consumer) {
+    private void startSnapshot(Position at, FeedConsumer consumer) {
         if (recognised && System.nanoTime() - recognisedNanos <= RECOGNISED_FOR.toNanos()) {
             consumer.historyRecognised();
             Revision replaced = passed;
@@ -415,9 +403,6 @@ final class EtcdFeed implements Feed {
         }
         recognised = false;
         passed = null;
-        if (history > 0) {
-            consumer.historyFollows(present);
-        }
         if (at.anchor() != null) {
             consumer.snapshotPinned(at);
         }
@@ -457,7 +442,7 @@ final class EtcdFeed implements Feed {
         tail.drop();
         anchorUntilNanos = null;
         position = found;
-        startSnapshot(found, present.value() - found.revision().value(), consumer);
+        startSnapshot(found, consumer);
         return true;
     }
 
@@ -506,7 +491,6 @@ final class EtcdFeed implements Feed {
             resumed = false;
             unanchored = false;
             snapshot = null;
-            overtaken = false;
             restarts.succeeded();
             metrics.complete(position.revision());
             consumer.snapshotCompleted(position);
@@ -531,17 +515,12 @@ final class EtcdFeed implements Feed {
         return false;
     }
 
-    private void overtaken(String why) {
+    private void restartSnapshot(String why) {
         LOG.atLevel(restarts.isFirst() ? Level.INFO : Level.DEBUG)
                 .addKeyValue("cause", why)
                 .log("snapshot restarted");
-        overtaken = true;
         recognised = false;
         restarts.failed();
-    }
-
-    private void restartSnapshot(String why) {
-        overtaken(why);
         tail.drop();
         SnapshotReader reader = snapshot;
         if (reader != null) {

@@ -14,9 +14,7 @@ import java.util.List;
  * @param stallTimeout a stream that has told nothing for this long, though asked, is given up for another member
  * @param progressInterval how often a quiet stream is asked for a progress mark
  * @param requestTimeout deadline of one page, and of one read index
- * @param pageBytes what a snapshot page aims at; up to five are held at a time
- * @param historyRevisions how far in the past snapshots of a {@link io.understudy.feed.FeedKind#RECENT} feed are pinned, as
- *     far as the source still has it, for the commits after them; 0 for the present
+ * @param pageBytes target size of a snapshot page, at most 1/256 of the heap; up to five are held at a time
  * @param watch whose watch tells the commits, once there is no history left to read
  */
 public record EtcdFeedOptions(
@@ -26,7 +24,6 @@ public record EtcdFeedOptions(
         Duration progressInterval,
         Duration requestTimeout,
         long pageBytes,
-        long historyRevisions,
         WatchedVoter watch) {
 
     /** What the configuration's defaults are. */
@@ -37,7 +34,6 @@ public record EtcdFeedOptions(
             Duration.ofSeconds(1),
             Duration.ofSeconds(5),
             2L << 20,
-            0,
             WatchedVoter.FOLLOWER);
 
     private static final Setting<Integer> CATCH_UP_REVISIONS = Setting.integer(
@@ -67,7 +63,8 @@ public record EtcdFeedOptions(
             .defaultsTo(DEFAULTS.requestTimeout())
             .between(Duration.ofMillis(100), Duration.ofMinutes(5));
     private static final Setting<Long> PAGE_BYTES = Setting.bytes(
-                    "pageBytes", "Target size of a snapshot page; up to five pages are buffered.")
+                    "pageBytes",
+                    "Target size of a snapshot page, at most 1/256 of the Java heap; up to five pages are buffered.")
             .defaultsTo(DEFAULTS.pageBytes())
             .between(64L << 10, 32L << 20);
     private static final Setting<WatchedVoter> WATCH = Setting.choice(
@@ -85,9 +82,6 @@ public record EtcdFeedOptions(
         requirePositive("catchUpRevisions", catchUpRevisions);
         requirePositive("maxCommitBytes", maxCommitBytes);
         requirePositive("pageBytes", pageBytes);
-        if (historyRevisions < 0) {
-            throw new IllegalArgumentException("historyRevisions is " + historyRevisions + "; must be at least 0");
-        }
         requirePositive("progressInterval", progressInterval.toNanos());
         requirePositive("requestTimeout", requestTimeout.toNanos());
         if (stallTimeout.compareTo(progressInterval.multipliedBy(2)) < 0) {
@@ -110,99 +104,43 @@ public record EtcdFeedOptions(
                 group.get(PROGRESS_INTERVAL),
                 group.get(REQUEST_TIMEOUT),
                 group.get(PAGE_BYTES),
-                DEFAULTS.historyRevisions(),
                 group.get(WATCH));
     }
 
     /** The same with another limit of revisions to replay. */
     public EtcdFeedOptions withCatchUpRevisions(long revisions) {
         return new EtcdFeedOptions(
-                revisions,
-                maxCommitBytes,
-                stallTimeout,
-                progressInterval,
-                requestTimeout,
-                pageBytes,
-                historyRevisions,
-                watch);
+                revisions, maxCommitBytes, stallTimeout, progressInterval, requestTimeout, pageBytes, watch);
     }
 
     /** The same with another limit of a commit's bytes. */
     public EtcdFeedOptions withMaxCommitBytes(long bytes) {
         return new EtcdFeedOptions(
-                catchUpRevisions,
-                bytes,
-                stallTimeout,
-                progressInterval,
-                requestTimeout,
-                pageBytes,
-                historyRevisions,
-                watch);
+                catchUpRevisions, bytes, stallTimeout, progressInterval, requestTimeout, pageBytes, watch);
     }
 
     /** The same with progress requests at another interval. */
     public EtcdFeedOptions withProgressInterval(Duration interval) {
         return new EtcdFeedOptions(
-                catchUpRevisions,
-                maxCommitBytes,
-                stallTimeout,
-                interval,
-                requestTimeout,
-                pageBytes,
-                historyRevisions,
-                watch);
+                catchUpRevisions, maxCommitBytes, stallTimeout, interval, requestTimeout, pageBytes, watch);
     }
 
     /** The same with another deadline of a request. */
     public EtcdFeedOptions withRequestTimeout(Duration timeout) {
         return new EtcdFeedOptions(
-                catchUpRevisions,
-                maxCommitBytes,
-                stallTimeout,
-                progressInterval,
-                timeout,
-                pageBytes,
-                historyRevisions,
-                watch);
+                catchUpRevisions, maxCommitBytes, stallTimeout, progressInterval, timeout, pageBytes, watch);
     }
 
     /** The same with pages of another size. */
     public EtcdFeedOptions withPageBytes(long bytes) {
         return new EtcdFeedOptions(
-                catchUpRevisions,
-                maxCommitBytes,
-                stallTimeout,
-                progressInterval,
-                requestTimeout,
-                bytes,
-                historyRevisions,
-                watch);
-    }
-
-    /** The same with snapshots pinned further in the past, or not so far. */
-    public EtcdFeedOptions withHistoryRevisions(long revisions) {
-        return new EtcdFeedOptions(
-                catchUpRevisions,
-                maxCommitBytes,
-                stallTimeout,
-                progressInterval,
-                requestTimeout,
-                pageBytes,
-                revisions,
-                watch);
+                catchUpRevisions, maxCommitBytes, stallTimeout, progressInterval, requestTimeout, bytes, watch);
     }
 
     /** The same with the watch elsewhere. */
     public EtcdFeedOptions withWatch(WatchedVoter voter) {
         return new EtcdFeedOptions(
-                catchUpRevisions,
-                maxCommitBytes,
-                stallTimeout,
-                progressInterval,
-                requestTimeout,
-                pageBytes,
-                historyRevisions,
-                voter);
+                catchUpRevisions, maxCommitBytes, stallTimeout, progressInterval, requestTimeout, pageBytes, voter);
     }
 
     private static void requirePositive(String name, long value) {

@@ -28,9 +28,6 @@ import org.jspecify.annotations.Nullable;
  * ({@code v3rpc/watch.go}).
  *
  * <p>For one thread; only {@link #close} may be called from another.
- *
- * <p>Invariant F5: a feed with history starts at the oldest readable revision that it needs, and commits follow without
- * a gap.
  */
 final class OldestRevision implements AutoCloseable {
 

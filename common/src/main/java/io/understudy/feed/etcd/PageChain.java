@@ -63,6 +63,14 @@ final class PageChain implements AutoCloseable {
     /** Pages that wait, however few bytes they hold: an entry takes more than its bytes. */
     private static final int MAX_WAITING = 8;
 
+    private static final long HEAP_BYTES = Runtime.getRuntime().maxMemory();
+
+    /** A page takes several times its bytes while it is decoded, and up to five are held. */
+    private static final long MOST_PAGE_BYTES = Math.max(64 << 10, HEAP_BYTES / 256);
+
+    /** Of a page whose values are larger than those before; it is requested again with fewer keys. */
+    private static final int MOST_ANSWER_BYTES = (int) Math.max(4 << 20, Math.min(64 << 20, HEAP_BYTES / 16));
+
     private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
 
     private final EtcdCluster cluster;
@@ -70,6 +78,7 @@ final class PageChain implements AutoCloseable {
     private final List<KeyRange> ranges;
     private final Revision revision;
     private final EtcdFeedOptions options;
+    private final long pageBytes;
 
     // Under this object's lock.
     private final RangeParts<Request, Outcome.Answer> parts;
@@ -109,6 +118,7 @@ final class PageChain implements AutoCloseable {
         this.ranges = ranges;
         this.revision = revision;
         this.options = options;
+        this.pageBytes = Math.min(options.pageBytes(), MOST_PAGE_BYTES);
         this.parts = new RangeParts<>(ranges);
     }
 
@@ -130,7 +140,7 @@ final class PageChain implements AutoCloseable {
 
     /** Whether to ask for more than what all else waits for, which nothing must keep from being asked for. */
     private boolean mayGoOn() {
-        return waitingBytes <= options.pageBytes()
+        return waitingBytes <= pageBytes
                 && parts.waiting() < MAX_WAITING
                 // Beyond a bound that may be anywhere nothing is asked for.
                 && (parts.underWay().isEmpty() || bound.isNear());
@@ -147,6 +157,7 @@ final class PageChain implements AutoCloseable {
         bound = bound.asked(guessed);
         ListenableFuture<RangeResponse> response = KVGrpc.newFutureStub(cluster.channel(endpoint))
                 .withDeadlineAfter(options.requestTimeout().toNanos(), TimeUnit.NANOSECONDS)
+                .withMaxInboundMessageSize(MOST_ANSWER_BYTES)
                 .range(RangeRequest.newBuilder()
                         .setKey(part.range().etcdKey())
                         .setRangeEnd(part.range().etcdRangeEnd())
@@ -292,7 +303,7 @@ final class PageChain implements AutoCloseable {
                 : bound.after(page, request.guessed(), response.getMore());
         // A page of few keys tells little of those that follow.
         if (page.size() > request.size().keys() / 2) {
-            PageSize next = request.size().after(page.size(), bytes, options.pageBytes());
+            PageSize next = request.size().after(page.size(), bytes, pageBytes);
             // One that was asked for before may be of another size.
             size = request.size().equals(size) || next.keys() < size.keys() ? next : size;
         }

@@ -11,7 +11,6 @@ import io.understudy.vocabulary.Revision;
 import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -24,8 +23,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Finds the revision of which a snapshot shall be: the present one, by a read index, or one as far before it as is readable
- * and wanted; and has it read. For one thread, except {@link #close}.
+ * Finds the revision of a snapshot by a read index, and has it read. For one thread, except {@link #close}.
  *
  * <p>Invariant F12: where history is too long to replay, pages are fetched during its recognition, and none is
  * delivered before.
@@ -39,9 +37,6 @@ final class SnapshotPin {
     private final EtcdFeedOptions options;
     private final Backoff backoff;
     private volatile @Nullable CompletableFuture<ReadIndex> asked;
-    private volatile @Nullable OldestRevision oldest;
-    /** Of which the oldest revision is looked for. */
-    private @Nullable ReadIndex confirmed;
     /** Whether that was asked before anybody looked. */
     private boolean inAdvance;
     /** Whether what was asked for in advance was of no use, until it was found when looked for. */
@@ -89,27 +84,13 @@ final class SnapshotPin {
     }
 
     /**
-     * What was found.
-     *
-     * @param present where the source is
-     * @param at of the snapshot
-     */
-    record Pinned(ReadIndex present, Revision at) {
-
-        /** Whether all up to the present was compacted meanwhile. */
-        boolean isCompacted() {
-            return at.isAfter(present.revision());
-        }
-    }
-
-    /**
      * Has the present be asked for in advance, so that it is known soon when it is {@linkplain #look looked} for; it is asked
      * for anew then if the answer is of no use any more, and not in advance again before that.
      *
      * @param mayRead whether to have its first pages come as well, asked once it is known, on a thread of the cluster
      */
     void ask(BooleanSupplier mayRead) {
-        if (asked == null && oldest == null && !inVain) {
+        if (asked == null && !inVain) {
             inAdvance = true;
             var unused = use(readAheadOf(cluster.readIndexSoonest(options.requestTimeout()), mayRead));
         }
@@ -134,54 +115,18 @@ final class SnapshotPin {
         ahead = null;
     }
 
-    /**
-     * Goes on looking for that time.
-     *
-     * @param standing where the consumer stands, if it does: the source has to be the same, and as far
-     * @param past whether history is wanted too
-     * @return null if there is nothing yet
-     */
-    @Nullable Pinned look(@Nullable Position standing, boolean past, Duration patience)
-            throws FeedEndedException, InterruptedException {
-        OldestRevision looking = oldest;
-        if (looking != null) {
-            Revision found = looking.find(patience);
-            if (found == null) {
-                return null;
-            }
-            oldest = null;
-            return new Pinned(Objects.requireNonNull(confirmed), found);
-        }
-        ReadIndex present = present(standing, patience);
-        if (present == null) {
-            return null;
-        }
-        if (past) {
-            confirmed = present;
-            oldest = new OldestRevision(
-                    cluster,
-                    present.clusterId(),
-                    range,
-                    new Revision(Math.max(1, present.revision().value() - options.historyRevisions())),
-                    options.requestTimeout(),
-                    backoff);
-            return null;
-        }
-        return new Pinned(present, present.revision());
-    }
-
     /** Has what was found be read, if it was not begun. */
-    SnapshotReader read(Pinned pinned) {
+    SnapshotReader read(ReadIndex pinned) {
         ReadAhead known = ahead;
         ahead = null;
         SnapshotReader begun = known == null ? null : known.take();
-        if (begun != null && begun.isOf(pinned.present().clusterId(), pinned.at())) {
+        if (begun != null && begun.isOf(pinned.clusterId(), pinned.revision())) {
             return begun;
         }
         if (begun != null) {
             begun.close();
         }
-        SnapshotReader reader = reader(pinned.present(), pinned.at());
+        SnapshotReader reader = reader(pinned);
         // Whoever takes its pages may have much to prepare.
         reader.begin();
         return reader;
@@ -200,8 +145,8 @@ final class SnapshotPin {
         return reader;
     }
 
-    private SnapshotReader reader(ReadIndex index, Revision at) {
-        return reader(index.clusterId(), at, List.of(range));
+    private SnapshotReader reader(ReadIndex index) {
+        return reader(index.clusterId(), index.revision(), List.of(range));
     }
 
     private SnapshotReader reader(ClusterId clusterId, Revision at, List<KeyRange> ranges) {
@@ -216,7 +161,7 @@ final class SnapshotPin {
         }
         return present.thenApply(index -> {
             if (mayRead.getAsBoolean()) {
-                begun.begin(reader(index, index.revision()));
+                begun.begin(reader(index));
             }
             return index;
         });
@@ -242,15 +187,16 @@ final class SnapshotPin {
         if (waiting != null) {
             waiting.cancel(false);
         }
-        OldestRevision looking = oldest;
-        if (looking != null) {
-            looking.close();
-        }
         closeAhead();
     }
 
-    private @Nullable ReadIndex present(@Nullable Position standing, Duration patience)
-            throws FeedEndedException, InterruptedException {
+    /**
+     * Goes on looking for that time.
+     *
+     * @param standing where the consumer stands, if it does: the source has to be the same, and as far
+     * @return null if there is nothing yet
+     */
+    @Nullable ReadIndex look(@Nullable Position standing, Duration patience) throws FeedEndedException, InterruptedException {
         CompletableFuture<ReadIndex> waiting = asked;
         if (waiting == null) {
             waiting = use(cluster.readIndexSoonest(options.requestTimeout()));

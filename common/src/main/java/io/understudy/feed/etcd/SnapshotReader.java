@@ -1,6 +1,5 @@
 package io.understudy.feed.etcd;
 
-import io.grpc.Status;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
@@ -185,7 +184,7 @@ public final class SnapshotReader implements AutoCloseable {
                     "snapshot rejected by " + page.member() + ": " + failure,
                     page.status().asException());
         }
-        boolean tooLarge = failure.code() == Status.Code.RESOURCE_EXHAUSTED;
+        boolean tooLarge = EtcdErrors.isMessageTooLarge(page.status());
         boolean isHalved = tooLarge && pages.halve(page.keys());
         if (tooLarge && !isHalved && ++refusalsOfOneKey >= MAX_REFUSALS_OF_ONE_KEY) {
             throw new Unexplained(

@@ -274,7 +274,7 @@ final class Tail implements AutoCloseable {
     }
 
     private void onClosed(Status status) throws TailLostException, FeedEndedException {
-        boolean isTooLarge = status.getCode() == Status.Code.RESOURCE_EXHAUSTED;
+        boolean isTooLarge = EtcdErrors.isMessageTooLarge(status);
         // Once live, a response is one commit.
         boolean isLive = opening == null && head != null && !position.revision().isBefore(head);
         boolean drops = opening != null && opening.dropsCommits();

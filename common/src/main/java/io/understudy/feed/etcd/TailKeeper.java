@@ -13,6 +13,7 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -95,12 +96,11 @@ final class TailKeeper implements AutoCloseable {
             throws LargeCommitException, FeedEndedException, InterruptedException {
         try {
             // Members that cannot be reached are listed too, behind those that can.
-            if (isLeaderless
-                    && cluster.endpointsFor(Duty.WATCH).stream()
-                            .findFirst()
-                            .filter(first -> !is(first, Health.LEADERLESS))
-                            .isPresent()) {
-                drop();
+            if (isLeaderless) {
+                List<Endpoint> candidates = cluster.endpointsFor(Duty.WATCH);
+                if (!candidates.isEmpty() && !is(best(candidates), Health.LEADERLESS)) {
+                    drop();
+                }
             }
             open(standing, recognition);
             goOnElsewhere();
@@ -165,19 +165,27 @@ final class TailKeeper implements AutoCloseable {
             backoff.failed();
             return;
         }
-        Endpoint chosen = candidates.get(0);
+        Endpoint chosen = best(candidates);
         EtcdVersion version = versionAt(chosen);
         if (version.equals(EtcdVersion.UNKNOWN)) {
             // Neither its role nor its faults are known: the next probe tells.
             backoff.failed();
             return;
         }
-        if (!version.watchIsReliable()) {
-            throw new Unexplained(chosen + " runs etcd " + version
-                    + ", where a watch can silently lose events (etcd #15220, #17555); upgrade to 3.5.13 or later");
+        Optional<String> fault = version.watchFault();
+        if (fault.isPresent()) {
+            throw new Unexplained(chosen + " runs etcd " + version + ": " + fault.get() + "; upgrade it");
         }
         isLeaderless = servesWithoutLeader && is(chosen, Health.LEADERLESS);
         use(tailAt(chosen, standing, recognition), chosen);
+    }
+
+    /** The first whose version watches can be trusted with, else the first. */
+    private Endpoint best(List<Endpoint> candidates) {
+        return candidates.stream()
+                .filter(candidate -> versionAt(candidate).watchFault().isEmpty())
+                .findFirst()
+                .orElse(candidates.get(0));
     }
 
     private Tail tailAt(Endpoint endpoint, Position standing, Function<Position, Recognition> recognition) {

@@ -161,7 +161,7 @@ final class TailMove implements AutoCloseable {
         ClusterView view = cluster.view();
         Optional<Member> leader = view.leader()
                 .filter(member -> !member.endpoints().contains(serving))
-                .filter(member -> member.version().watchIsReliable())
+                .filter(member -> member.version().watchFault().isEmpty())
                 .filter(member -> !standing.isBefore(member.revision()));
         return leader.flatMap(member -> member.addresses().stream()
                 .filter(address -> address.health() == Health.HEALTHY)

@@ -2,11 +2,9 @@ package io.understudy.feed.etcd;
 
 import static io.understudy.feed.SourceClient.bytes;
 import static io.understudy.feed.etcd.FeedFixture.PATIENCE;
-import static io.understudy.feed.etcd.FeedFixture.pollTo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.understudy.feed.Feed;
 import io.understudy.feed.FeedEndedException.AnotherCluster;
 import io.understudy.feed.FeedEndedException.AnotherHistory;
 import io.understudy.feed.FeedKind;
@@ -28,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * The feed when its source is not what it was: invariant F4.
  *
- * <p>Tests invariants F4, F5, F12.
+ * <p>Tests invariants F4, F12.
  */
 @Timeout(180)
 class EtcdFeedHistoryIT {
@@ -54,22 +52,6 @@ class EtcdFeedHistoryIT {
     @AfterEach
     void close() {
         fixture.close();
-    }
-
-    @Test
-    void aSourceYoungerThanTheHistoryIsToldFromItsBeginningOn() throws Exception {
-        fixture.client().put("key", "first");
-        Revision present = fixture.client().put("key", "second");
-        ModelConsumer model = new ModelConsumer(range);
-        Feed feed = fixture.feed(range, FeedKind.RECENT, null, EtcdFeedOptions.DEFAULTS.withHistoryRevisions(1_000));
-
-        pollTo(feed, model, new Revision(1));
-
-        assertThat(model.position().revision()).isEqualTo(new Revision(1));
-        assertThat(model.historyUpTo()).isEqualTo(present);
-        assertThat(model.state()).isEmpty();
-        pollTo(feed, model, present);
-        assertThat(model.commits()).isEqualTo(2);
     }
 
     @Test
@@ -133,7 +115,7 @@ class EtcdFeedHistoryIT {
         Position position = new Position(fixture.source().view().clusterId(), beyond, null);
 
         FeedRunner resumed = fixture.run(
-                fixture.feed(range, FeedKind.RECENT, position, EtcdFeedOptions.DEFAULTS), new ModelConsumer(range));
+                fixture.feed(range, FeedKind.TRANSIENT, position, EtcdFeedOptions.DEFAULTS), new ModelConsumer(range));
 
         assertThat(resumed.awaitEnd(PATIENCE)).isInstanceOf(AnotherHistory.class);
     }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.understudy.etcd.MemberDiscovery;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedKind;
@@ -19,7 +20,9 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import io.understudy.vocabulary.UnfinishedSnapshot;
+import java.net.URI;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,7 +32,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * The feed of a healthy cluster.
  *
- * <p>Tests invariants F1, F3, F5, F8, F10, F13.
+ * <p>Tests invariants F1, F3, F8, F10, F13.
  */
 @Timeout(180)
 class EtcdFeedIT {
@@ -93,6 +96,19 @@ class EtcdFeedIT {
                 .isGreaterThan(2);
         assertThat(MemberMetrics.ranges(source.cluster().voters()) - votersBefore)
                 .isLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void aSourceOfLearnersOnlyEndsTheFeedAndNamesWhatToAdd() {
+        URI learner = source.cluster().learners().get(0).clientUrl();
+        for (MemberDiscovery discovery : MemberDiscovery.values()) {
+            FeedRunner runner = fixture.run(
+                    fixture.feedOf(fixture.connect(List.of(learner), discovery)), new ModelConsumer(KeyRange.all()));
+
+            assertThat(runner.awaitEnd(PATIENCE))
+                    .isInstanceOf(FeedEndedException.Unexplained.class)
+                    .hasMessageContaining("[" + learner + "]; add the client URL of a voting member");
+        }
     }
 
     @Test
@@ -283,74 +299,6 @@ class EtcdFeedIT {
         fixture.assertEqual(
                 fixture.run(fixture.feed(range, FeedKind.STATE, at, EtcdFeedOptions.DEFAULTS), model), range);
         return model;
-    }
-
-    @Test
-    void historyIsToldFromASnapshotOfThePastOn() throws Exception {
-        KeyRange range = KeyRange.prefix(bytes("history/"));
-        fixture.client().put("history/key", "before");
-        Revision pinned = fixture.client().put("elsewhere", "the snapshot's");
-        Revision first = fixture.client().put("history/key", "after");
-        Revision present = fixture.client().put("elsewhere", "the present");
-        ModelConsumer model = new ModelConsumer(range);
-
-        Feed feed = fixture.feed(range, FeedKind.RECENT, null, withHistory(2));
-        pollTo(feed, model, new Revision(1));
-
-        assertThat(model.position().revision()).isEqualTo(pinned);
-        assertThat(model.historyUpTo()).isEqualTo(present);
-        assertThat(model.state().get(0).value()).isEqualTo(bytes("before"));
-        pollTo(feed, model, first);
-        assertThat(model.commits()).isEqualTo(1);
-        assertThat(model.state().get(0).value()).isEqualTo(bytes("after"));
-        pollTo(feed, model, present);
-    }
-
-    @Test
-    void historyBeginsWhereTheSourceWasCompacted() throws Exception {
-        KeyRange range = KeyRange.prefix(bytes("shortened/"));
-        fixture.client().fill("shortened/", 1_000, bytes("value"), 0);
-        Revision compacted = fixture.client().delete(KeyRange.single(bytes("shortened/0000001")));
-        fixture.client().put("shortened/0000001", "again");
-        Revision present = fixture.client().put("shortened/0000002", "after");
-        fixture.client().compact(compacted);
-        ModelConsumer model = new ModelConsumer(range);
-
-        Feed feed = fixture.feed(range, FeedKind.RECENT, null, withHistory(100_000));
-        pollTo(feed, model, new Revision(1));
-
-        assertThat(model.position().revision()).isEqualTo(compacted);
-        assertThat(model.historyUpTo()).isEqualTo(present);
-        assertThat(model.state()).hasSize(999);
-        pollTo(feed, model, present);
-        assertThat(model.commits()).isEqualTo(2);
-        assertThat(model.state()).isEqualTo(fixture.client().read(range, present));
-    }
-
-    @Test
-    void compactionOfTheHistoryDuringTheSnapshotBeginsItAnewAtThePresent() throws Exception {
-        KeyRange range = KeyRange.prefix(bytes("overtaken/"));
-        fixture.client().fill("overtaken/", 2_000, ByteString.copyFrom(new byte[5_000]), 0);
-        fixture.client().put("overtaken/more", "history");
-        Feed feed = fixture.feed(range, FeedKind.RECENT, null, withHistory(1));
-        ModelConsumer model = new ModelConsumer(range);
-        while (!feed.poll(Duration.ofSeconds(1), model)) {
-            assertThat(model.position()).isNull();
-        }
-
-        Revision compacted = fixture.client().put("overtaken/more", "compacted next");
-        Revision present = fixture.client().put("overtaken/more", "present");
-        fixture.client().compact(compacted);
-        pollTo(feed, model, present);
-
-        assertThat(model.snapshots()).isEqualTo(1);
-        assertThat(model.commits()).isZero();
-        assertThat(fixture.count("understudy.feed.snapshots")).isEqualTo(2);
-        assertThat(model.state()).isEqualTo(fixture.client().read(range, present));
-    }
-
-    private static EtcdFeedOptions withHistory(long revisions) {
-        return EtcdFeedOptions.DEFAULTS.withHistoryRevisions(revisions);
     }
 
     @Test

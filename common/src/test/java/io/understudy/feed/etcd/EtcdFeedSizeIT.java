@@ -149,8 +149,7 @@ class EtcdFeedSizeIT {
     @EnumSource
     void aSnapshotReplacesACommitAboveTheLimit(FeedKind kind) throws Exception {
         KeyRange range = KeyRange.prefix(bytes("limit/"));
-        EtcdFeedOptions options =
-                EtcdFeedOptions.DEFAULTS.withMaxCommitBytes(10_000).withHistoryRevisions(100);
+        EtcdFeedOptions options = EtcdFeedOptions.DEFAULTS.withMaxCommitBytes(10_000);
         fixture.client().put("limit/first", "value");
         ModelConsumer model = new ModelConsumer(range);
         FeedRunner runner = fixture.run(fixture.feed(range, kind, null, options), model);
@@ -176,8 +175,7 @@ class EtcdFeedSizeIT {
     @EnumSource
     void aFeedStartsBehindACommitAboveTheLimit(FeedKind kind) throws Exception {
         KeyRange range = KeyRange.prefix(bytes("start/"));
-        EtcdFeedOptions options =
-                EtcdFeedOptions.DEFAULTS.withMaxCommitBytes(10_000).withHistoryRevisions(100);
+        EtcdFeedOptions options = EtcdFeedOptions.DEFAULTS.withMaxCommitBytes(10_000);
         fixture.client().put("start/0", "before");
         Revision large = fixture.client().fill("start/", 20, ByteString.copyFrom(new byte[1_000]), 0);
 

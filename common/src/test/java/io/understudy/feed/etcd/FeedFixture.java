@@ -62,6 +62,13 @@ final class FeedFixture implements AutoCloseable {
         return feed;
     }
 
+    /** A feed of another way to the source. */
+    Feed feedOf(EtcdCluster other) {
+        Feed feed = new EtcdFeed(other, KeyRange.all(), FeedKind.STATE, null, EtcdFeedOptions.DEFAULTS, metrics);
+        closers.add(feed::close);
+        return feed;
+    }
+
     /** Starts to drive a new model. */
     FeedRunner run(KeyRange range) {
         return run(feed(range, FeedKind.STATE, null, EtcdFeedOptions.DEFAULTS), new ModelConsumer(range));
@@ -106,7 +113,7 @@ final class FeedFixture implements AutoCloseable {
         }
     }
 
-    private EtcdCluster connect(List<URI> urls, MemberDiscovery discovery) {
+    EtcdCluster connect(List<URI> urls, MemberDiscovery discovery) {
         EtcdCluster cluster =
                 EtcdCluster.connect(EtcdSettings.of(urls.toArray(URI[]::new)).withDiscovery(discovery), meters);
         closers.add(0, cluster::close);

@@ -3,6 +3,7 @@ package io.understudy.feed.etcd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.vocabulary.ClusterId;
@@ -53,9 +54,9 @@ class SnapshotPinIT {
         awaitAsked();
         fixture.client().put("key", "after");
 
-        SnapshotPin.Pinned pinned = found(pin, before);
+        ReadIndex pinned = found(pin, before);
 
-        assertThat(pinned.at()).isEqualTo(before);
+        assertThat(pinned.revision()).isEqualTo(before);
     }
 
     @Test
@@ -66,9 +67,9 @@ class SnapshotPinIT {
         awaitAsked();
         Revision after = fixture.client().put("key", "after");
 
-        SnapshotPin.Pinned pinned = found(pin, after);
+        ReadIndex pinned = found(pin, after);
 
-        assertThat(pinned.at()).isEqualTo(after);
+        assertThat(pinned.revision()).isEqualTo(after);
     }
 
     @Test
@@ -83,9 +84,9 @@ class SnapshotPinIT {
         await().atMost(FeedFixture.PATIENCE)
                 .until(() -> System.nanoTime() - sent > hasty.requestTimeout().toNanos());
 
-        SnapshotPin.Pinned pinned = found(pin, before);
+        ReadIndex pinned = found(pin, before);
 
-        assertThat(pinned.at()).isEqualTo(after);
+        assertThat(pinned.revision()).isEqualTo(after);
     }
 
     @Test
@@ -105,18 +106,18 @@ class SnapshotPinIT {
     }
 
     @Test
-    void itIsNotRead_whereHistoryIsWantedTooOrItIsForgotten() throws Exception {
+    void itIsNotRead_whereThatIsNotWantedOrItIsForgotten() throws Exception {
         Revision before = fixture.client().put("key", "before");
         long asked = ranges();
-        SnapshotPin past = pin(EtcdFeedOptions.DEFAULTS);
-        past.ask(() -> false);
+        SnapshotPin unread = pin(EtcdFeedOptions.DEFAULTS);
+        unread.ask(() -> false);
         SnapshotPin forgotten = pin(EtcdFeedOptions.DEFAULTS);
         forgotten.ask(() -> true);
         forgotten.forget();
 
         await().atMost(FeedFixture.PATIENCE).until(() -> ranges() - asked == 2);
         await().during(Duration.ofMillis(300)).atMost(FeedFixture.PATIENCE).until(() -> ranges() - asked == 2);
-        assertThat(found(forgotten, before).at()).isEqualTo(before);
+        assertThat(found(forgotten, before).revision()).isEqualTo(before);
     }
 
     private static long ranges() throws IOException, InterruptedException {
@@ -132,13 +133,12 @@ class SnapshotPinIT {
                 .until(() -> fixture.source().lastReadIndex().isPresent());
     }
 
-    private SnapshotPin.Pinned found(SnapshotPin pin, Revision standing)
-            throws FeedEndedException, InterruptedException {
+    private ReadIndex found(SnapshotPin pin, Revision standing) throws FeedEndedException, InterruptedException {
         Position position = new Position(cluster, standing, null);
         long deadline = System.nanoTime() + FeedFixture.PATIENCE.toNanos();
-        SnapshotPin.Pinned pinned = null;
+        ReadIndex pinned = null;
         while (pinned == null && System.nanoTime() < deadline) {
-            pinned = pin.look(position, false, POLL);
+            pinned = pin.look(position, POLL);
         }
         assertThat(pinned).isNotNull();
         return pinned;

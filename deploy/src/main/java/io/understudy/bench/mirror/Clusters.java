@@ -75,6 +75,11 @@ final class Clusters implements AutoCloseable {
         return source.clientUrls();
     }
 
+    /** The same without the learner. */
+    List<URI> voterUrls() {
+        return source.voters().stream().map(EtcdMember::clientUrl).toList();
+    }
+
     /** As a mirror's configuration names them. */
     String sides() {
         return """

@@ -74,9 +74,9 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         };
     }
 
-    /** {@code etcdctl make-mirror}, of everything. */
+    /** {@code etcdctl make-mirror}, of everything. It ends if a learner answers, since etcd 3.6 rejects its watch for good. */
     private RelayProcess makeMirror(EtcdBinaries etcd, Clusters clusters, Path place) {
-        String sources = clusters.sourceUrls().stream()
+        String sources = clusters.voterUrls().stream()
                 .map(each -> each.getHost() + ":" + each.getPort())
                 .collect(Collectors.joining(","));
         URI target = clusters.targetUrl();

@@ -3,12 +3,14 @@ package io.understudy.cluster.goal;
 import static java.util.stream.Collectors.joining;
 
 import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.membership.Hashes;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Preflight;
+import io.understudy.cluster.plan.Projection;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import io.understudy.etcd.Alarm;
@@ -22,112 +24,134 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * A cluster without stopped members and alarms: members of this machine start again; a corrupt member is removed before
  * CORRUPT is disarmed; NOSPACE is disarmed after compaction and defragmentation, one member at a time, learners first and
  * the leader last.
  *
- * <p>A member is corrupt only if a majority of the voting members has another hash at the same revision.
+ * <p>A member is corrupt only if a majority of the voting members has another hash at the same revision. An alarm that a
+ * move of a primary role raised stays.
  *
  * @param revision of the compaction; every revision before the first look
- * @param hashes of the voting members at one revision, with the revision of their last compaction; empty if not compared
- * @param performed whether a compaction or defragmentation was made in this run
+ * @param hashes of the voting members; empty if not compared
+ * @param moves commands that raised an alarm of a member, in words
+ * @param performed whether a step was taken in this run
  * @param stopped members of this machine with data and without a process
  * @param freeBytes left on the disk of a member, if it is on this machine
+ * @param growth replaces a corrupt member once it is removed; empty for none
  */
 public record RepairCluster(
         Revision revision,
-        Map<MemberId, List<Long>> hashes,
+        Hashes<MemberId> hashes,
+        Map<MemberId, String> moves,
         Predicate<Step> performed,
         Function<ClusterFacts, List<MemberSpec>> stopped,
-        Function<MemberFacts, OptionalLong> freeBytes)
+        Function<MemberFacts, OptionalLong> freeBytes,
+        Optional<Goal> growth)
         implements Goal {
 
     private static final String NOSPACE = "NOSPACE";
     private static final String CORRUPT = "CORRUPT";
 
     public RepairCluster {
-        hashes = Map.copyOf(hashes);
+        moves = Map.copyOf(moves);
+    }
+
+    /** The others and the alarms do not depend on a member that does not start. */
+    @Override
+    public boolean passes(Step step) {
+        return step instanceof Step.Start;
     }
 
     @Override
     public Plan plan(ClusterFacts facts) {
-        List<MemberSpec> startable = stopped.apply(facts);
-        if (!startable.isEmpty()) {
-            return planned(facts, startable.stream().<Step>map(Step.Start::new).toList());
+        List<Step> starts = stopped.apply(facts).stream()
+                .<Step>map(Step.Start::new)
+                .filter(start -> !performed.test(start))
+                .toList();
+        if (!starts.isEmpty()) {
+            return planned(facts, starts);
         }
         Optional<Refusal> contradiction = Preflight.contradiction(facts);
         if (contradiction.isPresent()) {
             return new Plan.Refused(List.of(contradiction.get()));
         }
-        if (!alarms(facts, CORRUPT).isEmpty()) {
-            return corrupt(facts);
+        List<Alarm> corrupt = alarms(facts, CORRUPT);
+        List<String> kept = corrupt.stream()
+                .flatMap(alarm -> Optional.ofNullable(moves.get(alarm.member())).stream())
+                .toList();
+        if (!kept.isEmpty()) {
+            return refused(
+                    "alarm-of-move",
+                    "CORRUPT was raised by " + String.join(", ", kept) + " to reject client writes",
+                    "Complete or undo that command (understudy mirror status)");
+        }
+        if (!corrupt.isEmpty()) {
+            return corrupt(facts, corrupt);
         }
         if (!alarms(facts, NOSPACE).isEmpty()) {
             return full(facts);
         }
-        return facts.alarms().isEmpty()
-                ? new Plan.Done("no member of this machine is stopped, and no alarm is active")
-                : refused("alarm-known", "alarm without a known repair: " + facts.alarms(), "See etcd's log");
+        if (!facts.alarms().isEmpty()) {
+            return refused("alarm-known", "alarm without a known repair: " + facts.alarms(), "See etcd's log");
+        }
+        return growth.map(goal -> goal.plan(facts))
+                .filter(Plan.Steps.class::isInstance)
+                .orElse(new Plan.Done("no member of this machine is stopped, and no alarm is active"));
     }
 
-    private Plan corrupt(ClusterFacts facts) {
-        Optional<List<Long>> agreed = hashes.values().stream()
-                .filter(hash -> hashes.values().stream().filter(hash::equals).count()
-                        >= facts.quorum().needed())
-                .findFirst();
+    private Plan corrupt(ClusterFacts facts, List<Alarm> alarms) {
+        Optional<Hashes.Hash> agreed = hashes.agreed(facts.quorum().needed());
         if (agreed.isEmpty()) {
             return refused(
                     "hash-majority",
                     "no majority of the voting members has the same hash at one revision: " + hashesOf(facts),
                     "Restore a snapshot from before the corruption (understudy cluster restore)");
         }
-        List<MemberFacts> apart = facts.voters().stream()
-                .filter(voter -> hashes.containsKey(voter.id()))
-                .filter(voter -> !agreed.get().equals(hashes.get(voter.id())))
-                .toList();
-        List<Alarm> alarms = alarms(facts, CORRUPT);
-        if (!apart.isEmpty()) {
-            Plan removal = new RemoveMember(apart.get(0).id()).plan(facts);
-            return removal instanceof Plan.Steps steps
-                    ? then(steps, facts, of(apart.get(0).id(), alarms))
-                    : removal;
+        Optional<MemberFacts> apart = facts.voters().stream()
+                .filter(voter -> hashes.differs(voter.id(), agreed.get()))
+                .findFirst();
+        if (apart.isPresent()) {
+            Plan removal = new RemoveMember(apart.get().id()).plan(facts);
+            return removal instanceof Plan.Steps steps ? whole(steps, facts, apart.get(), alarms) : removal;
         }
-        // Only of members that this run found corrupt and removed: another alarm may be a switchover's, which closed
-        // this cluster.
         List<Alarm> idle = alarms.stream()
-                .filter(alarm -> hashes.containsKey(alarm.member())
-                        && facts.member(alarm.member()).isEmpty())
+                .filter(alarm -> facts.member(alarm.member()).isEmpty())
                 .toList();
         return idle.isEmpty()
                 ? refused(
                         "corruption-confirmed",
                         "the voting members that responded have the same hash, so none is known to be corrupt: "
-                                + hashesOf(facts)
-                                + ". A switchover with --close corrupt-alarm raises this alarm to reject writes",
-                        "If no switchover raised it (understudy mirror status), see etcd's log, then disarm it"
-                                + " (etcdctl alarm disarm)")
+                                + hashesOf(facts),
+                        "See etcd's log, then disarm it (etcdctl alarm disarm)")
                 : planned(facts, disarming(facts, idle));
     }
 
-    private static List<Alarm> of(MemberId member, List<Alarm> alarms) {
-        return alarms.stream().filter(alarm -> alarm.member().equals(member)).toList();
+    /** The removal, the end of its alarm, and a replacement. */
+    private Plan whole(Plan.Steps removal, ClusterFacts facts, MemberFacts gone, List<Alarm> alarms) {
+        ClusterFacts after = Projection.after(facts, new Step.Remove(gone.id(), gone.label()));
+        List<Step> disarming = disarming(
+                facts,
+                alarms.stream()
+                        .filter(alarm -> alarm.member().equals(gone.id()))
+                        .toList());
+        return new Plan.Steps(Stream.of(
+                        removal.steps(),
+                        planned(after, disarming).steps(),
+                        growth.map(goal -> goal.plan(after)).stream()
+                                .flatMap(
+                                        plan -> plan instanceof Plan.Steps steps ? steps.steps().stream() : Stream.of())
+                                .toList())
+                .flatMap(List::stream)
+                .toList());
     }
 
     private String hashesOf(ClusterFacts facts) {
         return facts.voters().stream()
-                .map(voter -> voter.label() + " "
-                        + Optional.ofNullable(hashes.get(voter.id()))
-                                .map(hash -> Long.toHexString(hash.get(0)))
-                                .orElse("unknown"))
+                .map(voter -> voter.label() + " " + hashes.text(voter.id()))
                 .collect(joining(", "));
-    }
-
-    private static Plan then(Plan.Steps removal, ClusterFacts facts, List<Alarm> alarms) {
-        List<Plan.Planned> all = new ArrayList<>(removal.steps());
-        all.addAll(((Plan.Steps) planned(facts, disarming(facts, alarms))).steps());
-        return new Plan.Steps(all);
     }
 
     private Plan full(ClusterFacts facts) {
@@ -182,7 +206,7 @@ public record RepairCluster(
                 .toList();
     }
 
-    private static Plan planned(ClusterFacts facts, List<Step> steps) {
+    private static Plan.Steps planned(ClusterFacts facts, List<Step> steps) {
         return new Plan.Steps(steps.stream()
                 .map(step -> new Plan.Planned(
                         step, step.text(), facts.quorum(), facts.quorum(), step instanceof Step.Compact))

@@ -10,8 +10,10 @@ import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.NextStep;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Planner;
+import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import io.understudy.etcd.EtcdVersion;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -28,8 +30,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param startedSince when a process must have started at the earliest, by its own clock
  * @param version what it must be; null for any. Then the time of the start does not matter
+ * @param program server of that version; empty for the configured one
  */
-public record Roll(Instant startedSince, @Nullable EtcdVersion version) implements Goal, NextStep {
+public record Roll(Instant startedSince, @Nullable EtcdVersion version, Optional<Path> program)
+        implements Goal, NextStep {
+
+    public Roll(Instant startedSince, @Nullable EtcdVersion version) {
+        this(startedSince, version, Optional.empty());
+    }
 
     @Override
     public Plan plan(ClusterFacts facts) {
@@ -49,10 +57,9 @@ public record Roll(Instant startedSince, @Nullable EtcdVersion version) implemen
                             + " lack the process start time",
                     "Specify the target version (--to-version)");
         }
-        Optional<Next> refusal =
-                members.stream().flatMap(member -> unsupported(member).stream()).findFirst();
-        if (refusal.isPresent()) {
-            return refusal.get();
+        List<Refusal> refusals = version == null ? List.of() : UpgradeRules.check(facts, version);
+        if (!refusals.isEmpty()) {
+            return new Next.Impossible(refusals);
         }
         Optional<MemberFacts> next = members.stream()
                 .filter(member -> !member.isHealthy() || isOld(member))
@@ -67,20 +74,6 @@ public record Roll(Instant startedSince, @Nullable EtcdVersion version) implemen
                             : "every member has version " + version);
         }
         return new Next.Do(Leadership.away(facts, next.get()).orElseGet(() -> restart(next.get())));
-    }
-
-    /** Considers members that answer: the version of another one is unknown. */
-    private Optional<Next> unsupported(MemberFacts member) {
-        if (version == null) {
-            return Optional.empty();
-        }
-        EtcdVersion running = member.answer().map(MemberAnswer::version).orElse(EtcdVersion.UNKNOWN);
-        return running.upgradeThrough(version)
-                .map(first -> Next.impossible(
-                        "supported-upgrade",
-                        member.label() + " runs " + running + ", and etcd does not support an upgrade from it to "
-                                + version + " in one step",
-                        "Upgrade every member to " + first + " or a later patch first"));
     }
 
     private boolean isUntold(MemberFacts member) {
@@ -100,7 +93,9 @@ public record Roll(Instant startedSince, @Nullable EtcdVersion version) implemen
     }
 
     private Step restart(MemberFacts member) {
-        return new Step.Restart(
-                new MemberSpec(member.name(), member.peerUrls(), member.clientUrls()), member.id(), version);
+        MemberSpec spec = new MemberSpec(member.name(), member.peerUrls(), member.clientUrls());
+        return version != null && UpgradeRules.lacksRaftSnapshot(member, version)
+                ? new Step.Restart(spec, member.id(), null, Optional.empty(), true)
+                : new Step.Restart(spec, member.id(), version, program, false);
     }
 }

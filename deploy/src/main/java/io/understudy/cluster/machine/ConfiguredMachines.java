@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /** Each member at the machine that is configured for it; those that have none are their operator's. */
 public final class ConfiguredMachines implements Machines {
@@ -57,8 +58,8 @@ public final class ConfiguredMachines implements Machines {
     }
 
     @Override
-    public void goOnJoining(MemberSpec member) {
-        of(member).goOnJoining(member);
+    public void resumeJoining(MemberSpec member) {
+        of(member).resumeJoining(member);
     }
 
     @Override
@@ -74,6 +75,11 @@ public final class ConfiguredMachines implements Machines {
     @Override
     public void start(MemberSpec member) {
         of(member).start(member);
+    }
+
+    @Override
+    public void start(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+        of(member).start(member, settings);
     }
 
     @Override

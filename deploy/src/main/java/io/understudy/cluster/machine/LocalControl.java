@@ -6,10 +6,10 @@ import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerHost;
 import io.understudy.local.process.ServerProcess;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +21,7 @@ public final class LocalControl implements ProcessControl {
 
     private final ServerHost host;
     private final Supplier<Path> etcd;
-    private final Map<String, ServerProcess> processes = new LinkedHashMap<>();
+    private final Map<String, ServerProcess> processes = new ConcurrentHashMap<>();
     private @Nullable Path found;
 
     /**
@@ -39,7 +39,7 @@ public final class LocalControl implements ProcessControl {
     }
 
     @Override
-    public synchronized void run(MachineSettings machine, EtcdFlags flags) {
+    public void run(MachineSettings machine, EtcdFlags flags) {
         ServerCommand command = command(machine, flags);
         var unused = Folders.create(command.directory());
         ServerProcess process = host.prepare(command);
@@ -68,7 +68,7 @@ public final class LocalControl implements ProcessControl {
     }
 
     /** The present process of a member, or the last one. */
-    public synchronized ServerProcess process(MachineSettings machine) {
+    public ServerProcess process(MachineSettings machine) {
         return processes.computeIfAbsent(
                 machine.name(), name -> host.prepare(command(machine, EtcdFlags.resuming(machine))));
     }

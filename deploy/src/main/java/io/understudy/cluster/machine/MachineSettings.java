@@ -227,6 +227,22 @@ public record MachineSettings(
                 newArguments);
     }
 
+    /** The same with another server. */
+    public MachineSettings withProgram(Path newProgram) {
+        return new MachineSettings(
+                member,
+                process,
+                listenPeerUrls,
+                listenClientUrls,
+                dataDirectory,
+                Optional.of(newProgram),
+                log,
+                unit,
+                environmentFile,
+                joinBytesPerSecond,
+                arguments);
+    }
+
     /** The same with this limit of learners, unless its arguments have one. */
     public MachineSettings withMaxLearners(int limit) {
         return limit == 1 || maxLearners().isPresent()

@@ -3,6 +3,7 @@ package io.understudy.cluster.machine;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.UnaryOperator;
 
 /**
  * Where members run. One implementation for processes of this machine, one for systemd units, one that prints what an
@@ -41,7 +42,7 @@ public interface Machines {
     void join(MemberSpec member, String initialCluster);
 
     /** For one that a run before this one had {@link #join}: it goes on, as gently as when it was started. */
-    default void goOnJoining(MemberSpec member) {}
+    default void resumeJoining(MemberSpec member) {}
 
     /** For one that joined, and is to serve like any other from now on: nothing holds it back any more. */
     default void letGo(MemberSpec member) {}
@@ -53,6 +54,11 @@ public interface Machines {
 
     /** Starts the member with the data it has. */
     void start(MemberSpec member);
+
+    /** Starts the member with the data it has, once with other settings than those configured. */
+    default void start(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+        throw new UnsupportedOperationException("cannot start " + member.name() + " with other settings");
+    }
 
     /** Ends the member's process; its data stays. */
     void stop(MemberSpec member);

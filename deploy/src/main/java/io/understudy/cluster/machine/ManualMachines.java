@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /** Members that someone else starts and stops: tells what to do, word for word, and leaves the waiting to the caller. */
@@ -47,7 +48,12 @@ public final class ManualMachines implements Machines {
 
     @Override
     public void start(MemberSpec member) {
-        MachineSettings machine = machine(member);
+        start(member, UnaryOperator.identity());
+    }
+
+    @Override
+    public void start(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+        MachineSettings machine = settings.apply(machine(member));
         tell(machine, "start it with its existing data", EtcdFlags.resuming(machine));
     }
 

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /**
  * Members that run on this machine, their data in its file system. Thread-safe.
@@ -48,7 +49,7 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
-    public synchronized void found(MemberSpec member, String initialCluster, String token) {
+    public void found(MemberSpec member, String initialCluster, String token) {
         locked(member, machine -> {
             requireStopped(machine);
             var unused = data(machine).setAside(clock.instant());
@@ -57,7 +58,7 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
-    public synchronized void join(MemberSpec member, String initialCluster) {
+    public void join(MemberSpec member, String initialCluster) {
         locked(member, machine -> {
             requireStopped(machine);
             throttle.end(machine);
@@ -68,7 +69,7 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
-    public synchronized void goOnJoining(MemberSpec member) {
+    public void resumeJoining(MemberSpec member) {
         locked(member, machine -> {
             if (control.isRunning(machine)) {
                 throttle.begin(machine, () -> control.pid(machine));
@@ -77,7 +78,7 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
-    public synchronized void letGo(MemberSpec member) {
+    public void letGo(MemberSpec member) {
         MachineSettings machine = machine(member);
         throttle.end(machine);
         control.pid(machine).stream()
@@ -92,22 +93,28 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
-    public synchronized void start(MemberSpec member) {
+    public void start(MemberSpec member) {
+        start(member, UnaryOperator.identity());
+    }
+
+    @Override
+    public void start(MemberSpec member, UnaryOperator<MachineSettings> settings) {
         locked(member, machine -> {
             requireData(machine);
             if (!control.isRunning(machine)) {
-                control.run(machine, EtcdFlags.resuming(machine));
+                MachineSettings used = settings.apply(machine);
+                control.run(used, EtcdFlags.resuming(used));
             }
         });
     }
 
     @Override
-    public synchronized void stop(MemberSpec member) {
+    public void stop(MemberSpec member) {
         locked(member, this::stop);
     }
 
     @Override
-    public synchronized void retire(MemberSpec member) {
+    public void retire(MemberSpec member) {
         locked(member, machine -> {
             stop(machine);
             requireStopped(machine);
@@ -116,7 +123,7 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
-    public synchronized void copyData(MemberSpec member) {
+    public void copyData(MemberSpec member) {
         locked(member, machine -> {
             requireStopped(machine);
             var unused = data(machine).copyAside(clock.instant());
@@ -124,7 +131,7 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
-    public synchronized Optional<Boolean> isRunning(MemberSpec member) {
+    public Optional<Boolean> isRunning(MemberSpec member) {
         return Optional.of(control.isRunning(machine(member)));
     }
 
@@ -134,7 +141,7 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
-    public synchronized boolean isInUse(MemberSpec member) {
+    public boolean isInUse(MemberSpec member) {
         MachineSettings machine = machine(member);
         return control.isRunning(machine) || data(machine).isInUse();
     }
@@ -145,7 +152,7 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
-    public synchronized void moveData(MemberSpec from, MemberSpec to) {
+    public void moveData(MemberSpec from, MemberSpec to) {
         locked(from, source -> locked(to, target -> move(source, target)));
     }
 
@@ -167,7 +174,7 @@ public final class OwnMachines implements Machines {
         return control.endOfLog(machine(member), LOG_LINES);
     }
 
-    /** What is seen of the process and the data stays so while something is done about them. */
+    /** What is seen of the process and the data stays so meanwhile; members do not wait for each other. */
     private void locked(MemberSpec member, Consumer<MachineSettings> work) {
         MachineSettings machine = machine(member);
         DirectoryLock.holding(machine.dataDirectory(), () -> work.accept(machine));

@@ -5,8 +5,6 @@ import io.etcd.jetcd.api.AlarmType;
 import io.etcd.jetcd.api.ClusterGrpc;
 import io.etcd.jetcd.api.CompactionRequest;
 import io.etcd.jetcd.api.DefragmentRequest;
-import io.etcd.jetcd.api.HashKVRequest;
-import io.etcd.jetcd.api.HashKVResponse;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.MemberAddRequest;
@@ -153,15 +151,6 @@ public final class EtcdMembership implements Membership {
                 .setAlarmValue(alarm.kind().equals("CORRUPT") ? CORRUPT : AlarmType.NOSPACE_VALUE)
                 .build();
         send("disarm", voterOtherThan(null), MaintenanceGrpc.getAlarmMethod(), request);
-    }
-
-    /** Hash of a voting member's keys and history at a revision, then the revision of its last compaction; learners refuse this. */
-    public List<Long> hash(MemberId member, Revision revision) throws RefusedException, OutcomeUnknownException {
-        HashKVRequest request =
-                HashKVRequest.newBuilder().setRevision(revision.value()).build();
-        HashKVResponse response =
-                send("hash", facts -> facts.member(member), MaintenanceGrpc.getHashKVMethod(), request, MAINTENANCE);
-        return List.of(Integer.toUnsignedLong(response.getHash()), response.getCompactRevision());
     }
 
     private <Q, A> A send(

@@ -26,12 +26,12 @@ public enum ClusterMeter implements Declared {
     SUPERVISOR_PAUSED(Metric.gauge("understudy.cluster.supervisor.paused", "1 if supervisors are paused")),
     DECISIONS(Metric.counter("understudy.cluster.decisions", "decisions that differ from the previous one")
             .by("rule", "rule of the decision, such as standby-failover")
-            .by("outcome", "done, refused, failed, unknown, paused, not-active, none")),
+            .by("outcome", "done, ordered, refused, failed, unknown, paused, not-active, none")),
     LOOKS(Metric.timer("understudy.cluster.looks", "observations of all members")
             .by("outcome", "ok, failed")),
     REQUESTS(Metric.timer("understudy.cluster.requests", "requests that change membership or leader")
             .by("request", "add, promote, remove, update, move-leader")
-            .by("outcome", "done, refused, unknown")),
+            .by("outcome", "done, ordered, refused, unknown")),
     SNAPSHOTS(Metric.timer("understudy.cluster.snapshots", "snapshots taken").by("outcome", "ok, failed")),
     SNAPSHOT_UPLOADS(Metric.timer("understudy.cluster.snapshot.uploads", "snapshot uploads")
             .by("outcome", "ok, failed")),

@@ -12,10 +12,6 @@ public final class Confirming {
 
     private Confirming() {}
 
-    static boolean isBy(EtcdVersion version) {
-        return version.atLeast(3, 5, 0);
-    }
-
     /** Whether a voter answers that can. */
     public static boolean isPossible(ClusterFacts facts) {
         return facts.members().stream()
@@ -23,7 +19,7 @@ public final class Confirming {
                 .map(member -> member.answer().map(MemberAnswer::version))
                 .flatMap(Optional::stream)
                 .filter(version -> !version.equals(EtcdVersion.UNKNOWN))
-                .map(Confirming::isBy)
+                .map(EtcdVersion::confirmsMembers)
                 .reduce(Boolean::logicalOr)
                 .orElse(true);
     }

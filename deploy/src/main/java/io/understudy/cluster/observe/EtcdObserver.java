@@ -66,8 +66,13 @@ public final class EtcdObserver implements ClusterObserver {
         this.meters = meters;
     }
 
-    /** @param nanos when the look began, by {@link System#nanoTime} */
-    private record Seen(ClusterFacts facts, Found found, long nanos) {
+    /**
+     * Times are by {@link System#nanoTime}.
+     *
+     * @param nanos when the observation began
+     * @param ended when it ended: a silent member prolongs it
+     */
+    private record Seen(ClusterFacts facts, Found found, long nanos, long ended) {
 
         /** Whether it is recent, and every member is healthy and has an address. */
         boolean isGlanceEnough() {
@@ -91,10 +96,10 @@ public final class EtcdObserver implements ClusterObserver {
             Seen last = seen;
             @Nullable Found before = last == null ? null : last.found();
             Sight sight = sight(before, patience);
-            ClusterFacts facts = growth.measured(sight.facts(at), sight.pages(), nanos, System.nanoTime());
+            ClusterFacts facts = growth.measured(sight.facts(at), sight.pages());
             // What no quorum confirms, and no endpoint given leads to, is not built upon.
             if (sight.isConfirmed() || sight.isOf(seeds)) {
-                seen = new Seen(facts, sight.found(), nanos);
+                seen = new Seen(facts, sight.found(), nanos, System.nanoTime());
             }
             outcome = "ok";
             return facts;
@@ -110,7 +115,6 @@ public final class EtcdObserver implements ClusterObserver {
         if (last == null || !last.isGlanceEnough()) {
             return Optional.empty();
         }
-        long began = System.nanoTime();
         Map<MemberId, CompletableFuture<Reply.Page>> requests = new HashMap<>();
         last.found()
                 .answering()
@@ -120,7 +124,7 @@ public final class EtcdObserver implements ClusterObserver {
             pages.put(request.getKey(), Look.within(request.getValue(), patience, Reply.Page.NONE));
         }
         Instant now = Instant.now();
-        ClusterFacts facts = growth.measured(last.facts(), pages, began, System.nanoTime());
+        ClusterFacts facts = growth.measured(last.facts(), pages);
         return facts.members().stream().allMatch(member -> isUnchanged(facts, member, page(pages, member)))
                 ? Optional.of(facts.withMembers(facts.members().stream()
                                 .map(member -> member.withAnswer(page(pages, member)
@@ -220,11 +224,11 @@ public final class EtcdObserver implements ClusterObserver {
      */
     public ClusterFacts recent(Duration oldest, Duration patience) throws InterruptedException {
         Seen last = seen;
-        return last != null && System.nanoTime() - last.nanos() <= oldest.toNanos() ? last.facts() : observe(patience);
+        return last != null && System.nanoTime() - last.ended() <= oldest.toNanos() ? last.facts() : observe(patience);
     }
 
     /** Where those voters answered that were healthy in the last look; if there were none, everybody who is known. */
-    public List<Endpoint> votersToAsk() {
+    public List<Endpoint> votingEndpoints() {
         Seen last = seen;
         List<Endpoint> healthy = last == null
                 ? List.of()

@@ -26,7 +26,7 @@ final class Growth {
     /**
      * A value of one process.
      *
-     * @param since when it was read first, by {@link System#nanoTime}
+     * @param since when it had been read first, by {@link System#nanoTime}
      */
     private record Sample(Optional<Instant> process, double value, long since) {}
 
@@ -39,10 +39,8 @@ final class Growth {
      * Adds the measurements to the facts of an observation.
      *
      * @param pages of this observation
-     * @param began when it began, by {@link System#nanoTime}
-     * @param ended when the last page had arrived
      */
-    synchronized ClusterFacts measured(ClusterFacts facts, Map<MemberId, Reply.Page> pages, long began, long ended) {
+    synchronized ClusterFacts measured(ClusterFacts facts, Map<MemberId, Reply.Page> pages) {
         samples.keySet()
                 .removeIf(key -> facts.member(key.member()).isEmpty()
                         || facts.member(key.peer()).isEmpty());
@@ -50,14 +48,12 @@ final class Growth {
         return facts.withMembers(facts.members().stream()
                 .map(member -> {
                     Reply.Page page = pages.getOrDefault(member.id(), Reply.Page.NONE);
-                    return page.metrics().isEmpty()
-                            ? member
-                            : member.withMeasurements(measured(facts, member, page, began, ended));
+                    return page.metrics().isEmpty() ? member : member.withMeasurements(measured(facts, member, page));
                 })
                 .toList());
     }
 
-    private Measurements measured(ClusterFacts facts, MemberFacts member, Reply.Page page, long began, long ended) {
+    private Measurements measured(ClusterFacts facts, MemberFacts member, Reply.Page page) {
         Optional<Instant> process = page.metrics().startedAt();
         Map<MemberId, Double> received = page.metrics().received();
         Map<MemberId, Duration> silence = new HashMap<>();
@@ -65,15 +61,15 @@ final class Growth {
         for (MemberFacts peer : facts.members()) {
             MemberId id = peer.id();
             // A counter without a line has not been incremented by this process.
-            Sample bytes = new Sample(process, received.getOrDefault(id, 0.0), ended);
-            unchanged(new Key(member.id(), id, Counter.RECEIVED), bytes, began)
+            Sample bytes = new Sample(process, received.getOrDefault(id, 0.0), page.arrived());
+            unchanged(new Key(member.id(), id, Counter.RECEIVED), bytes, page.sent())
                     .ifPresent(duration -> silence.put(id, duration));
             Key match = new Key(member.id(), id, Counter.MATCH);
             Long behind = page.behind().get(id);
             if (behind == null || !peer.hasStarted()) {
                 samples.remove(match);
             } else {
-                unchanged(match, new Sample(process, behind, ended), began)
+                unchanged(match, new Sample(process, behind, page.arrived()), page.sent())
                         .ifPresent(duration -> stalled.put(id, duration));
             }
         }
@@ -81,12 +77,12 @@ final class Growth {
         return new Measurements(
                 silence,
                 stalled,
-                fsync(member.id(), page, ended),
+                fsync(member.id(), page, page.arrived()),
                 member.measurements().refuses());
     }
 
     /** Empty for the first sample of a process. */
-    private Optional<Duration> unchanged(Key key, Sample now, long began) {
+    private Optional<Duration> unchanged(Key key, Sample now, long sent) {
         Sample before = samples.get(key);
         if (before == null || !before.process().equals(now.process())) {
             samples.put(key, now);
@@ -96,7 +92,7 @@ final class Growth {
             samples.put(key, now);
             return Optional.of(Duration.ZERO);
         }
-        return Optional.of(Duration.ofNanos(Math.max(0, began - before.since())));
+        return Optional.of(Duration.ofNanos(Math.max(0, sent - before.since())));
     }
 
     private Optional<Duration> fsync(MemberId member, Reply.Page page, long now) {

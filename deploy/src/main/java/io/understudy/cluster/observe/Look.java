@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -95,12 +96,41 @@ final class Look {
             confirm(endpoint, left());
         });
         listings.stream().flatMap(Listing::peerUrls).forEach(this::knock);
-        await(allOf(probes.values().stream().map(Probe::whole).toList()));
+        List<Endpoint> listed = listings.stream()
+                .filter(Listing::isConfirmed)
+                .findFirst()
+                .map(listing -> listing.endpoints(encrypted).toList())
+                .orElse(List.of());
+        await(sufficient(listed));
         await(allOf(peerPorts.values()));
-        await(allOf(confirmed.values()));
+        await(allOf(areAnswered(listed) ? listed.stream().map(confirmed::get).toList() : confirmed.values()));
+        if (!agree(succeeded(confirmed.values()))) {
+            await(allOf(confirmed.values()));
+        }
         List<Listing> differing = differing(succeeded(confirmed.values()));
         return new Answers(
                 replies(), differing.isEmpty() ? listings : differing, failures(), differing, doors(), refusing());
+    }
+
+    /**
+     * Completes with the replies of all listed members, or else of all endpoints: a removed member may never reply. The first
+     * observation finds out whether all endpoints are of one cluster.
+     */
+    private CompletableFuture<?> sufficient(List<Endpoint> listed) {
+        CompletableFuture<?> all =
+                allOf(probes.values().stream().map(Probe::whole).toList());
+        return CompletableFuture.anyOf(
+                all,
+                allOf(listed.stream().map(probes::get).map(Probe::whole).toList())
+                        .thenCompose(done -> areAnswered(listed) ? CompletableFuture.completedFuture(null) : all));
+    }
+
+    private boolean areAnswered(List<Endpoint> listed) {
+        return before != null
+                && !listed.isEmpty()
+                && listed.stream().allMatch(endpoint -> Optional.ofNullable(probes.get(endpoint))
+                        .flatMap(Probe::reply)
+                        .isPresent());
     }
 
     private void confirm(Endpoint endpoint, Duration deadline) {
@@ -112,7 +142,7 @@ final class Look {
      * twice, since the second reads begin after the first have ended, and the ID of a removed member never returns.
      */
     private List<Listing> differing(List<Listing> first) throws InterruptedException {
-        if (first.stream().allMatch(listing -> listing.hasSameMembers(first.get(0)))) {
+        if (agree(first)) {
             return List.of();
         }
         Duration deadline = left().compareTo(AGAIN) > 0 ? left() : AGAIN;
@@ -125,7 +155,11 @@ final class Look {
                 .filter(listing -> second.stream()
                         .anyMatch(each -> each.from().equals(listing.from()) && each.hasSameMembers(listing)))
                 .toList();
-        return steady.stream().allMatch(listing -> listing.hasSameMembers(steady.get(0))) ? List.of() : steady;
+        return agree(steady) ? List.of() : steady;
+    }
+
+    private static boolean agree(List<Listing> listings) {
+        return listings.stream().allMatch(listing -> listing.hasSameMembers(listings.get(0)));
     }
 
     private void probe(Endpoint endpoint) {

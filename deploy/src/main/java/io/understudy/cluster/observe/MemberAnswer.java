@@ -1,6 +1,7 @@
 package io.understudy.cluster.observe;
 
 import io.understudy.etcd.EtcdVersion;
+import io.understudy.etcd.StorageStatus;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.util.Comparator;
@@ -17,6 +18,7 @@ import java.util.Optional;
  * @param databaseBytesInUse the part of it that holds data
  * @param reachesQuorum whether it served a linearizable read just now
  * @param errors its alarms and corruptions, in its own words
+ * @param storage of its database, since etcd 3.6
  */
 public record MemberAnswer(
         EtcdVersion version,
@@ -28,7 +30,8 @@ public record MemberAnswer(
         long databaseBytes,
         long databaseBytesInUse,
         boolean reachesQuorum,
-        List<String> errors) {
+        List<String> errors,
+        StorageStatus storage) {
 
     /**
      * Who knows most to be committed last: that is the same history for all, so that the highest index has all that the
@@ -39,6 +42,32 @@ public record MemberAnswer(
 
     public MemberAnswer {
         errors = List.copyOf(errors);
+    }
+
+    /** Of a member before 3.6. */
+    public MemberAnswer(
+            EtcdVersion version,
+            Optional<MemberId> leader,
+            long raftTerm,
+            long raftIndex,
+            long appliedIndex,
+            Revision revision,
+            long databaseBytes,
+            long databaseBytesInUse,
+            boolean reachesQuorum,
+            List<String> errors) {
+        this(
+                version,
+                leader,
+                raftTerm,
+                raftIndex,
+                appliedIndex,
+                revision,
+                databaseBytes,
+                databaseBytesInUse,
+                reachesQuorum,
+                errors,
+                StorageStatus.NONE);
     }
 
     /** The same at other indexes. */
@@ -53,7 +82,8 @@ public record MemberAnswer(
                 databaseBytes,
                 databaseBytesInUse,
                 reachesQuorum,
-                errors);
+                errors,
+                storage);
     }
 
     /** The same of another version. */
@@ -77,6 +107,7 @@ public record MemberAnswer(
                 databaseBytes,
                 databaseBytesInUse,
                 reachesQuorum,
-                errors);
+                errors,
+                storage);
     }
 }

@@ -70,6 +70,11 @@ record MetricsPage(String text) {
         return value(metric).map(Double::longValue).orElse(otherwise);
     }
 
+    /** Limit of the database file; 0, the default, is 2 GiB. */
+    Optional<Long> quotaBytes() {
+        return value("etcd_server_quota_backend_bytes").map(Double::longValue).filter(bytes -> bytes > 0);
+    }
+
     Optional<Fsyncs> fsyncs() {
         return value("etcd_disk_wal_fsync_duration_seconds_count")
                 .flatMap(count ->
@@ -81,6 +86,11 @@ record MetricsPage(String text) {
         return lines(metric, VALUE)
                 .map(line -> Double.parseDouble(line.group(1)))
                 .findFirst();
+    }
+
+    /** Whether the process has written a raft snapshot ({@code api/snap/metrics.go}). */
+    Optional<Boolean> hasRaftSnapshot() {
+        return value("etcd_snap_fsync_duration_seconds_count").map(count -> count > 0);
     }
 
     /** When the process started, by its own clock. */

@@ -71,9 +71,10 @@ final class Probe {
 
     /** The metrics page; empty if it can't be read. */
     static CompletableFuture<Reply.Page> page(EtcdConnections connections, Endpoint endpoint, Duration deadline) {
+        long sent = System.nanoTime();
         return connections
                 .page(endpoint, "/metrics", deadline)
-                .thenApply(Probe::page)
+                .thenApply(page -> page(page, sent))
                 .exceptionally(failure -> Reply.Page.NONE);
     }
 
@@ -117,12 +118,13 @@ final class Probe {
                 : Failure.timeout(deadline);
     }
 
-    private static Reply.Page page(HttpResponse<String> page) {
+    private static Reply.Page page(HttpResponse<String> page, long sent) {
         Optional<Duration> clockAhead = page.headers()
                 .firstValue("Date")
                 .flatMap(Probe::date)
                 .map(date -> Duration.between(Instant.now().truncatedTo(ChronoUnit.SECONDS), date));
-        return new Reply.Page(new MetricsPage(page.statusCode() == HTTP_OK ? page.body() : ""), clockAhead, Map.of());
+        MetricsPage metrics = new MetricsPage(page.statusCode() == HTTP_OK ? page.body() : "");
+        return new Reply.Page(metrics, clockAhead, Map.of(), sent, System.nanoTime());
     }
 
     private static Optional<Instant> date(String text) {

@@ -3,6 +3,7 @@ package io.understudy.cluster.observe;
 import io.etcd.jetcd.api.StatusResponse;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdVersion;
+import io.understudy.etcd.StorageStatus;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
@@ -23,13 +24,16 @@ record Reply(Endpoint endpoint, StatusResponse status, Optional<Failure> unreach
      *
      * @param clockAhead how far the clock it is dated by is ahead of ours; empty without a date
      * @param behind last log index of each follower that is behind the commit index, on the leader and on suspicion only
+     * @param sent when it was requested, by {@link System#nanoTime}; its values are not older
+     * @param arrived when it was there; its values are not newer
      */
-    record Page(MetricsPage metrics, Optional<Duration> clockAhead, Map<MemberId, Long> behind) {
+    record Page(
+            MetricsPage metrics, Optional<Duration> clockAhead, Map<MemberId, Long> behind, long sent, long arrived) {
 
-        static final Page NONE = new Page(MetricsPage.NONE, Optional.empty(), Map.of());
+        static final Page NONE = new Page(MetricsPage.NONE, Optional.empty(), Map.of(), 0, 0);
 
         Page with(Map<MemberId, Long> others) {
-            return new Page(metrics, clockAhead, others);
+            return new Page(metrics, clockAhead, others, sent, System.nanoTime());
         }
     }
 
@@ -61,7 +65,8 @@ record Reply(Endpoint endpoint, StatusResponse status, Optional<Failure> unreach
                 status.getDbSize(),
                 status.getDbSizeInUse(),
                 reachesQuorum(),
-                status.getErrorsList());
+                status.getErrorsList(),
+                StorageStatus.of(status));
     }
 
     EtcdVersion version() {

@@ -164,7 +164,7 @@ final class Sight {
         List<ClusterId> clusters =
                 given.values().stream().map(Reply::cluster).distinct().toList();
         if (clusters.size() > 1) {
-            throw UnobservableException.unclear("endpoints belong to different clusters: "
+            throw UnobservableException.contradictory("endpoints belong to different clusters: "
                     + given.values().stream()
                             .map(reply -> reply.endpoint() + " belongs to cluster " + reply.cluster())
                             .sorted()
@@ -202,8 +202,9 @@ final class Sight {
     /** Gateways pass on what they have. */
     private boolean confirms(Endpoint endpoint) {
         return answers.replies().stream()
-                .anyMatch(reply ->
-                        reply.endpoint().equals(endpoint) && !reply.isGateway() && Confirming.isBy(reply.version()));
+                .anyMatch(reply -> reply.endpoint().equals(endpoint)
+                        && !reply.isGateway()
+                        && reply.version().confirmsMembers());
     }
 
     /** By member; where one answered at several endpoints, the one where it fares best. */
@@ -238,7 +239,9 @@ final class Sight {
                 new MemberProcess(
                         reply.flatMap(each -> each.page().metrics().startedAt()),
                         reply.flatMap(each -> each.page().clockAhead()),
-                        servesPeers(peerUrls)));
+                        servesPeers(peerUrls),
+                        reply.flatMap(each -> each.page().metrics().quotaBytes()),
+                        reply.flatMap(each -> each.page().metrics().hasRaftSnapshot())));
     }
 
     /** Empty if the list is an old one. */

@@ -5,20 +5,32 @@ public final class UnobservableException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final boolean silence;
+    private final boolean contradiction;
 
-    /** Nobody answered. */
+    /** No endpoint answered. */
     public UnobservableException(String message) {
-        this(message, true);
+        this(message, true, false);
     }
 
-    private UnobservableException(String message, boolean silence) {
+    private UnobservableException(String message, boolean silence, boolean contradiction) {
         super(message);
         this.silence = silence;
+        this.contradiction = contradiction;
     }
 
-    /** Somebody answered, and it made no picture. */
+    /** The answers do not name the members. */
     static UnobservableException unclear(String message) {
-        return new UnobservableException(message, false);
+        return new UnobservableException(message, false, false);
+    }
+
+    /** The answers are of different clusters. */
+    static UnobservableException contradictory(String message) {
+        return new UnobservableException(message, false, true);
+    }
+
+    /** Whether members of different clusters answered. */
+    public boolean isContradiction() {
+        return contradiction;
     }
 
     /** Whether nobody answered at all. */

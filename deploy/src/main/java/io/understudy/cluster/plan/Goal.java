@@ -16,4 +16,9 @@ public interface Goal {
     default boolean undoes(Step step) {
         return false;
     }
+
+    /** Whether the other steps continue when the step fails. */
+    default boolean passes(Step step) {
+        return false;
+    }
 }

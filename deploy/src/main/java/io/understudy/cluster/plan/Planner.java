@@ -36,7 +36,7 @@ public final class Planner {
                 return new Plan.Refused(at(planned.size(), step, refusals));
             }
             ClusterFacts then = Projection.after(now, step);
-            planned.add(new Plan.Planned(step, step.told(), now.quorum(), then.quorum(), isFinal(step)));
+            planned.add(new Plan.Planned(step, step.text(), now.quorum(), then.quorum(), isFinal(step)));
             now = then;
         }
         throw new IllegalStateException("plan has too many steps: " + planned.subList(0, 5) + " …");
@@ -48,7 +48,7 @@ public final class Planner {
                 : refusals.stream()
                         .map(refusal -> new Refusal(
                                 refusal.rule(),
-                                "step " + (stepsBefore + 1) + " (" + step.told() + "): " + refusal.why(),
+                                "step " + (stepsBefore + 1) + " (" + step.text() + "): " + refusal.why(),
                                 refusal.wayOut()))
                         .toList();
     }

@@ -92,7 +92,12 @@ public final class Projection {
                 clientUrls,
                 Optional.of(answer(facts, member.hasStarted() ? leaderIndex(facts) : NOTHING)),
                 Measurements.NONE,
-                new MemberProcess(Optional.of(Instant.MAX), member.process().clockAhead(), Optional.of(true)));
+                new MemberProcess(
+                        Optional.of(Instant.MAX),
+                        member.process().clockAhead(),
+                        Optional.of(true),
+                        member.process().quotaBytes(),
+                        Optional.of(false)));
     }
 
     private static MemberFacts restarted(ClusterFacts facts, Step.Restart step, MemberFacts member) {
@@ -100,7 +105,21 @@ public final class Projection {
         EtcdVersion version = step.version() != null
                 ? step.version()
                 : member.answer().map(MemberAnswer::version).orElse(EtcdVersion.UNKNOWN);
-        return answering(serving, serving.answer().orElseThrow().withVersion(version));
+        MemberProcess process = serving.process();
+        return new MemberFacts(
+                serving.id(),
+                serving.name(),
+                serving.role(),
+                serving.peerUrls(),
+                serving.clientUrls(),
+                Optional.of(serving.answer().orElseThrow().withVersion(version)),
+                serving.measurements(),
+                new MemberProcess(
+                        process.startedAt(),
+                        process.clockAhead(),
+                        process.servesPeers(),
+                        process.quotaBytes(),
+                        Optional.of(step.writesRaftSnapshot())));
     }
 
     private static MemberFacts answering(MemberFacts member, MemberAnswer answer) {
@@ -136,7 +155,12 @@ public final class Projection {
                 member.clientUrls(),
                 member.answer(),
                 member.measurements(),
-                new MemberProcess(member.process().startedAt(), member.process().clockAhead(), Optional.of(false)));
+                new MemberProcess(
+                        member.process().startedAt(),
+                        member.process().clockAhead(),
+                        Optional.of(false),
+                        member.process().quotaBytes(),
+                        member.process().hasRaftSnapshot()));
     }
 
     /** What a member would answer that is as the leader is, but for how much it has applied. */
@@ -155,7 +179,8 @@ public final class Projection {
                 like.databaseBytes(),
                 like.databaseBytesInUse(),
                 true,
-                List.of());
+                List.of(),
+                like.storage());
     }
 
     private static long leaderIndex(ClusterFacts facts) {

@@ -46,7 +46,7 @@ final class QuorumRules {
         }
         return Optional.of(new Refusal(
                 "quorum-survives",
-                "the step (" + step.told() + ") would leave " + worst + "; current: " + facts.quorum(),
+                "the step (" + step.text() + ") would leave " + worst + "; current: " + facts.quorum(),
                 wayOut(step, facts)));
     }
 

@@ -8,6 +8,7 @@ import io.understudy.etcd.EtcdVersion;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.net.URI;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -17,11 +18,6 @@ public sealed interface Step {
 
     /** In words, such as {@code promote voter-4}. */
     String text();
-
-    /** The same, by its older name. */
-    default String told() {
-        return text();
-    }
 
     /** The listed member that it is about. */
     Optional<MemberId> subject();
@@ -146,16 +142,27 @@ public sealed interface Step {
      * A member's process ends and starts again, on the same data.
      *
      * @param version of what is in place on its machine by now; null for the one it had
+     * @param program server to start; empty for the configured one
+     * @param writesRaftSnapshot whether it has to write a raft snapshot at once
      */
-    record Restart(MemberSpec member, MemberId id, @Nullable EtcdVersion version) implements Step {
+    record Restart(
+            MemberSpec member,
+            MemberId id,
+            @Nullable EtcdVersion version,
+            Optional<Path> program,
+            boolean writesRaftSnapshot)
+            implements Step {
 
         public Restart(MemberSpec member, MemberId id) {
-            this(member, id, null);
+            this(member, id, null, Optional.empty(), false);
         }
 
         @Override
         public String text() {
-            return "restart " + member.name() + (version == null ? "" : " as " + version) + " and wait until it serves";
+            return "restart " + member.name() + (version == null ? "" : " as " + version)
+                    + (writesRaftSnapshot
+                            ? " with --snapshot-count=1 and wait until it has written a raft snapshot"
+                            : " and wait until it serves");
         }
 
         @Override

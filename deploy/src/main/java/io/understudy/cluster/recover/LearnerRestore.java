@@ -1,6 +1,7 @@
 package io.understudy.cluster.recover;
 
 import io.etcd.jetcd.api.StatusResponse;
+import io.understudy.cluster.machine.DataOwner;
 import io.understudy.cluster.machine.LocalControl;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
@@ -103,6 +104,7 @@ public record LearnerRestore(
                             + String.join("; ", unknown) + ". Choose it with --from " + learner.name(),
                     null);
         }
+        targets.forEach(each -> requireFree(each.machine(), learner));
         operator.print("only learner " + learner.name() + " has data: it " + learner.state());
         operator.print("acknowledged writes that it had not received are lost; revisions increase by " + BUMP
                 + ", so that watchers resynchronize");
@@ -135,6 +137,25 @@ public record LearnerRestore(
         operator.print("a new cluster serves the data of revision " + revision + "; "
                 + survey.verify(machines, revision + BUMP, patience));
         return retire(learner);
+    }
+
+    /** The process of a target is stopped, unless it is of another cluster. */
+    private void requireFree(MachineSettings target, Remains learner) {
+        Optional<DataOwner> owner = survey.control().owner(target.member());
+        Optional<Long> cluster = learner.stored()
+                .map(data -> data.log().cluster())
+                .or(() -> survey.status(learner.machine())
+                        .map(status -> status.getHeader().getClusterId()));
+        boolean isOwn = owner.isPresent()
+                && cluster.filter(id -> id == owner.get().cluster().value()).isPresent();
+        if (!isOwn && survey.control().isInUse(target.member())) {
+            throw new RecoveryException(
+                    "a process uses " + target.dataDirectory()
+                            + owner.map(known -> ", of " + known).orElse("")
+                            + ": stop it, or configure another directory (machines." + target.name()
+                            + ".dataDirectory)",
+                    null);
+        }
     }
 
     private String nothingLeft() {

@@ -1,5 +1,6 @@
 package io.understudy.cluster.recover;
 
+import io.understudy.cluster.machine.DataDirectory;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
@@ -9,8 +10,13 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.local.process.Waiting;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -114,7 +120,8 @@ public final class Recovery {
     }
 
     private void print(Optional<ClusterFacts> facts, List<Remains> remains) {
-        operator.print(facts.map(seen -> "the quorum is lost: " + seen.quorum()).orElse("no voting member responds"));
+        operator.print(facts.map(seen -> "the quorum is lost: " + seen.quorum())
+                .orElseGet(() -> "no voting member responds: " + survey.silence()));
         remains.forEach(each -> operator.print("  " + each.name() + " " + each.state()));
     }
 
@@ -182,6 +189,9 @@ public final class Recovery {
                 .ahead()
                 .forEach(each ->
                         operator.print("learner " + each.name() + " has more, which is set aside: it " + each.state()));
+        List<Remains> uncopied =
+                survivors.all().stream().filter(each -> copy(each).isEmpty()).toList();
+        requireRoom(uncopied);
         if (!operator.confirms("continue without the data of " + String.join(", ", lost)
                 + "; these members are lost for good, and fenced so that none of them starts again with old data")) {
             return false;
@@ -191,10 +201,10 @@ public final class Recovery {
                 .addKeyValue("without", lost)
                 .addKeyValue("log", best.last())
                 .log("recovery started");
+        survivors.all().forEach(this::backUp);
         survivors.ahead().forEach(this::retire);
         survivors.others().stream().filter(each -> !each.isGone()).forEach(this::retire);
         survivors.empty().forEach(each -> control.stop(each.machine().member()));
-        survivors.all().forEach(each -> backUp(each.machine()));
         survivors.all().forEach(each -> control.start(each.machine().member()));
         survivors.all().forEach(each -> requireDone(each.machine()));
         survivors.all().forEach(this::awaitPeerPort);
@@ -257,11 +267,71 @@ public final class Recovery {
         requireDone(other.machine());
     }
 
-    private void backUp(MachineSettings machine) {
+    private void backUp(Remains survivor) {
+        MachineSettings machine = survivor.machine();
         control.stop(machine.member());
+        Optional<Path> copy = copy(survivor);
+        if (copy.isPresent()) {
+            operator.print("a copy of the data of " + machine.name() + " exists: " + copy.get());
+            return;
+        }
         control.copyData(machine.member());
         printDone(
                 machine, "copied the data of " + machine.name() + " to a directory beside " + machine.dataDirectory());
+    }
+
+    /** A copy of an earlier run, with a log that ends where the member's does. */
+    private static Optional<Path> copy(Remains survivor) {
+        return survivor.stored().flatMap(data -> new DataDirectory(
+                        survivor.machine().dataDirectory())
+                .earlier().stream().filter(each -> isCopy(each, data.log())).findFirst());
+    }
+
+    private static boolean isCopy(Path directory, WriteAheadLog log) {
+        try {
+            WriteAheadLog copied = Stored.read(directory).log();
+            return copied.cluster() == log.cluster()
+                    && copied.member() == log.member()
+                    && copied.last().equals(log.last());
+        } catch (IOException e) {
+            LOG.atInfo()
+                    .addKeyValue("path", directory)
+                    .addKeyValue("cause", e.toString())
+                    .log("earlier copy not readable");
+            return false;
+        }
+    }
+
+    /** Before anything is stopped. */
+    private void requireRoom(List<Remains> copied) {
+        Map<FileStore, Long> needed = new HashMap<>();
+        for (Remains each : copied) {
+            Path directory = each.machine().dataDirectory();
+            if (each.hasData().orElse(false)) {
+                try {
+                    needed.merge(Files.getFileStore(directory), new DataDirectory(directory).size(), Long::sum);
+                } catch (IOException e) {
+                    throw new RecoveryException("cannot read the free disk space of " + directory, e);
+                }
+            }
+        }
+        needed.forEach((store, bytes) -> {
+            long free = free(store);
+            if (free < bytes) {
+                throw new RecoveryException(
+                        "the copies of the survivors' data need " + bytes + " bytes; " + store + " has " + free
+                                + " bytes left: free disk space, nothing was changed",
+                        null);
+            }
+        });
+    }
+
+    private static long free(FileStore store) {
+        try {
+            return store.getUsableSpace();
+        } catch (IOException e) {
+            throw new RecoveryException("cannot read the free disk space of " + store, e);
+        }
     }
 
     private void startEmpty(MachineSettings machine, List<MemberSpec> members) {

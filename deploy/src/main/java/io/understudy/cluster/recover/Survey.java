@@ -1,7 +1,5 @@
 package io.understudy.cluster.recover;
 
-import io.etcd.jetcd.api.HashKVRequest;
-import io.etcd.jetcd.api.HashKVResponse;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.StatusRequest;
 import io.etcd.jetcd.api.StatusResponse;
@@ -9,6 +7,7 @@ import io.understudy.cluster.machine.DataDirectory;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.membership.Hashes;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.MemberFacts;
@@ -16,15 +15,23 @@ import io.understudy.cluster.observe.PeerPort;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.Role;
 import io.understudy.local.process.Waiting;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Revision;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * Reads what is left of a cluster: the state of responding members, and the data of all on this machine.
@@ -42,8 +49,21 @@ public record Survey(
 
     private static final Duration LOOK = Duration.ofSeconds(3);
 
-    /** A member reads its whole database for it. */
-    private static final Duration HASH = Duration.ofMinutes(2);
+    /**
+     * A result, or the cause why there is none.
+     *
+     * @param failure empty with a result
+     */
+    private record Attempt<T>(Optional<T> value, String failure) {
+
+        static <T> Attempt<T> of(T value) {
+            return new Attempt<>(Optional.of(value), "");
+        }
+
+        static <T> Attempt<T> failed(String failure) {
+            return new Attempt<>(Optional.empty(), failure);
+        }
+    }
 
     public Survey {
         machines = List.copyOf(machines);
@@ -54,14 +74,47 @@ public record Survey(
         this(observer, control, machines, connections, LOOK);
     }
 
-    /** Empty if no voting member responds. */
+    /**
+     * Empty if no voting member responds.
+     *
+     * @throws RecoveryException members of another cluster respond
+     */
     Optional<ClusterFacts> look() {
+        return observed().value();
+    }
+
+    /** Why no voting member responds; empty if one does. */
+    String silence() {
+        return observed().failure();
+    }
+
+    private Attempt<ClusterFacts> observed() {
         try {
-            return Optional.of(observer.observe(patience));
+            ClusterFacts facts = observer.observe(patience);
+            requireOwn(facts.cluster());
+            return Attempt.of(facts);
         } catch (UnobservableException e) {
-            return Optional.empty();
+            if (e.isContradiction()) {
+                throw new RecoveryException(
+                        e.getMessage() + ". Correct cluster.endpoints and machines.*.clientUrls, or stop the others",
+                        e);
+            }
+            return Attempt.failed(String.valueOf(e.getMessage()));
         } catch (InterruptedException e) {
             throw interrupted(e);
+        }
+    }
+
+    /** Only the data on this machine identifies the cluster. */
+    private void requireOwn(ClusterId cluster) {
+        Map<String, ClusterId> owners = new TreeMap<>();
+        machines.forEach(machine ->
+                control.owner(machine.member()).ifPresent(owner -> owners.put(machine.name(), owner.cluster())));
+        if (!owners.isEmpty() && !owners.containsValue(cluster)) {
+            throw new RecoveryException(
+                    "members of cluster " + cluster + " respond, and the data on this machine is of another cluster: "
+                            + owners + ". Correct cluster.endpoints and machines.*.clientUrls, or stop those members",
+                    null);
         }
     }
 
@@ -101,6 +154,10 @@ public record Survey(
 
     /** The member's status by its own client port; learners without a leader still serve it. */
     Optional<StatusResponse> status(MachineSettings machine) {
+        return statusOf(machine).value();
+    }
+
+    private Attempt<StatusResponse> statusOf(MachineSettings machine) {
         return call(connections.call(
                 endpoint(machine), MaintenanceGrpc.getStatusMethod(), StatusRequest.getDefaultInstance(), patience));
     }
@@ -115,58 +172,67 @@ public record Survey(
     String verify(List<MachineSettings> members, long least, Duration deadline) {
         String names =
                 String.join(", ", members.stream().map(MachineSettings::name).toList());
-        long revision = members.stream()
-                .map(machine -> Waiting.until(
-                        deadline,
-                        () -> status(machine),
-                        () -> new RecoveryException(
-                                machine.name() + " does not serve after " + deadline.toSeconds() + " s; see its log",
-                                null)))
+        Revision revision = new Revision(members.stream()
+                .map(machine -> await(machine, "does not serve", deadline, this::statusOf))
                 .mapToLong(status -> status.getHeader().getRevision())
                 .max()
-                .orElse(0L);
-        if (revision < least) {
+                .orElse(0L));
+        if (revision.value() < least) {
             throw new RecoveryException(
                     names + " serve revision " + revision + ", not the expected revision " + least
                             + ". The old data is kept beside the data directories",
                     null);
         }
-        List<HashKVResponse> hashes = members.stream()
-                .map(machine -> Waiting.until(
-                        deadline,
-                        () -> hash(machine, revision),
-                        () -> new RecoveryException(
-                                machine.name() + " gives no hash of revision " + revision + " after "
-                                        + deadline.toSeconds() + " s; see its log",
-                                null)))
-                .toList();
-        // Members compact at different times; only equal compactions are comparable.
-        boolean isComparable = hashes.stream()
-                        .map(HashKVResponse::getCompactRevision)
-                        .distinct()
-                        .count()
-                <= 1;
-        if (isComparable
-                && hashes.stream().map(HashKVResponse::getHash).distinct().count() > 1) {
+        Hashes<String> hashes = new Hashes<>(members.stream()
+                .collect(Collectors.toMap(
+                        MachineSettings::name,
+                        machine -> await(
+                                machine,
+                                "gives no hash of revision " + revision,
+                                deadline,
+                                each -> hash(each, revision)))));
+        if (hashes.areComparable() && !hashes.areEqual()) {
             throw new RecoveryException(
                     names + " differ at revision " + revision + ". The old data is kept beside the data directories",
                     null);
         }
-        return "verified: revision " + revision + (isComparable ? ", equal hashes of " : ", present at ") + names;
+        return "verified: revision " + revision + (hashes.areComparable() ? ", equal hashes of " : ", present at ")
+                + names;
     }
 
-    /** Empty if the member does not have that revision, or does not respond. */
-    private Optional<HashKVResponse> hash(MachineSettings machine, long revision) {
-        return call(connections.call(
-                endpoint(machine),
-                MaintenanceGrpc.getHashKVMethod(),
-                HashKVRequest.newBuilder().setRevision(revision).build(),
-                HASH));
+    private static <T> T await(
+            MachineSettings machine,
+            String otherwise,
+            Duration deadline,
+            Function<MachineSettings, Attempt<T>> request) {
+        AtomicReference<String> failure = new AtomicReference<>("");
+        return Waiting.until(
+                deadline,
+                () -> {
+                    Attempt<T> attempt = request.apply(machine);
+                    failure.set(attempt.failure());
+                    return attempt.value();
+                },
+                () -> new RecoveryException(
+                        machine.name() + " " + otherwise + " after " + deadline.toSeconds() + " s: " + failure.get()
+                                + "; see its log",
+                        null));
+    }
+
+    private Attempt<Hashes.Hash> hash(MachineSettings machine, Revision revision) {
+        try {
+            return Attempt.of(Hashes.read(connections, endpoint(machine), revision));
+        } catch (ExecutionException e) {
+            return failed(e);
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
     }
 
     /** Whether the member serves peers, as it does without a leader. */
     boolean servesPeers(MachineSettings machine) {
         return call(PeerPort.answers(connections, machine.member().peerUrls().get(0), patience))
+                .value()
                 .orElse(false);
     }
 
@@ -174,14 +240,18 @@ public record Survey(
         return Endpoint.of(machine.member().clientUrls().get(0));
     }
 
-    private static <T> Optional<T> call(CompletableFuture<T> answer) {
+    private static <T> Attempt<T> call(CompletableFuture<T> answer) {
         try {
-            return Optional.of(answer.get());
+            return Attempt.of(answer.get());
         } catch (ExecutionException e) {
-            return Optional.empty();
+            return failed(e);
         } catch (InterruptedException e) {
             throw interrupted(e);
         }
+    }
+
+    private static <T> Attempt<T> failed(ExecutionException e) {
+        return Attempt.failed(EtcdErrors.text(e.getCause() == null ? e : e.getCause()));
     }
 
     private static RecoveryException interrupted(InterruptedException e) {

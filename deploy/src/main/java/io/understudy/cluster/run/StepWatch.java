@@ -75,7 +75,7 @@ final class StepWatch {
             }
             deadline.pause(patience.between(System.nanoTime() - beganNanos));
         }
-        throw new StepFailedException("timeout after " + allowed.toSeconds() + " s (" + step.told() + "); "
+        throw new StepFailedException("timeout after " + allowed.toSeconds() + " s (" + step.text() + "); "
                 + progress.told().orElse(seen)
                 + starting(step).map(work::endOfLog).orElse(""));
     }

@@ -3,6 +3,7 @@ package io.understudy.cluster.run;
 import static java.util.stream.Collectors.joining;
 
 import io.understudy.cluster.machine.DataOwner;
+import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.Membership;
@@ -70,16 +71,18 @@ public final class StepWork {
             membership.remove(remove.member());
         } else if (step instanceof Step.Compact compact) {
             membership.compact(compact.revision());
-            performed.add(step);
         } else if (step instanceof Step.Defragment defragment) {
             membership.defragment(defragment.member());
-            performed.add(step);
         } else if (step instanceof Step.Disarm disarm) {
             membership.disarm(disarm.alarm());
         } else if (step instanceof Step.UpdatePeerUrls update) {
             membership.updatePeerUrls(update.member(), update.peerUrls());
         } else {
+            performed.add(step);
             order(step, facts);
+        }
+        if (step instanceof Step.Compact || step instanceof Step.Defragment) {
+            performed.add(step);
         }
     }
 
@@ -126,7 +129,7 @@ public final class StepWork {
                 .isPresent();
     }
 
-    /** Whether a step with no effect that members show was taken: a compaction or a defragmentation. */
+    /** Whether a machine was ordered to take the step; or it was taken and no member shows its effect. */
     public boolean hasPerformed(Step step) {
         return performed.contains(step);
     }
@@ -156,20 +159,24 @@ public final class StepWork {
                 stop(join.member());
             }
             if (isRunning(join.member())) {
-                machines.goOnJoining(join.member());
+                machines.resumeJoining(join.member());
             } else {
                 started.add(join.member());
                 machines.join(join.member(), initialCluster(facts, join.member(), join.id()));
             }
         } else if (step instanceof Step.Start start) {
             if (isRunning(start.member())) {
-                machines.goOnJoining(start.member());
+                machines.resumeJoining(start.member());
             } else {
                 machines.start(start.member());
             }
         } else if (step instanceof Step.Restart restart) {
             stop(restart.member());
-            machines.start(restart.member());
+            if (restart.program().isEmpty() && !restart.writesRaftSnapshot()) {
+                machines.start(restart.member());
+            } else {
+                machines.start(restart.member(), configured -> changed(configured, restart));
+            }
         } else if (step instanceof Step.Migrate migrate) {
             stop(migrate.from());
             machines.moveData(migrate.from(), migrate.to());
@@ -177,6 +184,14 @@ public final class StepWork {
         } else if (step instanceof Step.Retire retire) {
             machines.retire(retire.member());
         }
+    }
+
+    private static MachineSettings changed(MachineSettings configured, Step.Restart restart) {
+        MachineSettings changed = restart.program().map(configured::withProgram).orElse(configured);
+        return restart.writesRaftSnapshot()
+                ? changed.withArguments(Stream.concat(changed.arguments().stream(), Stream.of("--snapshot-count=1"))
+                        .toList())
+                : changed;
     }
 
     /**

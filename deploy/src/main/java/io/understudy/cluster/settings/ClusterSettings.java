@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param machines where its members run or may run; empty if only the operator knows
  * @param shape what members are wanted
  * @param limits what must be so before that is brought about
+ * @param endpointsByHand whether flags name the endpoints
+ * @param isShapeDeclared whether the file has a setting of the shape
  */
 public record ClusterSettings(
         EtcdSettings cluster,
@@ -34,7 +36,8 @@ public record ClusterSettings(
         Limits limits,
         SupervisorSettings supervisor,
         SnapshotSettings snapshots,
-        boolean endpointsByHand) {
+        boolean endpointsByHand,
+        boolean isShapeDeclared) {
 
     private static final String CLUSTER = "cluster";
     private static final String MACHINES = "machines";
@@ -89,7 +92,8 @@ public record ClusterSettings(
                 Limits.from(all.at(SHAPE)),
                 SupervisorSettings.from(all.at(SUPERVISOR)),
                 SnapshotSettings.from(all.at(SNAPSHOTS)),
-                flags.containsKey(CLUSTER + ".endpoints"));
+                flags.containsKey(CLUSTER + ".endpoints"),
+                Shape.ROWS.stream().anyMatch(all.at(SHAPE)::has));
     }
 
     /** Two members with the same of anything that is one member's own would ruin each other. */

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.binary.EtcdVersion;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
 import java.io.File;
@@ -20,13 +21,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * etcd's own program for snapshots: {@code etcdutl}, or {@code etcdctl} where there is none.
+ * etcd's own program for snapshots: {@code etcdutl}, or {@code etcdctl} before 3.6.
  *
  * @param program absolute path
  */
 public record SnapshotTool(Path program) {
 
     private static final Duration DEADLINE = Duration.ofMinutes(10);
+    private static final EtcdVersion WITHOUT_ETCDCTL = new EtcdVersion(3, 6, 0);
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /**
@@ -74,9 +76,23 @@ public record SnapshotTool(Path program) {
                 .orElseGet(SnapshotTool::find);
     }
 
+    /**
+     * That among these programs.
+     *
+     * @throws SnapshotException etcdutl is missing, and etcdctl no longer reads snapshots
+     */
     public static SnapshotTool of(EtcdBinaries binaries) {
         Path etcdutl = binaries.etcdutl();
-        return new SnapshotTool(etcdutl == null ? binaries.etcdctl() : etcdutl);
+        if (etcdutl != null) {
+            return new SnapshotTool(etcdutl);
+        }
+        if (binaries.version().isAtLeast(WITHOUT_ETCDCTL)) {
+            throw new SnapshotException(
+                    "etcdutl is missing: not on PATH and not beside " + binaries.etcd()
+                            + "; etcdctl does not read snapshots since etcd 3.6. Install etcdutl " + binaries.version(),
+                    null);
+        }
+        return new SnapshotTool(binaries.etcdctl());
     }
 
     /**
@@ -91,7 +107,7 @@ public record SnapshotTool(Path program) {
             return new Contents(
                     status.path("revision").asLong(), status.path("totalKey").asLong());
         } catch (CommandFailedException | JsonProcessingException e) {
-            throw new SnapshotException("etcdutl cannot read snapshot " + file, e);
+            throw new SnapshotException(program + " cannot read snapshot " + file, e);
         }
     }
 

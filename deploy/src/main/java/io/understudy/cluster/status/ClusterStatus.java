@@ -1,25 +1,63 @@
 package io.understudy.cluster.status;
 
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.Failure;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.quorum.Quorum;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
- * How a cluster stands.
+ * State of a cluster.
  *
  * @param tolerance how many more failures it survives, in words
+ * @param standbys healthy learners that may replace a failed voting member
  * @param warnings what else its operator should know
+ * @param supervisors their decisions
  */
-public record ClusterStatus(ClusterFacts facts, String tolerance, List<Warning> warnings) {
+public record ClusterStatus(
+        ClusterFacts facts,
+        String tolerance,
+        List<String> standbys,
+        List<Warning> warnings,
+        List<SupervisorView> supervisors) {
 
     public ClusterStatus {
+        standbys = List.copyOf(standbys);
         warnings = List.copyOf(warnings);
+        supervisors = List.copyOf(supervisors);
     }
 
-    public static ClusterStatus of(ClusterFacts facts) {
-        return new ClusterStatus(facts, tolerance(facts), Warnings.of(facts));
+    /**
+     * Compares what was observed with what was declared.
+     *
+     * @param declared empty if nothing is
+     * @param more warnings of the caller
+     */
+    public static ClusterStatus of(
+            ClusterFacts facts, Optional<Declared> declared, List<Warning> more, List<SupervisorView> supervisors) {
+        return new ClusterStatus(
+                facts,
+                tolerance(facts),
+                declared.map(shape -> shape.standbys(facts)).orElse(List.of()),
+                Stream.of(declared.map(shape -> shape.deviations(facts)).orElse(List.of()), more, Warnings.of(facts))
+                        .flatMap(List::stream)
+                        .toList(),
+                supervisors);
+    }
+
+    /** Whether the members are those that are declared. */
+    public boolean isAsDeclared() {
+        return warnings.stream().noneMatch(warning -> warning.rule().equals(Declared.RULE));
+    }
+
+    /** Why a member is not healthy; empty if it is. */
+    Optional<String> reason(MemberFacts member) {
+        Optional<String> failure =
+                Optional.ofNullable(facts.failures().get(member.id())).map(Failure::text);
+        return member.isHealthy() ? Optional.empty() : failure.or(() -> Optional.of(health(member)));
     }
 
     /** Whether every member is healthy and there is no alarm; warnings alone are no ill health. */

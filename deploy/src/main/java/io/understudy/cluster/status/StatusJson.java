@@ -22,11 +22,14 @@ public final class StatusJson {
         ObjectNode page = JSON.createObjectNode();
         page.put("cluster", facts.cluster().toString());
         page.put("healthy", status.isHealthy());
+        page.put("asDeclared", status.isAsDeclared());
         page.put("confirmed", facts.isConfirmed());
         page.put("voters", facts.voters().size());
         page.put("healthyVoters", facts.healthyVoters().size());
         page.put("neededVoters", facts.quorum().needed());
         page.put("tolerance", facts.quorum().tolerance());
+        page.put("toleranceAfterFailure", facts.quorum().tolerance() - 1);
+        strings(page.putArray("standbys"), status.standbys());
         facts.leader().ifPresent(leader -> page.put("leader", leader.id().toString()));
         facts.mostRecent()
                 .ifPresent(member -> page.put("mostRecent", member.id().toString()));
@@ -36,19 +39,23 @@ public final class StatusJson {
                 .forEach(warning ->
                         warnings.addObject().put("rule", warning.rule()).put("text", warning.text()));
         ArrayNode members = page.putArray("members");
-        facts.members().forEach(member -> fill(members.addObject(), facts, member));
+        facts.members().forEach(member -> fill(members.addObject(), status, member));
+        ArrayNode supervisors = page.putArray("supervisors");
+        status.supervisors().forEach(view -> view.fill(supervisors.addObject()));
         return page.toPrettyString();
     }
 
-    private static void fill(ObjectNode node, ClusterFacts facts, MemberFacts member) {
+    private static void fill(ObjectNode node, ClusterStatus status, MemberFacts member) {
         node.put("id", member.id().toString());
         node.put("name", member.name());
         node.put("role", member.role().name().toLowerCase(Locale.ROOT));
         node.put("health", ClusterStatus.health(member));
+        status.reason(member).ifPresent(reason -> node.put("reason", reason));
         urls(node.putArray("peerUrls"), member.peerUrls());
         urls(node.putArray("clientUrls"), member.clientUrls());
         member.answer().ifPresent(answer -> fill(node, answer));
-        facts.lag(member).ifPresent(lag -> node.put("lag", lag));
+        member.process().quotaBytes().ifPresent(bytes -> node.put("quotaBytes", bytes));
+        status.facts().lag(member).ifPresent(lag -> node.put("lag", lag));
     }
 
     private static void fill(ObjectNode node, MemberAnswer answer) {

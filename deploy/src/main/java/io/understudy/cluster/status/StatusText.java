@@ -25,11 +25,23 @@ public final class StatusText {
                 + (facts.voters().size() == 1 ? " voter, " : " voters, ")
                 + facts.healthyVoters().size() + " healthy, " + facts.quorum().needed() + " needed: "
                 + status.tolerance());
+        if (facts.quorum().isHeld()) {
+            lines.add("after another failure: "
+                    + (facts.quorum().tolerance() > 0
+                            ? "survives " + (facts.quorum().tolerance() - 1)
+                            : "no quorum")
+                    + "; standbys: "
+                    + (status.standbys().isEmpty() ? "none" : String.join(", ", status.standbys())));
+        }
         lines.add("");
         lines.addAll(table(facts));
         List<String> notes = new ArrayList<>();
+        facts.members().forEach(member -> status.reason(member)
+                .filter(reason -> member.hasStarted())
+                .ifPresent(reason -> notes.add(member.label() + ": " + reason)));
         facts.alarms().forEach(alarm -> notes.add("alarm: " + alarm));
         status.warnings().forEach(warning -> notes.add(warning.rule() + ": " + warning.text()));
+        status.supervisors().forEach(view -> notes.add(view.text()));
         if (!notes.isEmpty()) {
             lines.add("");
             lines.addAll(notes);
@@ -50,7 +62,8 @@ public final class StatusText {
                 "REVISION",
                 "VERSION",
                 "DB MIB",
-                "IN USE");
+                "IN USE",
+                "QUOTA");
         Optional<MemberFacts> leader = facts.leader();
         for (MemberFacts member : facts.members()) {
             table.row(
@@ -67,7 +80,8 @@ public final class StatusText {
                     said(member, answer -> answer.revision().value()),
                     said(member, MemberAnswer::version),
                     said(member, answer -> mebibytes(answer.databaseBytes())),
-                    said(member, answer -> mebibytes(answer.databaseBytesInUse())));
+                    said(member, answer -> mebibytes(answer.databaseBytesInUse())),
+                    member.process().quotaBytes().map(StatusText::mebibytes).orElse(NOT_KNOWN));
         }
         return table.lines();
     }

@@ -34,6 +34,7 @@ final class Warnings {
             Warnings::evenSize,
             Warnings::manyVoters,
             Warnings::versionsMixed,
+            Warnings::versionFaults,
             Warnings::learnerSlotTaken);
 
     private Warnings() {}
@@ -145,6 +146,16 @@ final class Warnings {
                                 .map(each -> each.getKey() + " (" + each.getValue() + ")")
                                 .collect(joining(", "))
                         + ": upgrade all members to the same version, the leader last");
+    }
+
+    private static Optional<Warning> versionFaults(ClusterFacts facts) {
+        String faults = versions(facts)
+                .distinct()
+                .sorted()
+                .filter(version -> !version.warnings().isEmpty())
+                .map(version -> "etcd " + version + ": " + String.join("; ", version.warnings()))
+                .collect(joining(". "));
+        return warning(!faults.isEmpty(), "version-faults", faults);
     }
 
     /** Where a version allows several, how many is in no member's answer. */

@@ -14,6 +14,8 @@ public record Event(Instant at, Decision decision, Outcome outcome, String detai
     public enum Outcome {
         /** The step was taken. */
         DONE,
+        /** A machine was ordered to, and has not done it yet. */
+        ORDERED,
         /** We would not take it: a rule of the preflight says no. */
         REFUSED,
         /** etcd, or a machine, would not do it. Nothing has happened. */

@@ -1,5 +1,6 @@
 package io.understudy.cluster.supervise;
 
+import io.understudy.cluster.machine.MachineBusyException;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.supervise.rule.Place;
 import java.time.Duration;
@@ -49,6 +50,8 @@ final class Ground {
                 LOG.atInfo().addKeyValue("machine", place.name()).log("process state available again");
             }
             return new Place(place, running);
+        } catch (MachineBusyException e) {
+            return Place.mute(place);
         } catch (RuntimeException e) {
             if (failedAt.put(place.name(), clock.instant()) == null) {
                 LOG.atWarn()

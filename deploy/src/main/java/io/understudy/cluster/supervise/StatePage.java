@@ -104,7 +104,7 @@ final class StatePage {
         node.put("outcome", Journal.spelled(event.outcome()));
         node.put("detail", event.detail());
         if (decision instanceof Decision.Change change) {
-            node.put("step", change.step().told());
+            node.put("step", change.step().text());
             node.put("before", change.before().toString());
             node.put("after", change.after().toString());
         }

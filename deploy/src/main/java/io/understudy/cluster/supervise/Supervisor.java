@@ -1,6 +1,8 @@
 package io.understudy.cluster.supervise;
 
+import io.understudy.cluster.machine.MachineBusyException;
 import io.understudy.cluster.machine.Machines;
+import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.OutcomeUnknownException;
 import io.understudy.cluster.membership.RefusedException;
 import io.understudy.cluster.observe.ClusterFacts;
@@ -22,11 +24,13 @@ import io.understudy.cluster.supervise.rule.History;
 import io.understudy.cluster.supervise.rule.Place;
 import io.understudy.cluster.supervise.rule.Rules;
 import io.understudy.cluster.supervise.rule.Situation;
+import io.understudy.vocabulary.ClusterId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -54,6 +58,7 @@ final class Supervisor implements AutoCloseable {
 
     private final ClusterObserver observer;
     private final StepWork work;
+    private final Machines machines;
     private final Ground ground;
     private final Candidacy candidacy;
     private final Shape shape;
@@ -61,6 +66,9 @@ final class Supervisor implements AutoCloseable {
     private final SupervisorSettings settings;
     private final Journal journal;
     private final Consumer<ClusterFacts> whileActive;
+    /** Of the thread. */
+    private final OpenOrders orders;
+
     private final SteadyClock clock = new SteadyClock();
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread thread = new Thread(this::run, "supervisor");
@@ -74,6 +82,9 @@ final class Supervisor implements AutoCloseable {
     private History history = History.NONE;
 
     private Optional<Instant> failedAt = Optional.empty();
+
+    /** Since when no member has answered. */
+    private Optional<Instant> silentSince = Optional.empty();
 
     private Decision decided = new Decision.Waiting("start", "", "");
 
@@ -90,12 +101,14 @@ final class Supervisor implements AutoCloseable {
             Consumer<ClusterFacts> whileActive) {
         this.observer = observer;
         this.work = work;
+        this.machines = machines;
         this.ground = new Ground(machines.places(), machines::isRunning, clock);
         this.candidacy = candidacy;
         this.shape = shape;
         this.limits = limits;
         this.settings = settings;
         this.journal = journal;
+        this.orders = new OpenOrders(journal);
         this.whileActive = whileActive;
         thread.setDaemon(true);
     }
@@ -175,11 +188,12 @@ final class Supervisor implements AutoCloseable {
 
     /** Whether a step was taken, so that another look is due at once. */
     private boolean lookAndAct() throws InterruptedException {
+        // The processes first: what is started between is a member without a process, not a process without a member.
+        List<Place> places = ground.places();
         try {
-            candidacy.betweenSteps();
-            // The processes first: what is started between is a member without a process, not a process without a
-            // member.
-            List<Place> places = ground.places();
+            if (!orders.areUnderWay(clock.instant())) {
+                candidacy.betweenSteps();
+            }
             Moment at = clock.now();
             // A glance reads no membership and makes no linearizable read, so no change is based on it.
             Optional<ClusterFacts> glance =
@@ -200,20 +214,61 @@ final class Supervisor implements AutoCloseable {
         } catch (UnobservableException e) {
             lookedAt = Optional.of(Instant.now());
             decided = new Decision.Waiting("unobservable", "", "");
-            return record(
-                    new Decision.Waiting("unobservable", String.valueOf(e.getMessage()), "nothing is changed"),
-                    Outcome.NONE,
-                    "");
+            silentSince = e.isSilence() ? silentSince.or(() -> Optional.of(clock.instant())) : Optional.empty();
+            Optional<Decision.Change> start = startUnobserved(places, String.valueOf(e.getMessage()));
+            return start.isPresent()
+                    ? take(start.get(), lastFacts())
+                    : record(
+                            new Decision.Waiting("unobservable", String.valueOf(e.getMessage()), "nothing is changed"),
+                            Outcome.NONE,
+                            "");
         } catch (RuntimeException e) {
             LOG.atError().setCause(e).log("observation failed; retrying");
             return false;
         }
     }
 
+    /** An own member with an ended process, when no member has answered for {@code shape.deadTime}; each once. */
+    private Optional<Decision.Change> startUnobserved(List<Place> places, String observed) {
+        Instant since = silentSince.orElse(Instant.MAX);
+        if (paused().isPresent() || since.isAfter(clock.instant().minus(limits.dead()))) {
+            return Optional.empty();
+        }
+        return places.stream()
+                .filter(place -> Rules.isStartable(place, history, since))
+                .filter(place -> hasOwnData(place.spec()))
+                .findFirst()
+                .map(place -> new Decision.Change(
+                        "restart",
+                        observed,
+                        "the process of " + place.name() + " is started with the data it has",
+                        new Step.Start(place.spec()),
+                        lastFacts().quorum(),
+                        lastFacts().quorum()));
+    }
+
+    /** Whether a member of this cluster, as far as that is known, ran there last. */
+    private boolean hasOwnData(MemberSpec member) {
+        try {
+            return machines.owner(member)
+                    .filter(owner ->
+                            history.cluster().map(owner.cluster()::equals).orElse(true))
+                    .isPresent();
+        } catch (MachineBusyException e) {
+            return false;
+        }
+    }
+
+    private ClusterFacts lastFacts() {
+        return seen.map(Situation::facts)
+                .orElseGet(() -> new ClusterFacts(new ClusterId(0), List.of(), false, List.of(), Instant.now()));
+    }
+
     private Situation situation(ClusterFacts now, Moment at, List<Place> places) {
         history = history.after(now, at.steady(), places, limits, settings.pace());
         Situation situation = new Situation(now, history, places, shape, limits);
         seen = Optional.of(situation);
+        silentSince = Optional.empty();
         lookedAt = Optional.of(Instant.now());
         if (candidacy.standing() instanceof Standing.Active) {
             whileActive.accept(now);
@@ -277,9 +332,17 @@ final class Supervisor implements AutoCloseable {
         } catch (OutcomeUnknownException e) {
             failedAt = Optional.of(clock.instant());
             return record(change, Outcome.UNKNOWN, String.valueOf(e.getMessage()));
+        } catch (MachineBusyException e) {
+            CompletableFuture<?> end = e.end();
+            // Such a machine has to stop a removed member first.
+            if (end == null || step instanceof Step.AddLearner) {
+                return record(change, Outcome.FAILED, String.valueOf(e.getMessage()));
+            }
+            orders.add(change, end, clock.instant());
+            return record(change, Outcome.ORDERED, String.valueOf(e.getMessage()));
         } catch (RuntimeException e) {
             failedAt = Optional.of(clock.instant());
-            LOG.atError().addKeyValue("step", step.told()).setCause(e).log("step failed");
+            LOG.atError().addKeyValue("step", step.text()).setCause(e).log("step failed");
             return record(change, Outcome.FAILED, String.valueOf(e.getMessage()));
         }
     }

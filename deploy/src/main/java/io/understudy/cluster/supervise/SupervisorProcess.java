@@ -1,6 +1,7 @@
 package io.understudy.cluster.supervise;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.cluster.machine.BoundedMachines;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.membership.EtcdMembership;
 import io.understudy.cluster.observe.ClusterFacts;
@@ -34,6 +35,9 @@ public final class SupervisorProcess implements AutoCloseable {
     /** So many looks late it is no longer healthy. */
     private static final int LATE = 10;
 
+    /** A machine that takes longer does not hold up the observations. */
+    private static final Duration ORDER = Duration.ofSeconds(2);
+
     private final Supervisor supervisor;
     private final StateServer server;
     /** What was opened, the last first. */
@@ -58,25 +62,28 @@ public final class SupervisorProcess implements AutoCloseable {
         SupervisorSettings settings = configured.supervisor();
         Deque<AutoCloseable> open = new ArrayDeque<>();
         try {
-            ProcessMetrics metrics = opened(open, new ProcessMetrics("supervisor", version()));
+            ProcessMetrics metrics =
+                    opened(open, new ProcessMetrics("supervisor", ProcessMetrics.versionOf(SupervisorProcess.class)));
             EtcdConnections connections = opened(
                     open, EtcdConnections.open(cluster, configured.otherwise().endpoints()));
+            BoundedMachines bounded = opened(open, new BoundedMachines(machines, ORDER));
             EtcdObserver observer = new EtcdObserver(cluster, configured.otherwise(), connections, metrics.registry());
             Candidacy candidacy = opened(
-                    open, Candidacy.start(ProcessName.unique(), connections, observer::votersToAsk, settings.lease()));
+                    open,
+                    Candidacy.start(ProcessName.unique(), connections, observer::votingEndpoints, settings.lease()));
             Supervisor supervisor = opened(
                     open,
                     new Supervisor(
                             observer,
-                            new StepWork(new EtcdMembership(observer, connections, metrics.registry()), machines),
-                            machines,
+                            new StepWork(new EtcdMembership(observer, connections, metrics.registry()), bounded),
+                            bounded,
                             candidacy,
                             configured.shape(),
                             configured.limits(),
                             settings,
                             new Journal(metrics.registry()),
                             snapshots(open, configured.snapshots(), observer, connections, tool, metrics.registry())));
-            SupervisorMeters.register(supervisor, machines, metrics.registry());
+            SupervisorMeters.register(supervisor, bounded, metrics.registry());
             Duration stale = settings.pace().multipliedBy(LATE);
             StateServer server = opened(
                     open,
@@ -116,11 +123,6 @@ public final class SupervisorProcess implements AutoCloseable {
     private static <T extends AutoCloseable> T opened(Deque<AutoCloseable> open, T part) {
         open.push(part);
         return part;
-    }
-
-    private static String version() {
-        String version = SupervisorProcess.class.getPackage().getImplementationVersion();
-        return version == null ? "unknown" : version;
     }
 
     public SupervisorState state() {

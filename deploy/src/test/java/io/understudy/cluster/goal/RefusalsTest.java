@@ -3,6 +3,7 @@ package io.understudy.cluster.goal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.membership.Hashes;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.Divergence;
 import io.understudy.cluster.observe.MemberAnswer;
@@ -21,6 +22,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -178,6 +180,45 @@ class RefusalsTest {
         assertThat(refusal(repair(Map.of(1, 5L, 2, 5L, 3, 5L)), corrupt).rule()).isEqualTo("corruption-confirmed");
     }
 
+    /** Of an interrupted run. */
+    @Test
+    void theAlarmOfARemovedMemberIsDisarmed() {
+        ClusterFacts left = withAlarm(FactsFixture.voters(true, true), 3, "CORRUPT");
+
+        assertThat(steps(repair(Map.of(1, 5L, 2, 5L)), left)).containsExactly("disarm CORRUPT of 3");
+        assertThat(refusal(repair(Map.of(1, 5L, 2, 6L)), left).rule()).isEqualTo("hash-majority");
+    }
+
+    @Test
+    void anAlarmThatAMoveRaisedIsLeftAlone() {
+        RepairCluster repair =
+                repair(Map.of(1, 5L, 2, 5L, 3, 6L), Map.of(new MemberId(1), "switchover 7 of mirror dr"));
+
+        Refusal refusal = refusal(repair, withAlarm(THREE, 1, "CORRUPT"));
+        assertThat(refusal.rule()).isEqualTo("alarm-of-move");
+        assertThat(refusal.why()).contains("switchover 7 of mirror dr");
+        assertThat(steps(repair, withAlarm(THREE, 3, "CORRUPT"))).startsWith("remove m3 permanently");
+    }
+
+    @Test
+    void aCorruptMemberIsReplacedWhereAMachineIsConfigured() {
+        RepairCluster repair = new RepairCluster(
+                new Revision(9),
+                hashes(Map.of(1, 5L, 2, 5L, 3, 6L)),
+                Map.of(),
+                step -> false,
+                facts -> List.of(),
+                member -> OptionalLong.empty(),
+                Optional.of(new Scale(3, List.of(FactsFixture.place(3)))));
+
+        assertThat(steps(repair, withAlarm(THREE, 3, "CORRUPT")))
+                .startsWith(
+                        "remove m3 permanently", "disarm CORRUPT of m3", "add m3 as a learner at http://10.0.0.3:2380")
+                .endsWith("promote m3");
+        assertThat(steps(repair, FactsFixture.voters(true, true)))
+                .startsWith("add m3 as a learner at http://10.0.0.3:2380");
+    }
+
     @Test
     void aFullDatabaseIsDefragmentedMemberByMemberTheLeaderLast() {
         ClusterFacts full = withAlarm(FactsFixture.withLearner(THREE, true, 0), 2, "NOSPACE");
@@ -202,14 +243,24 @@ class RefusalsTest {
     }
 
     private static RepairCluster repair(Map<Integer, Long> hashes) {
+        return repair(hashes, Map.of());
+    }
+
+    private static RepairCluster repair(Map<Integer, Long> hashes, Map<MemberId, String> moves) {
         return new RepairCluster(
                 new Revision(9),
-                hashes.entrySet().stream()
-                        .collect(Collectors.toMap(
-                                each -> new MemberId(each.getKey()), each -> List.of(each.getValue(), 1L))),
+                hashes(hashes),
+                moves,
                 step -> false,
                 facts -> List.of(),
-                member -> OptionalLong.empty());
+                member -> OptionalLong.empty(),
+                Optional.empty());
+    }
+
+    private static Hashes<MemberId> hashes(Map<Integer, Long> hashes) {
+        return new Hashes<>(hashes.entrySet().stream()
+                .collect(Collectors.toMap(
+                        each -> new MemberId(each.getKey()), each -> new Hashes.Hash(each.getValue(), 1))));
     }
 
     private static ClusterFacts withAlarm(ClusterFacts facts, int number, String kind) {

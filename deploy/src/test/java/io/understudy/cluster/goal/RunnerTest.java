@@ -35,6 +35,7 @@ final class RunnerTest {
 
     private MemberId leader = ONE;
     private int moves;
+    private boolean isBroken;
 
     @Test
     void ofTwoWhoWantTheOppositeNeitherGoesOnForEver() throws Exception {
@@ -66,6 +67,30 @@ final class RunnerTest {
         assertThat(run(facts -> new Plan.Refused(List.of(refusal)))).isEqualTo(new Outcome.Refused(List.of(refusal)));
     }
 
+    /** Such as the start of one member of several. */
+    @Test
+    void aStepThatTheGoalPassesMayFailAndIsReportedAtTheEnd() throws Exception {
+        isBroken = true;
+        List<Plan> plans = new ArrayList<>(List.of(away(facts()), new Plan.Done("all else is well")));
+        Goal goal = new Goal() {
+            @Override
+            public Plan plan(ClusterFacts facts) {
+                return plans.remove(0);
+            }
+
+            @Override
+            public boolean passes(Step step) {
+                return true;
+            }
+        };
+
+        Outcome outcome = run(goal);
+
+        assertThat(plans).isEmpty();
+        assertThat(outcome).isInstanceOfSatisfying(Outcome.Failed.class, failed -> assertThat(failed.why())
+                .contains("machine is broken"));
+    }
+
     private Outcome run(Goal goal) throws InterruptedException {
         StepWork work = new StepWork(new Moves(), new ManualMachines(List.of(), told -> {}));
         return new Runner(patience -> facts(), work, Patience.DEFAULT, RunListener.NONE).run(goal);
@@ -75,7 +100,7 @@ final class RunnerTest {
     private Plan away(ClusterFacts facts) {
         MemberId other = leader.equals(ONE) ? TWO : ONE;
         Step move = new Step.MoveLeader(leader, other, other.toString());
-        return new Plan.Steps(List.of(new Plan.Planned(move, move.told(), facts.quorum(), facts.quorum(), false)));
+        return new Plan.Steps(List.of(new Plan.Planned(move, move.text(), facts.quorum(), facts.quorum(), false)));
     }
 
     private ClusterFacts facts() {
@@ -91,6 +116,9 @@ final class RunnerTest {
     private final class Moves implements Membership {
         @Override
         public void moveLeader(MemberId to) {
+            if (isBroken) {
+                throw new IllegalStateException("machine is broken");
+            }
             leader = to;
             moves++;
         }

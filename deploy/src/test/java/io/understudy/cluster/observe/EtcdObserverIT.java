@@ -236,7 +236,7 @@ final class EtcdObserverIT {
 
         assertThat(first.members()).hasSize(2).allMatch(MemberFacts::isHealthy);
         assertThat(second.members()).hasSize(2).allMatch(MemberFacts::isHealthy);
-        assertThat(observer.votersToAsk()).containsExactlyInAnyOrderElementsOf(members());
+        assertThat(observer.votingEndpoints()).containsExactlyInAnyOrderElementsOf(members());
     }
 
     @Test
@@ -265,7 +265,7 @@ final class EtcdObserverIT {
                 .filteredOn(member -> member.answer().isPresent())
                 .extracting(MemberFacts::name)
                 .containsExactly("left-1");
-        assertThat(observer.votersToAsk()).containsExactly(Endpoint.of(URI.create("http://127.0.0.1:1")));
+        assertThat(observer.votingEndpoints()).containsExactly(Endpoint.of(URI.create("http://127.0.0.1:1")));
     }
 
     @Test

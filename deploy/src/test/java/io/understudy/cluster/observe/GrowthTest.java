@@ -38,6 +38,19 @@ final class GrowthTest {
         assertThat(look(5, "From 100").silence()).containsOnly(Map.entry(FOLLOWER, Duration.ofSeconds(5)));
     }
 
+    /** Other members of the observation may take longer. */
+    @Test
+    void silenceCountsFromTheArrivalOfThePageThatShowsTheLastMessage() {
+        var unused = look(new Reply.Page(received(100), Optional.empty(), Map.of(), 0, SECOND));
+        assertThat(look(new Reply.Page(received(100), Optional.empty(), Map.of(), 3 * SECOND, 9 * SECOND))
+                        .silence())
+                .containsOnly(Map.entry(FOLLOWER, Duration.ofSeconds(2)));
+    }
+
+    private static MetricsPage received(int bytes) {
+        return new MetricsPage("etcd_network_peer_received_bytes_total{From=\"b2\"} " + bytes + "\n");
+    }
+
     @Test
     void aCounterThatWasNeverIncrementedIsSilence() {
         look(0, "other 1");
@@ -106,7 +119,7 @@ final class GrowthTest {
                 Instant.EPOCH,
                 new Divergence(Set.of(FOLLOWER), true, List.of("lists differ")),
                 Map.of(FOLLOWER, Failure.timeout(Duration.ofSeconds(1))));
-        assertThat(growth.measured(facts, Map.of(), 0, 0)).isEqualTo(facts);
+        assertThat(growth.measured(facts, Map.of())).isEqualTo(facts);
         assertThat(facts.at(Instant.MAX).divergence()).isEqualTo(facts.divergence());
     }
 
@@ -117,7 +130,8 @@ final class GrowthTest {
     }
 
     private Map<MemberId, Duration> stalled(long second, Map<MemberId, Long> behind) {
-        return look(second, new Reply.Page(new MetricsPage("other 1\n"), Optional.empty(), behind))
+        return look(new Reply.Page(
+                        new MetricsPage("other 1\n"), Optional.empty(), behind, second * SECOND, second * SECOND))
                 .stalled();
     }
 
@@ -125,14 +139,18 @@ final class GrowthTest {
         String text = Stream.of(lines)
                 .map(line -> line.replace("From", "etcd_network_peer_received_bytes_total{From=\"b2\"}") + "\n")
                 .collect(Collectors.joining());
-        return look(second, new Reply.Page(new MetricsPage(text.isBlank() ? "" : text), Optional.empty(), Map.of()));
+        return look(new Reply.Page(
+                new MetricsPage(text.isBlank() ? "" : text),
+                Optional.empty(),
+                Map.of(),
+                second * SECOND,
+                second * SECOND));
     }
 
-    private Measurements look(long second, Reply.Page page) {
+    private Measurements look(Reply.Page page) {
         ClusterFacts facts = new ClusterFacts(
                 new ClusterId(1), List.of(member(LEADER), member(FOLLOWER)), true, List.of(), Instant.EPOCH);
-        long nanos = second * SECOND;
-        return growth.measured(facts, Map.of(LEADER, page), nanos, nanos)
+        return growth.measured(facts, Map.of(LEADER, page))
                 .member(LEADER)
                 .orElseThrow()
                 .measurements();

@@ -10,6 +10,7 @@ import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.PutResponse;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.cluster.machine.DataDirectory;
 import io.understudy.cluster.machine.LocalControl;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.MemberSpec;
@@ -192,6 +193,7 @@ final class RecoveryIT {
             }
         }
         assertThat(killed).isGreaterThan(5);
+        assertThat(new DataDirectory(machines.get(0).dataDirectory()).earlier()).hasSize(1);
         assertThat(etcdctl(1, "get", "before")).contains("acknowledged");
         awaitHealthy(3);
     }

@@ -22,6 +22,7 @@ import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.FreePorts;
 import io.understudy.local.process.LocalProcesses;
+import io.understudy.vocabulary.ClusterId;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -123,6 +124,10 @@ final class SnapshotIT {
                                 "--write-out=json"))
                         .run(Duration.ofSeconds(20));
                 assertThat(keys(restored)).isEqualTo(keys(all));
+                ClusterId cluster = new Founding(
+                                machines.stream().map(MachineSettings::member).toList(), "restored", 0, true)
+                        .cluster();
+                assertThat(restored).contains("\"cluster_id\":" + Long.toUnsignedString(cluster.value()));
                 assertThatThrownBy(() -> restore.restore(taken.file().path(), machines, "restored", 0))
                         .hasMessageContaining("member new-1 is running");
                 machines.forEach(machine -> control.stop(machine.member()));

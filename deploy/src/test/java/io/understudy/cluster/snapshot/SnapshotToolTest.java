@@ -1,10 +1,16 @@
 package io.understudy.cluster.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.binary.EtcdVersion;
 import java.io.File;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -33,6 +39,27 @@ final class SnapshotToolTest {
         Path file = program("rights");
         assertThat(file.toFile().setExecutable(false)).isTrue();
         assertThat(SnapshotTool.onPath(file.getParent().toString())).isEmpty();
+    }
+
+    /** That of an etcd with its defaults. */
+    @Test
+    void theIdOfTheRestoredClusterIsComputed() {
+        MemberSpec member = new MemberSpec("default", List.of(URI.create("http://localhost:2380")), List.of());
+        assertThat(new Founding(List.of(member), "etcd-cluster", 0, true).cluster())
+                .hasToString("cdf818194e3a8c32");
+    }
+
+    @Test
+    void aMissingEtcdutlIsNamed() {
+        assertThatExceptionOfType(SnapshotException.class)
+                .isThrownBy(() -> SnapshotTool.of(binaries(6)))
+                .withMessageContaining("etcdutl is missing")
+                .withMessageContaining("Install etcdutl 3.6.16");
+        assertThat(SnapshotTool.of(binaries(5)).program()).hasFileName("etcdctl");
+    }
+
+    private EtcdBinaries binaries(int minor) {
+        return new EtcdBinaries(folder.resolve("etcd"), folder.resolve("etcdctl"), null, new EtcdVersion(3, minor, 16));
     }
 
     private Path program(String name) throws Exception {

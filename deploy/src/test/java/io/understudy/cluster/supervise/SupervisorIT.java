@@ -40,6 +40,9 @@ final class SupervisorIT {
     /** With what machines take to start a member. */
     private static final Duration PATIENCE = Duration.ofSeconds(90);
 
+    /** Each look at the cluster reads the metrics pages of all members. */
+    private static final Duration LOOK = Duration.ofMillis(300);
+
     @TempDir
     private Path folder;
 
@@ -48,7 +51,7 @@ final class SupervisorIT {
         try (SupervisedCluster cluster = SupervisedCluster.found(folder, 5, 3, SHAPE);
                 Writer writer = Writer.start(cluster.clientUrls())) {
             SupervisorProcess supervisor = cluster.supervise();
-            await("the standby to join").atMost(PATIENCE).until(() -> cluster.isOf(3, 1));
+            await("the standby to join").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.isOf(3, 1));
             await("all to be settled").atMost(PATIENCE).until(() -> isSettled(supervisor));
             Set<String> before = cluster.voters();
 
@@ -59,7 +62,7 @@ final class SupervisorIT {
                         .pollInterval(Duration.ofMillis(50))
                         .until(() -> !answers(supervisor, "m1"));
                 cluster.resume(0);
-                await().atMost(PATIENCE).until(() -> cluster.isOf(3, 1));
+                await().atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.isOf(3, 1));
             }
             // Only our own way to it is cut: the others still have it among their peers.
             cluster.cutClients(1);
@@ -72,7 +75,10 @@ final class SupervisorIT {
             cluster.heal(1);
             assertThat(cluster.voters()).isEqualTo(before);
 
-            await("all to be settled").atMost(PATIENCE).until(() -> cluster.isOf(3, 1) && isSettled(supervisor));
+            await("all to be settled")
+                    .atMost(PATIENCE)
+                    .pollInterval(LOOK)
+                    .until(() -> isSettled(supervisor) && cluster.isOf(3, 1));
             String hung = cluster.follower(1, 2);
             Duration took = replaces(cluster, hung, () -> cluster.pause(hung));
             System.out.printf(
@@ -82,7 +88,7 @@ final class SupervisorIT {
                     took.minus(DEAD).toMillis(),
                     writer.longestStall().toMillis());
 
-            await("another standby to join").atMost(PATIENCE).until(() -> cluster.isOf(3, 1));
+            await("another standby to join").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.isOf(3, 1));
             assertThat(writer.lost()).isEmpty();
             StateClient client = new StateClient(URI.create("http://127.0.0.1:" + supervisor.port()), null);
             assertThat(client.state())
@@ -101,7 +107,10 @@ final class SupervisorIT {
     void aDeadVoterIsReplacedWithinSecondsOfTheDeadTime() throws Exception {
         try (SupervisedCluster cluster = SupervisedCluster.found(folder, 5, 3, SHAPE)) {
             SupervisorProcess supervisor = cluster.supervise();
-            await("all to be settled").atMost(PATIENCE).until(() -> cluster.isOf(3, 1) && isSettled(supervisor));
+            await("all to be settled")
+                    .atMost(PATIENCE)
+                    .pollInterval(LOOK)
+                    .until(() -> isSettled(supervisor) && cluster.isOf(3, 1));
             assertThat(replaces(cluster, "m3", () -> cluster.kill(2))).isLessThan(DEAD.plusSeconds(5));
         }
     }
@@ -112,10 +121,8 @@ final class SupervisorIT {
         after.remove(member);
         long began = System.nanoTime();
         fault.run();
-        await("the standby to vote")
-                .atMost(PATIENCE)
-                .pollInterval(Duration.ofMillis(100))
-                .until(() -> cluster.voters().equals(after));
+        await("the standby to vote").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.voters()
+                .equals(after));
         return Duration.ofNanos(System.nanoTime() - began);
     }
 
@@ -140,6 +147,7 @@ final class SupervisorIT {
         assertThat(client.resume()).isEqualTo("resumed\n");
         await("it to be replaced")
                 .atMost(PATIENCE)
+                .pollInterval(LOOK)
                 .until(() -> !cluster.voters().isEmpty() && !cluster.voters().contains("m1"));
     }
 
@@ -158,7 +166,7 @@ final class SupervisorIT {
             await("the other to act")
                     .atMost(PATIENCE)
                     .until(() -> second.state().standing() instanceof Standing.Active);
-            await("the declared shape").atMost(PATIENCE).until(() -> cluster.isOf(3, 0));
+            await("the declared shape").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.isOf(3, 0));
             assertThat(writer.lost()).isEmpty();
         }
     }
@@ -169,10 +177,13 @@ final class SupervisorIT {
                         SupervisedCluster.found(folder, 3, 3, SHAPE.replace("standbys: 1", "standbys: 0"));
                 Writer writer = Writer.start(cluster.clientUrls())) {
             SupervisorProcess supervisor = cluster.supervise();
-            await("all to be settled").atMost(PATIENCE).until(() -> cluster.isOf(3, 0) && isSettled(supervisor));
+            await("all to be settled")
+                    .atMost(PATIENCE)
+                    .pollInterval(LOOK)
+                    .until(() -> isSettled(supervisor) && cluster.isOf(3, 0));
             cluster.kill(0);
             cluster.kill(1);
-            await("both to be started").atMost(PATIENCE).until(() -> cluster.isOf(3, 0));
+            await("both to be started").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.isOf(3, 0));
             assertThat(supervisor.state().events())
                     .extracting(event -> event.decision().rule())
                     .contains("restart")

@@ -1,6 +1,7 @@
 package io.understudy.gateway.api;
 
 import io.grpc.Status;
+import io.understudy.etcd.EtcdVersion;
 
 /**
  * A request is refused. The message is what the client reads: etcd's own text where etcd has one, since clients compare
@@ -34,7 +35,6 @@ public final class ApiException extends Exception {
         return new ApiException(Status.Code.INVALID_ARGUMENT, "etcdserver: key is not provided");
     }
 
-    /** As etcd 3.6 has it; 3.5 takes any number for no order at all. */
     static ApiException invalidSortOption() {
         return new ApiException(Status.Code.INVALID_ARGUMENT, "etcdserver: invalid sort option");
     }
@@ -56,12 +56,14 @@ public final class ApiException extends Exception {
         return new ApiException(Status.Code.OUT_OF_RANGE, "etcdserver: mvcc: required revision has been compacted");
     }
 
-    /** What a learner answers to all that it doesn't serve. */
-    public static ApiException notSupportedForLearner() {
-        return new ApiException(Status.Code.UNAVAILABLE, NOT_SUPPORTED);
+    /** What a learner of that version answers to calls that it doesn't serve. */
+    public static ApiException notSupportedForLearner(EtcdVersion version) {
+        return version.learnerRejectsForGood()
+                ? neverSupported()
+                : new ApiException(Status.Code.UNAVAILABLE, NOT_SUPPORTED);
     }
 
-    /** The same for good, as from etcd 3.6 on: after {@code UNAVAILABLE} clients give up the endpoint. */
+    /** The same for good: after {@code UNAVAILABLE} clients give up the endpoint. */
     public static ApiException neverSupported() {
         return new ApiException(Status.Code.FAILED_PRECONDITION, NOT_SUPPORTED);
     }

@@ -1,6 +1,7 @@
 package io.understudy.gateway.api;
 
 import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.replica.EntryFields;
 import java.util.Iterator;
 import java.util.List;
 
@@ -11,29 +12,19 @@ public interface Entries extends Iterable<Entry> {
 
     long size();
 
-    /** Bytes that they take in an answer, as elements of a repeated field whose tag is one byte. */
-    default long answerBytes() {
+    /** Bytes that these fields take in an answer, as elements of a repeated field whose tag is one byte. */
+    default long answerBytes(EntryFields fields) {
         long bytes = 0;
         for (Entry entry : this) {
-            bytes += ProtoFields.lengthDelimitedSize(entry.wireSize());
+            bytes += ProtoFields.lengthDelimitedSize(entry.wireSize(fields));
         }
         return bytes;
     }
 
-    /** The same with values left out. */
-    default long answerBytesWithoutValues() {
-        long bytes = 0;
-        for (Entry entry : this) {
-            bytes += ProtoFields.lengthDelimitedSize(entry.wireSizeWithoutValue());
-        }
-        return bytes;
-    }
-
-    /** These, counted up at once: afterwards nothing asks for more than a moment, however many they are. */
-    static Entries measured(List<Entry> entries) {
+    /** These, counted up at once for an answer with {@code fields}. */
+    static Entries measured(List<Entry> entries, EntryFields fields) {
         Entries listed = of(entries);
-        long bytes = listed.answerBytes();
-        long withoutValues = listed.answerBytesWithoutValues();
+        long bytes = listed.answerBytes(fields);
         return new Entries() {
             @Override
             public long size() {
@@ -41,13 +32,8 @@ public interface Entries extends Iterable<Entry> {
             }
 
             @Override
-            public long answerBytes() {
+            public long answerBytes(EntryFields same) {
                 return bytes;
-            }
-
-            @Override
-            public long answerBytesWithoutValues() {
-                return withoutValues;
             }
 
             @Override

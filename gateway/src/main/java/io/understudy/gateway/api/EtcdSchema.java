@@ -14,7 +14,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of etcd 3.5's API. Those that come with jetcd lack a few, and some fields of others: what
+ * The messages of etcd's API up to 3.7. Those that come with jetcd lack a few, and some fields of others: what
  * {@code api/etcdserverpb/rpc.proto} has beyond them is added here.
  */
 public final class EtcdSchema {
@@ -83,6 +83,16 @@ public final class EtcdSchema {
                 header(),
                 field("enabled", 2, FieldDescriptorProto.Type.TYPE_BOOL),
                 field("authRevision", 3, FieldDescriptorProto.Type.TYPE_UINT64));
+        message(file, "StatusResponse")
+                .addField(field("storageVersion", 11, FieldDescriptorProto.Type.TYPE_STRING))
+                .addField(field("dbSizeQuota", 12, FieldDescriptorProto.Type.TYPE_INT64))
+                .addField(message("downgradeInfo", 13, "DowngradeInfo"));
+        add(
+                file,
+                "DowngradeInfo",
+                field("enabled", 1, FieldDescriptorProto.Type.TYPE_BOOL),
+                field("targetVersion", 2, FieldDescriptorProto.Type.TYPE_STRING));
+        message(file, "SnapshotResponse").addField(field("version", 4, FieldDescriptorProto.Type.TYPE_STRING));
         EnumDescriptorProto.Builder action = EnumDescriptorProto.newBuilder().setName("DowngradeAction");
         List.of("VALIDATE", "ENABLE", "CANCEL").forEach(name -> name(action, name, action.getValueCount()));
         add(

@@ -2,6 +2,7 @@ package io.understudy.gateway.api;
 
 import io.netty.buffer.ByteBuf;
 import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.replica.EntryFields;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
@@ -19,12 +20,17 @@ final class RangeBody implements AnswerBody {
 
     RangeBody(RangeResult result) {
         this.result = result;
-        this.length = HeaderForm.size(result.header())
-                + (result.keysOnly()
-                        ? result.entries().answerBytesWithoutValues()
-                        : result.entries().answerBytes())
+        this.length = sizeWithoutEntries(result) + result.entries().answerBytes(result.fields());
+    }
+
+    static long sizeWithoutEntries(RangeResult result) {
+        return HeaderForm.size(result.header())
                 + ProtoFields.numberSize(more(result))
                 + ProtoFields.numberSize(result.count());
+    }
+
+    static long size(RangeResult result, Entry entry) {
+        return ProtoFields.lengthDelimitedSize(entry.wireSize(result.fields()));
     }
 
     @Override
@@ -43,24 +49,28 @@ final class RangeBody implements AnswerBody {
             if (out.writerIndex() >= enough) {
                 return true;
             }
-            write(out, rest.next());
+            write(out, result, rest.next());
         }
-        ProtoFields.writeNumber(out, MORE, more(result));
-        ProtoFields.writeNumber(out, COUNT, result.count());
+        writeCounts(out, result);
         return false;
     }
 
-    private void write(ByteBuf out, Entry entry) {
-        if (result.keysOnly()) {
-            byte[] wire = entry.wire();
-            int start = entry.valueFieldStart();
-            int end = entry.valueFieldEnd();
-            ProtoFields.writeLengthDelimited(out, KVS, wire.length - (end - start));
-            out.writeBytes(wire, 0, start).writeBytes(wire, end, wire.length - end);
-        } else {
-            ProtoFields.writeLengthDelimited(out, KVS, entry.wireSize());
-            out.writeBytes(entry.wire());
+    static void writeCounts(ByteBuf out, RangeResult result) {
+        ProtoFields.writeNumber(out, MORE, more(result));
+        ProtoFields.writeNumber(out, COUNT, result.count());
+    }
+
+    static void write(ByteBuf out, RangeResult result, Entry entry) {
+        byte[] wire = entry.wire();
+        if (result.fields() == EntryFields.ALL) {
+            ProtoFields.writeLengthDelimited(out, KVS, wire.length);
+            out.writeBytes(wire);
+            return;
         }
+        int start = entry.valueFieldStart();
+        int end = result.fields() == EntryFields.WITHOUT_VALUE ? entry.valueFieldEnd() : wire.length;
+        ProtoFields.writeLengthDelimited(out, KVS, wire.length - (end - start));
+        out.writeBytes(wire, 0, start).writeBytes(wire, end, wire.length - end);
     }
 
     private static int more(RangeResult result) {

@@ -4,7 +4,9 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeRequest.SortOrder;
 import io.etcd.jetcd.api.RangeRequest.SortTarget;
 import io.etcd.jetcd.api.ResponseHeader;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.replica.EntryFields;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,23 +27,25 @@ public final class RangeEvaluation {
      *
      * @param at as of the request's revision, and covering its keys; the request's revision isn't looked at
      * @param header of the answer; its revision is the current one even when the request asks for an older one
+     * @param version of etcd, whose answer it is
      */
-    public static RangeResult range(RangeRequest request, KeySpace at, ResponseHeader header) {
+    public static RangeResult range(RangeRequest request, KeySpace at, ResponseHeader header, EtcdVersion version) {
+        EntryFields fields = RangeRequests.fields(request, version);
         if (request.getRangeEnd().isEmpty()) {
-            return single(request, at.get(request.getKey()), header);
+            return single(request, at.get(request.getKey()), header, fields);
         }
         KeyRange keys = RangeRequests.keys(request);
         if (keys == null) {
-            return new RangeResult(header, Entries.NONE, request.getKeysOnly(), false, 0);
+            return new RangeResult(header, Entries.NONE, fields, false, 0);
         }
         long count = at.count(keys);
         long limit = request.getLimit() > 0 ? request.getLimit() : Long.MAX_VALUE;
         if (request.getCountOnly()) {
-            return new RangeResult(header, Entries.NONE, request.getKeysOnly(), false, count);
+            return new RangeResult(header, Entries.NONE, fields, false, count);
         }
         if (isHeldInOrder(request)) {
             Entries entries = isInKeyOrder(request) ? at.entries(keys, limit) : at.descending(keys, limit);
-            return new RangeResult(header, entries, request.getKeysOnly(), count > limit, count);
+            return new RangeResult(header, entries, fields, count > limit, count);
         }
         List<Entry> found = new ArrayList<>();
         for (Entry entry : at.entries(keys, readAtMost(request))) {
@@ -54,11 +58,7 @@ public final class RangeEvaluation {
         }
         boolean more = found.size() > limit;
         return new RangeResult(
-                header,
-                Entries.measured(more ? found.subList(0, (int) limit) : found),
-                request.getKeysOnly(),
-                more,
-                count);
+                header, Entries.measured(more ? found.subList(0, (int) limit) : found, fields), fields, more, count);
     }
 
     /**
@@ -78,14 +78,11 @@ public final class RangeEvaluation {
         return readsAll || limit <= 0 || limit == Long.MAX_VALUE ? Long.MAX_VALUE : limit + 1;
     }
 
-    private static RangeResult single(RangeRequest request, @Nullable Entry entry, ResponseHeader header) {
+    private static RangeResult single(
+            RangeRequest request, @Nullable Entry entry, ResponseHeader header, EntryFields fields) {
         boolean shown = entry != null && !request.getCountOnly() && (!isFiltered(request) || passes(request, entry));
         return new RangeResult(
-                header,
-                shown ? Entries.of(List.of(entry)) : Entries.NONE,
-                request.getKeysOnly(),
-                false,
-                entry == null ? 0 : 1);
+                header, shown ? Entries.of(List.of(entry)) : Entries.NONE, fields, false, entry == null ? 0 : 1);
     }
 
     private static boolean isInKeyOrder(RangeRequest request) {
@@ -98,7 +95,7 @@ public final class RangeEvaluation {
         return !isFiltered(request) && (isInKeyOrder(request) || request.getSortTarget() == SortTarget.KEY);
     }
 
-    private static boolean isFiltered(RangeRequest request) {
+    static boolean isFiltered(RangeRequest request) {
         return request.getMinModRevision() != 0
                 || request.getMaxModRevision() != 0
                 || request.getMinCreateRevision() != 0

@@ -4,10 +4,13 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeRequest.SortOrder;
 import io.etcd.jetcd.api.RangeRequest.SortTarget;
+import io.grpc.Status;
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.gateway.replica.EntryFields;
 import io.understudy.vocabulary.KeyRange;
 import org.jspecify.annotations.Nullable;
 
-/** What a range request says by itself, as etcd 3.5 takes it ({@code v3rpc/key.go}). */
+/** What a range request says by itself, as etcd takes it ({@code v3rpc/key.go}). */
 public final class RangeRequests {
 
     /** As an end: all keys from the given one on. */
@@ -20,21 +23,49 @@ public final class RangeRequests {
      *
      * @throws ApiException etcd would refuse it whatever its state is
      */
-    public static void requireValid(RangeRequest request) throws ApiException {
+    public static void requireValid(RangeRequest request, EtcdVersion version) throws ApiException {
         if (request.getKey().isEmpty()) {
             throw ApiException.emptyKey();
         }
-        requireSortable(request);
+        requireSortable(request, version);
     }
 
     /**
-     * An unknown order is key order for etcd 3.5. An unknown target ends its process; refused as from 3.6 on, and never to
-     * be passed on.
+     * Checks the request of a {@code RangeStream}, as etcd 3.7 does.
+     *
+     * @throws ApiException etcd would refuse it whatever its state is
      */
-    static void requireSortable(RangeRequest request) throws ApiException {
-        if (request.getSortTarget() == SortTarget.UNRECOGNIZED && request.getSortOrder() != SortOrder.UNRECOGNIZED) {
+    public static void requireStreamable(RangeRequest request) throws ApiException {
+        requireValid(request, EtcdVersion.NEWEST);
+        if (request.getSortOrder() != SortOrder.NONE
+                && (request.getSortTarget() != SortTarget.KEY || request.getSortOrder() != SortOrder.ASCEND)) {
+            throw new ApiException(Status.Code.UNIMPLEMENTED, "RangeStream does not support custom sort orders");
+        }
+        if (RangeEvaluation.isFiltered(request)) {
+            throw new ApiException(Status.Code.UNIMPLEMENTED, "RangeStream does not support revision filters");
+        }
+    }
+
+    /**
+     * Rejects unknown orders and targets. etcd 3.5 takes an unknown order for key order, and an unknown target ends its
+     * process: never passed on.
+     */
+    static void requireSortable(RangeRequest request, EtcdVersion version) throws ApiException {
+        boolean order = request.getSortOrder() == SortOrder.UNRECOGNIZED;
+        boolean target = request.getSortTarget() == SortTarget.UNRECOGNIZED;
+        if (version.rejectsUnknownSort() ? order || target : target && !order) {
             throw ApiException.invalidSortOption();
         }
+    }
+
+    /** The fields of entries that etcd answers with ({@code txn/range.go}). */
+    public static EntryFields fields(RangeRequest request, EtcdVersion version) {
+        if (!request.getKeysOnly()) {
+            return EntryFields.ALL;
+        }
+        return version.keysOnlyOmitsLease() && request.getSortTarget() != SortTarget.VALUE
+                ? EntryFields.WITHOUT_VALUE_AND_LEASE
+                : EntryFields.WITHOUT_VALUE;
     }
 
     /** What it takes to be answered. */

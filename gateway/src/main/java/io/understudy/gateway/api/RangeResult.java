@@ -1,18 +1,19 @@
 package io.understudy.gateway.api;
 
 import io.etcd.jetcd.api.ResponseHeader;
+import io.understudy.gateway.replica.EntryFields;
 
 /**
  * What etcd answers to a range request.
  *
- * @param keysOnly whether the entries' values are left out of the answer
+ * @param fields of the entries, that the answer has
  * @param more whether the limit cut something off
  * @param count keys inside the range, whatever limit and filters say
  */
-public record RangeResult(ResponseHeader header, Entries entries, boolean keysOnly, boolean more, long count)
+public record RangeResult(ResponseHeader header, Entries entries, EntryFields fields, boolean more, long count)
         implements OpResult {
 
     RangeResult with(ResponseHeader other) {
-        return new RangeResult(other, entries, keysOnly, more, count);
+        return new RangeResult(other, entries, fields, more, count);
     }
 }

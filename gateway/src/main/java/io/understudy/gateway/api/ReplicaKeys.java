@@ -2,6 +2,7 @@ package io.understudy.gateway.api;
 
 import com.google.protobuf.ByteString;
 import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.replica.EntryFields;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.gateway.replica.Totals;
 import io.understudy.vocabulary.KeyRange;
@@ -69,13 +70,8 @@ public record ReplicaKeys(ReplicaState state) implements KeySpace {
         }
 
         @Override
-        public long answerBytes() {
-            return totals.answerBytes();
-        }
-
-        @Override
-        public long answerBytesWithoutValues() {
-            return totals.answerBytesWithoutValues();
+        public long answerBytes(EntryFields fields) {
+            return totals.answerBytes(fields);
         }
 
         @Override

@@ -1,17 +1,20 @@
 package io.understudy.gateway.api;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
 import com.google.protobuf.UnknownFieldSet;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.etcd.EtcdVersion;
 import java.util.List;
 
 /**
  * Reads requests as etcd's decoder does, which tells an empty end of a range that was sent from one that was not: for etcd
- * the former means all keys from the given one on, as an end of one zero byte does. Most clients never send it.
+ * before 3.7 the former means all keys from the given one on, as an end of one zero byte does. Most clients never send it.
  */
 public final class SentRequests {
 
@@ -20,19 +23,24 @@ public final class SentRequests {
     private SentRequests() {}
 
     /** A range request, in which an empty end that was sent has become the other form of the same. */
-    public static RangeRequest range(byte[] message) throws InvalidProtocolBufferException {
+    public static RangeRequest range(byte[] message, EtcdVersion version) throws InvalidProtocolBufferException {
         RangeRequest request = RangeRequest.parseFrom(message);
-        return request.getSerializedSize() != message.length
+        requireWireTypes(request, version);
+        return !version.decodesByGoogle()
+                        && request.getSerializedSize() != message.length
                         && isEmptyEndSent(request.getRangeEnd(), UnknownFieldSet.parseFrom(message), RANGE_END)
                 ? request.toBuilder().setRangeEnd(RangeRequests.FROM_KEY).build()
                 : request;
     }
 
     /** A transaction with the same done to its comparisons and ranges, where etcd would come to see it. */
-    public static TxnRequest txn(byte[] message) throws InvalidProtocolBufferException {
+    public static TxnRequest txn(byte[] message, EtcdVersion version) throws InvalidProtocolBufferException {
         TxnRequest request = TxnRequest.parseFrom(message);
         // Writes and nested transactions go through the log, for which etcd encodes them anew, without what is empty.
-        if (request.getSerializedSize() == message.length || !TxnRequests.isOfRanges(request)) {
+        requireWireTypes(request, version);
+        if (version.decodesByGoogle()
+                || request.getSerializedSize() == message.length
+                || !TxnRequests.isOfRanges(request)) {
             return request;
         }
         UnknownFieldSet sent = UnknownFieldSet.parseFrom(message);
@@ -70,6 +78,15 @@ public final class SentRequests {
                         .setRequestRange(range.toBuilder().setRangeEnd(RangeRequests.FROM_KEY))
                         .build()
                 : op;
+    }
+
+    private static void requireWireTypes(Message request, EtcdVersion version) throws InvalidProtocolBufferException {
+        for (Integer number : request.getUnknownFields().asMap().keySet()) {
+            FieldDescriptor field = request.getDescriptorForType().findFieldByNumber(number);
+            if (field != null && !version.decodesByGoogle()) {
+                throw new InvalidProtocolBufferException("proto: wrong wireType for field " + field.getName());
+            }
+        }
     }
 
     private static boolean isEmptyEndSent(ByteString end, UnknownFieldSet fields, int field) {

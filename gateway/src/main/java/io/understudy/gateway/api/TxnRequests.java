@@ -3,11 +3,12 @@ package io.understudy.gateway.api;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a transaction says by itself, as etcd 3.5 takes it ({@code v3rpc/key.go}, {@code etcdserver/v3_server.go}). */
+/** What a transaction says by itself, as etcd takes it ({@code v3rpc/key.go}, {@code etcdserver/v3_server.go}). */
 public final class TxnRequests {
 
     /** etcd's default: of the widths of a transaction and those nested in it, along each path. */
@@ -65,11 +66,11 @@ public final class TxnRequests {
      *
      * @throws ApiException etcd would refuse it whatever its state is
      */
-    public static void requireValid(TxnRequest request) throws ApiException {
-        requireValid(request, MAX_OPS);
+    public static void requireValid(TxnRequest request, EtcdVersion version) throws ApiException {
+        requireValid(request, MAX_OPS, version);
     }
 
-    private static void requireValid(TxnRequest request, int maxOps) throws ApiException {
+    private static void requireValid(TxnRequest request, int maxOps, EtcdVersion version) throws ApiException {
         int ops = Math.max(request.getCompareCount(), Math.max(request.getSuccessCount(), request.getFailureCount()));
         if (ops > maxOps) {
             throw ApiException.tooManyOps();
@@ -79,15 +80,15 @@ public final class TxnRequests {
                 throw ApiException.emptyKey();
             }
         }
-        requireValid(request.getSuccessList(), maxOps - ops);
-        requireValid(request.getFailureList(), maxOps - ops);
+        requireValid(request.getSuccessList(), maxOps - ops, version);
+        requireValid(request.getFailureList(), maxOps - ops, version);
     }
 
-    private static void requireValid(List<RequestOp> ops, int maxOps) throws ApiException {
+    private static void requireValid(List<RequestOp> ops, int maxOps, EtcdVersion version) throws ApiException {
         for (RequestOp op : ops) {
             switch (op.getRequestCase()) {
-                case REQUEST_RANGE -> RangeRequests.requireValid(op.getRequestRange());
-                case REQUEST_TXN -> requireValid(op.getRequestTxn(), maxOps);
+                case REQUEST_RANGE -> RangeRequests.requireValid(op.getRequestRange(), version);
+                case REQUEST_TXN -> requireValid(op.getRequestTxn(), maxOps, version);
                 case REQUEST_NOT_SET -> throw ApiException.keyNotFound();
                 case REQUEST_PUT, REQUEST_DELETE_RANGE ->
                     throw new IllegalArgumentException("transaction contains a write");
@@ -101,17 +102,17 @@ public final class TxnRequests {
      *
      * @throws ApiException one of them would
      */
-    public static void requireSortable(TxnRequest request) throws ApiException {
-        requireSortable(request.getSuccessList());
-        requireSortable(request.getFailureList());
+    public static void requireSortable(TxnRequest request, EtcdVersion version) throws ApiException {
+        requireSortable(request.getSuccessList(), version);
+        requireSortable(request.getFailureList(), version);
     }
 
-    private static void requireSortable(List<RequestOp> ops) throws ApiException {
+    private static void requireSortable(List<RequestOp> ops, EtcdVersion version) throws ApiException {
         for (RequestOp op : ops) {
             if (op.hasRequestRange()) {
-                RangeRequests.requireSortable(op.getRequestRange());
+                RangeRequests.requireSortable(op.getRequestRange(), version);
             } else if (op.hasRequestTxn()) {
-                requireSortable(op.getRequestTxn());
+                requireSortable(op.getRequestTxn(), version);
             }
         }
     }

@@ -23,6 +23,11 @@ public final class WireForm {
         return new RangeBody(result);
     }
 
+    /** The answer to a range request as the messages of a stream, whose length is not known beforehand. */
+    public static AnswerBody stream(RangeResult result) {
+        return new RangeStreamBody(result);
+    }
+
     /** The answer to a transaction. Its length is known beforehand. */
     public static AnswerBody of(TxnResult result) {
         return new TxnBody(result);

@@ -23,6 +23,11 @@ public final class Sessions {
         return session;
     }
 
+    /** How many connections have one. */
+    public int count() {
+        return open.size();
+    }
+
     /** Ends all connections, once what is under way on them has ended, for a moment. */
     public void disconnect() {
         for (HttpConnection connection : List.copyOf(open.keySet())) {

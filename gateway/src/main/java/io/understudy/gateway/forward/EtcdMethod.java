@@ -41,6 +41,9 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
     static final String ALARM = MAINTENANCE + "Alarm";
     private static final String AUTH = "etcdserverpb.Auth/";
     static final String AUTHENTICATE = AUTH + "Authenticate";
+    static final String AUTH_ENABLE = AUTH + "AuthEnable";
+    static final String AUTH_DISABLE = AUTH + "AuthDisable";
+    static final String MEMBER_REMOVE = CLUSTER + "MemberRemove";
     private static final String LOCK = "v3lockpb.Lock/";
     private static final String ELECTION = "v3electionpb.Election/";
 
@@ -58,7 +61,7 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
             read(LEASE + "LeaseTimeToLive"),
             read(LEASE + "LeaseLeases"),
             write(CLUSTER + "MemberAdd"),
-            write(CLUSTER + "MemberRemove"),
+            write(MEMBER_REMOVE),
             write(CLUSTER + "MemberUpdate"),
             read(CLUSTER + "MemberList"),
             write(CLUSTER + "MemberPromote"),
@@ -70,8 +73,8 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
             stream(MAINTENANCE + "Snapshot", SERVER_STREAMING, Treatment.READ, Duty.SNAPSHOT),
             write(MAINTENANCE + "MoveLeader"),
             write(MAINTENANCE + "Downgrade"),
-            write(AUTH + "AuthEnable"),
-            write(AUTH + "AuthDisable"),
+            write(AUTH_ENABLE),
+            write(AUTH_DISABLE),
             read(AUTH + "AuthStatus"),
             read(AUTHENTICATE),
             write(AUTH + "UserAdd"),

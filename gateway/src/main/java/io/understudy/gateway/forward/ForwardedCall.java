@@ -12,17 +12,22 @@ import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Freshness;
 import java.time.Duration;
 import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One call of a client and the call to the source that answers it, joined: messages, metadata, half-close and cancellation
  * pass in both directions, each side is asked for the next message only when the other can take it.
  *
- * <p>Goes to the next best member only while the request has provably not left this process, or was refused unseen.
+ * <p>Goes to the next best member only while the request has provably not left this process, or was refused unseen. A
+ * call that reached no member is held for a while, since etcd's clients do not repeat writes that fail.
  *
  * <p>All of it happens on the session's event loop.
  *
@@ -40,14 +45,22 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
     /** What a connection to a member in good health doesn't take. */
     private static final Duration CONNECTS_WITHIN = Duration.ofSeconds(1);
 
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(25);
+
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(400);
+
+    private static final Metadata.Key<String> REQUIRES_LEADER =
+            Metadata.Key.of(Freshness.REQUIRES_LEADER_KEY, Metadata.ASCII_STRING_MARSHALLER);
+
     private final EtcdMethod method;
     private final ServerCall<byte[], byte[]> client;
     private final Metadata headers;
     private final Caller caller;
     private final Executor loop;
     private final EtcdCluster source;
+    private final Supplier<List<Endpoint>> members;
     private final ForwardMetrics metrics;
-    private final Iterator<Endpoint> candidates;
+    private Iterator<Endpoint> candidates;
     /** The only one, kept for another attempt; null where the client sends a stream of them. */
     private final byte @Nullable [] request;
 
@@ -57,6 +70,10 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
     private final long deadlineNanos;
 
     private final long beganNanos = System.nanoTime();
+    private final long heldUntilNanos;
+    private final boolean requiresLeader;
+
+    private Duration pause = FIRST_PAUSE;
     private @Nullable Attempt attempt;
     private boolean clientDone;
     private boolean over;
@@ -64,8 +81,9 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
     /**
      * Does nothing until {@link #start}.
      *
+     * @param members that can execute it, best first
      * @param request the only one; null where the client sends a stream of them
-     * @param patience for a unary call that came without a deadline
+     * @param patience for a unary call that came without a deadline, and for one that reaches no member
      * @param succeeded run on each answer, before the client gets it
      */
     ForwardedCall(
@@ -75,6 +93,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
             Caller caller,
             Executor loop,
             EtcdCluster source,
+            Supplier<List<Endpoint>> members,
             ForwardMetrics metrics,
             byte @Nullable [] request,
             Duration patience,
@@ -86,16 +105,42 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         this.loop = loop;
         this.source = source;
         this.metrics = metrics;
-        this.candidates = source.endpointsFor(method.duty()).iterator();
+        this.members = members;
+        this.candidates = members.get().iterator();
         this.request = request;
         this.succeeded = succeeded;
         boolean ours = caller.deadlineNanos() == Caller.NO_DEADLINE && !method.patient();
         this.deadlineNanos = ours ? beganNanos + patience.toNanos() : caller.deadlineNanos();
+        this.heldUntilNanos = beganNanos + patience.toNanos();
+        this.requiresLeader = "true".equals(headers.get(REQUIRES_LEADER));
     }
 
     void start() {
         metrics.began(method);
-        next(Refusals.status(ApiException.noLeader()), new Metadata());
+        unsent();
+    }
+
+    /** Tries the next best member, or all of them again later. */
+    private void unsent() {
+        Status noLeader = Refusals.status(ApiException.noLeader());
+        // A member without a leader fails such a request at once. After a start, no member is known to have none.
+        boolean isLeaderless = requiresLeader && source.view().clusterId() != null;
+        // A source that is no longer followed is closed.
+        if (candidates.hasNext()
+                || isLeaderless
+                || source.thread().isShutdown()
+                || System.nanoTime() + pause.toNanos() - heldUntilNanos >= 0) {
+            next(noLeader, new Metadata());
+            return;
+        }
+        CompletableFuture.delayedExecutor(pause.toNanos(), TimeUnit.NANOSECONDS, loop)
+                .execute(() -> {
+                    if (!over) {
+                        candidates = members.get().iterator();
+                        unsent();
+                    }
+                });
+        pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
     }
 
     /** Tries the next best member; ends with what the last one came to if there is none. */
@@ -259,7 +304,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
                 end(Refusals.status(theirs ? Refusals.deadlineExceeded() : ApiException.timedOut()), passed);
             } else if (sending.provablyNotSent()) {
                 metrics.elsewhere();
-                next(Refusals.status(ApiException.noLeader()), passed);
+                unsent();
             } else {
                 end(
                         status.getCode() == Status.Code.UNAVAILABLE

@@ -6,8 +6,8 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
+import io.understudy.gateway.caller.StreamedRequests;
 import io.vertx.core.Future;
-import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -65,10 +65,10 @@ public interface Forwarding {
      * Makes a call with a stream of answers for a caller of whom no more is known than its principal.
      *
      * @param loop the session's event loop, on which this is called
-     * @param requests all that the client sends; one where the method has one
+     * @param requests of the client, of which more may follow; one where the method has one
      */
     default StreamedCall stream(
-            EtcdMethod method, Caller caller, Executor loop, List<byte[]> requests, StreamTaker taker) {
+            EtcdMethod method, Caller caller, Executor loop, StreamedRequests requests, StreamTaker taker) {
         StreamedAnswer answer = new StreamedAnswer(method, requests, taker);
         answer.begun(start(method, answer, PassedMetadata.of(caller.principal()), caller, loop));
         return answer;

@@ -199,7 +199,13 @@ public final class HeldWrites implements Forwarding {
             @Override
             public void close(Status status, Metadata trailers) {
                 String why = status.getDescription();
-                if (why != null && CLOSED.contains(EtcdErrors.error(why))) {
+                EtcdError error = why == null ? EtcdError.OTHER : EtcdErrors.error(why);
+                if (error == EtcdError.NO_LEADER
+                        && !over
+                        && !primary.get().calls().equals(by.calls())) {
+                    // It reached no member, and the role has moved since.
+                    send();
+                } else if (CLOSED.contains(error)) {
                     sent = null;
                     CompletableFuture<Boolean> moved = by.moved().get();
                     hold(

@@ -3,16 +3,21 @@ package io.understudy.gateway.forward;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.etcd.jetcd.api.AlarmRequest;
 import io.etcd.jetcd.api.CompactionRequest;
+import io.etcd.jetcd.api.MemberRemoveRequest;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
+import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.Member;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.vocabulary.MemberId;
+import java.util.Comparator;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,14 +36,23 @@ public final class SourceForwarding implements Forwarding {
     private final EtcdCluster source;
     private final ForwardSettings settings;
     private final ForwardMetrics metrics;
-    private final LongConsumer compacted;
+    private final Executed executed;
     private final BooleanSupplier asksForNames;
     private final boolean showsCertificate;
+
+    /** Receives what forwarded calls have changed, before their clients are answered. For any thread. */
+    public interface Executed {
+
+        /** The source has compacted all revisions before that one. */
+        void compacted(long revision);
+
+        /** The source has enabled or disabled authentication. */
+        void authentication(boolean enabled);
+    }
 
     /**
      * Passes calls on to {@code source}.
      *
-     * @param compacted receives the revision of each compaction that was forwarded, before its client is answered
      * @param asksForNames whether the source is known to have authentication enabled
      * @param showsCertificate whether it is shown one, by which etcd takes who comes without a token for somebody, if one
      *     without a name
@@ -47,13 +61,13 @@ public final class SourceForwarding implements Forwarding {
             EtcdCluster source,
             ForwardSettings settings,
             ForwardMetrics metrics,
-            LongConsumer compacted,
+            Executed executed,
             BooleanSupplier asksForNames,
             boolean showsCertificate) {
         this.source = source;
         this.settings = settings;
         this.metrics = metrics;
-        this.compacted = compacted;
+        this.executed = executed;
         this.asksForNames = asksForNames;
         this.showsCertificate = showsCertificate;
     }
@@ -77,13 +91,37 @@ public final class SourceForwarding implements Forwarding {
             return Refusals.end(client, why);
         }
         ForwardedCall call = new ForwardedCall(
-                method, client, headers, caller, loop, source, metrics, request, settings.timeout(), () -> {
-                    if (request != null && method.fullName().equals(EtcdMethod.COMPACT)) {
-                        compacted(request);
-                    }
-                });
+                method,
+                client,
+                headers,
+                caller,
+                loop,
+                source,
+                () -> members(method, request),
+                metrics,
+                request,
+                settings.timeout(),
+                () -> executed(method, request));
         call.start();
         return call;
+    }
+
+    /** Those that can execute a call, best first. */
+    private List<Endpoint> members(EtcdMethod method, byte @Nullable [] request) {
+        List<Endpoint> members = source.endpointsFor(method.duty());
+        if (request == null || !method.fullName().equals(EtcdMethod.MEMBER_REMOVE)) {
+            return members;
+        }
+        try {
+            MemberId removed =
+                    new MemberId(MemberRemoveRequest.parseFrom(request).getID());
+            List<Endpoint> own =
+                    source.view().member(removed).map(Member::endpoints).orElse(List.of());
+            // A member that is removed may stop before it answers.
+            return members.stream().sorted(Comparator.comparing(own::contains)).toList();
+        } catch (InvalidProtocolBufferException e) {
+            return members;
+        }
     }
 
     /** Who has no token would be somebody else at the source; null for who hasn't to be kept from that. */
@@ -101,18 +139,28 @@ public final class SourceForwarding implements Forwarding {
                 : null;
     }
 
-    private void compacted(byte[] request) {
-        try {
-            compacted.accept(CompactionRequest.parseFrom(request).getRevision());
-        } catch (InvalidProtocolBufferException e) {
-            // The source has answered it, so it is none of ours to judge.
+    private void executed(EtcdMethod method, byte @Nullable [] request) {
+        if (request == null) {
+            return;
+        }
+        switch (method.fullName()) {
+            case EtcdMethod.AUTH_ENABLE -> executed.authentication(true);
+            case EtcdMethod.AUTH_DISABLE -> executed.authentication(false);
+            case EtcdMethod.COMPACT -> {
+                try {
+                    executed.compacted(CompactionRequest.parseFrom(request).getRevision());
+                } catch (InvalidProtocolBufferException e) {
+                    // The source has answered it, so it is none of ours to judge.
+                }
+            }
+            default -> {}
         }
     }
 
-    private static ApiException notSupported(EtcdMethod method) {
+    private ApiException notSupported(EtcdMethod method) {
         return method.treatment() == EtcdMethod.Treatment.REFUSED
                 ? ApiException.neverSupported()
-                : ApiException.notSupportedForLearner();
+                : ApiException.notSupportedForLearner(source.view().version());
     }
 
     private boolean refuses(EtcdMethod method) {

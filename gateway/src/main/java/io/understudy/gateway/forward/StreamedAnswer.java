@@ -7,9 +7,8 @@ import io.grpc.Status;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
-import java.util.ArrayDeque;
-import java.util.List;
-import java.util.Queue;
+import io.understudy.gateway.caller.StreamedRequests;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** The client's side of a call with a stream of answers that is made for somebody who speaks no gRPC. */
@@ -17,21 +16,22 @@ final class StreamedAnswer extends ServerCall<byte[], byte[]> implements Streame
 
     private final EtcdMethod method;
     private final StreamTaker taker;
-    private final Queue<byte[]> requests;
+    private final StreamedRequests requests;
     private @Nullable Listener<byte[]> call;
     private int wanted;
     private boolean sending;
     private boolean sent;
     private boolean cancelled;
 
-    StreamedAnswer(EtcdMethod method, List<byte[]> requests, StreamTaker taker) {
+    StreamedAnswer(EtcdMethod method, StreamedRequests requests, StreamTaker taker) {
         this.method = method;
         this.taker = taker;
-        this.requests = new ArrayDeque<>(requests);
+        this.requests = requests;
     }
 
     void begun(Listener<byte[]> begunCall) {
         call = begunCall;
+        requests.onChange(this::send);
         send();
     }
 
@@ -61,11 +61,11 @@ final class StreamedAnswer extends ServerCall<byte[], byte[]> implements Streame
             return;
         }
         sending = true;
-        while (wanted > 0 && !requests.isEmpty()) {
+        while (wanted > 0 && !requests.isEmpty() && !cancelled) {
             wanted--;
-            call.onMessage(requests.remove());
+            call.onMessage(Objects.requireNonNull(requests.poll()));
         }
-        if (requests.isEmpty() && !sent) {
+        if (requests.isOver() && !sent && !cancelled) {
             sent = true;
             call.onHalfClose();
         }

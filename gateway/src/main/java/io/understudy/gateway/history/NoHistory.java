@@ -23,7 +23,7 @@ public final class NoHistory implements CommitHistory {
 
         @Override
         public Step next(Duration timeout) throws CompactedException {
-            throw new CompactedException(log.from() + 1);
+            throw CompactedException.before(log.from() + 1);
         }
 
         @Override

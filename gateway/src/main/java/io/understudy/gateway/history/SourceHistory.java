@@ -40,12 +40,16 @@ public final class SourceHistory implements CommitHistory {
             try {
                 step = history.next(timeout);
             } catch (FeedEndedException.Gap gap) {
-                throw new CompactedException(gap.compacted().value());
+                throw CompactedException.before(gap.compacted().value());
             } catch (FeedEndedException.CommitTooLarge e) {
-                throw new CompactedException(
+                throw CompactedException.hole(
                         String.valueOf(e.getMessage()), e.revision().next().value(), previous);
+            } catch (FeedEndedException.AnotherHistory | FeedEndedException.AnotherCluster e) {
+                throw CompactedException.unreadable(String.valueOf(e.getMessage()));
             } catch (FeedEndedException e) {
-                throw new IllegalStateException("reading the source history failed: " + e.getMessage(), e);
+                // Such as a permission that was revoked: nothing is compacted, and watchers wait until it is granted
+                // again.
+                throw new IllegalStateException(e.getMessage(), e);
             }
             if (step instanceof EtcdHistory.Step.Committed committed) {
                 return new Step.Committed(LoggedCommit.of(committed.commit(), previous ? committed.previous() : null));

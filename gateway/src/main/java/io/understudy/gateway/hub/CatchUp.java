@@ -138,8 +138,12 @@ final class CatchUp implements AutoCloseable {
             if (e.isPreviousOnly()) {
                 all.compactedWithPrevious(e.compactRevision(), began);
             } else {
-                all.compacted(e.compactRevision(), began);
-                awaitWithdrawn(e.compactRevision());
+                long from = e.isEarlierReadable() ? log.head() : 0;
+                long next = e.compactRevision() == 0
+                        ? Math.max(all.head().readableFrom() + 1, log.head() + 2)
+                        : e.compactRevision();
+                all.compacted(new CatchUps.Compacted(from, next), began);
+                awaitWithdrawn(e.isEarlierReadable() ? log.from() : 0, next);
             }
         } finally {
             reading = null;
@@ -158,15 +162,16 @@ final class CatchUp implements AutoCloseable {
         all.moved();
     }
 
-    /** Until those have been told who want what is gone. */
-    private void awaitWithdrawn(long compactRevision) throws InterruptedException {
-        CatchUps.Want lowest = all.lowest(0);
+    /** Until the watchers that want what is gone, or have yet to come as far, have ended. */
+    private void awaitWithdrawn(long from, long compactRevision) throws InterruptedException {
+        CatchUps.Want lowest = all.lowest(from);
         while (lowest != null
                 && lowest.told() + 1 < compactRevision
-                && all.compactRevision(false) >= compactRevision
+                && all.compacted(false).next() >= compactRevision
+                && !all.isWantedBefore(from, this)
                 && !all.isClosed()) {
             all.awaitChange(PAUSE_MILLIS);
-            lowest = all.lowest(0);
+            lowest = all.lowest(from);
         }
         all.forgetCompacted(compactRevision);
     }

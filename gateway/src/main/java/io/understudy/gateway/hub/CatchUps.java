@@ -25,7 +25,7 @@ final class CatchUps implements AutoCloseable {
     private final Supplier<LoopHub[]> loops;
     private final HubMetrics metrics;
     private final CatchUp[] readings;
-    private volatile long compactRevision;
+    private volatile Compacted compacted = Compacted.NOTHING;
     /** After the last commit found too large to be read with previous entries; only grows. */
     private volatile long oldestWithPrevious;
     /** Grows when revisions begin again: what was read before is of another cluster. */
@@ -36,6 +36,15 @@ final class CatchUps implements AutoCloseable {
 
     /** Watchers that were told up to that revision want what follows. */
     record Want(long told, boolean previous) {}
+
+    /** Watchers that have reached {@code from} cannot receive what comes before {@code next}. */
+    record Compacted(long from, long next) {
+        private static final Compacted NOTHING = new Compacted(0, 0);
+
+        boolean concerns(long reached) {
+            return reached >= from && reached + 1 < next;
+        }
+    }
 
     CatchUps(CommitHistory history, int streams, CommitLog log, Supplier<LoopHub[]> loops, HubMetrics metrics) {
         this.history = history;
@@ -62,9 +71,10 @@ final class CatchUps implements AutoCloseable {
         return null;
     }
 
-    /** The oldest revision that the source still has, for those who want older ones; 0 unless it was just asked. */
-    long compactRevision(boolean previous) {
-        return previous ? Math.max(compactRevision, oldestWithPrevious) : compactRevision;
+    /** What a reading has just found to be gone. */
+    Compacted compacted(boolean previous) {
+        Compacted found = compacted;
+        return previous && oldestWithPrevious > found.next() ? new Compacted(0, oldestWithPrevious) : found;
     }
 
     /** Event loops want something else now. */
@@ -165,17 +175,19 @@ final class CatchUps implements AutoCloseable {
     /** Revisions begin again: readings end, and no result of them counts. */
     synchronized void restart() {
         epoch++;
-        compactRevision = 0;
+        compacted = Compacted.NOTHING;
         oldestWithPrevious = 0;
         notifyAll();
     }
 
-    void compacted(long revision, int readIn) {
+    void compacted(Compacted found, int readIn) {
         synchronized (this) {
             if (readIn != epoch) {
                 return;
             }
-            compactRevision = Math.max(compactRevision, revision);
+            if (found.next() > compacted.next()) {
+                compacted = found;
+            }
         }
         moved();
     }
@@ -193,8 +205,8 @@ final class CatchUps implements AutoCloseable {
 
     /** Nobody wants older ones any more, and by the time that somebody does the source may have compacted further. */
     synchronized void forgetCompacted(long revision) {
-        if (compactRevision == revision) {
-            compactRevision = 0;
+        if (compacted.next() == revision) {
+            compacted = Compacted.NOTHING;
         }
     }
 

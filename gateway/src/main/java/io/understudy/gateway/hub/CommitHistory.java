@@ -40,22 +40,44 @@ public interface CommitHistory {
         record Complete(long revision) implements Step {}
     }
 
-    /** The source has compacted what would have come next, or it is too large to be read. */
+    /** The source has compacted what would have come next, or it cannot be read. */
     final class CompactedException extends Exception {
         private static final long serialVersionUID = 1L;
 
         private final long compactRevision;
         private final boolean previousOnly;
+        private final boolean earlierReadable;
 
-        public CompactedException(long compactRevision) {
-            this("compacted up to revision " + compactRevision, compactRevision, false);
-        }
-
-        /** @param previousOnly whether a reading without previous entries may still have it */
-        public CompactedException(String message, long compactRevision, boolean previousOnly) {
+        private CompactedException(
+                String message, long compactRevision, boolean previousOnly, boolean earlierReadable) {
             super(message);
             this.compactRevision = compactRevision;
             this.previousOnly = previousOnly;
+            this.earlierReadable = earlierReadable;
+        }
+
+        /** The source has compacted all revisions before {@code compactRevision}. */
+        public static CompactedException before(long compactRevision) {
+            return new CompactedException("compacted up to revision " + compactRevision, compactRevision, false, false);
+        }
+
+        /**
+         * The commit before {@code next} cannot be read, but earlier ones can.
+         *
+         * @param previousOnly whether a reading without previous entries may still have it
+         */
+        public static CompactedException hole(String message, long next, boolean previousOnly) {
+            return new CompactedException(message, next, previousOnly, true);
+        }
+
+        /** Nothing more can be read, by a fault that does not pass. */
+        public static CompactedException unreadable(String message) {
+            return new CompactedException(message, 0, false, true);
+        }
+
+        /** Whether watchers that have yet to come as far may be served up to there. */
+        boolean isEarlierReadable() {
+            return earlierReadable;
         }
 
         /** Whether a reading without previous entries may still have it. */
@@ -63,7 +85,7 @@ public interface CommitHistory {
             return previousOnly;
         }
 
-        /** The oldest revision that can still be had. */
+        /** The oldest revision that can still be had; 0 if it is unknown. */
         public long compactRevision() {
             return compactRevision;
         }

@@ -157,10 +157,10 @@ final class Lane {
         long told = cohort.told();
         CommitLog source = log.isReadable(told) ? log : catchUps.covering(told, previous);
         if (source == null) {
-            long compactRevision = catchUps.compactRevision(previous);
-            boolean gone = told + 1 < compactRevision;
+            CatchUps.Compacted compacted = catchUps.compacted(previous);
+            boolean gone = compacted.concerns(told);
             if (gone) {
-                compacted(cohort, compactRevision);
+                compacted(cohort, compacted.next());
             }
             return gone;
         }

@@ -41,6 +41,10 @@ public final class LoopHub {
     private final Set<LoggedCommit> learning = new HashSet<>();
     private boolean inTurn;
     private boolean runsWaiting;
+    /** The revisions when the waiting tasks were compared last. */
+    private long ranAt = CommitLog.NONE;
+
+    private long ranAtPrevious = CommitLog.NONE;
     /** Events handed to watchers in this turn. */
     private long delivered;
 
@@ -273,7 +277,9 @@ public final class LoopHub {
      * the other.
      */
     private void runWaiting() {
-        if (runsWaiting) {
+        // A task waits only for a revision after those of its time: thousands are not to be compared again for each
+        // that joins.
+        if (runsWaiting || (revision(false) == ranAt && revision(true) == ranAtPrevious)) {
             return;
         }
         runsWaiting = true;
@@ -287,6 +293,8 @@ public final class LoopHub {
                 }
             }
         }
+        ranAt = revision(false);
+        ranAtPrevious = revision(true);
         runsWaiting = false;
     }
 

@@ -9,6 +9,7 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
 import io.understudy.gateway.api.TxnRequests;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.StreamedRequests;
 import io.understudy.gateway.json.JsonMethod.Shape;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.read.Reads;
@@ -83,17 +84,13 @@ public final class JsonApi implements WebCalls {
     }
 
     @Override
-    public boolean serve(CharSequence target) {
-        return beginsWith(target, PREFIX) || beginsWith(target, BETA_PREFIX);
-    }
-
-    private static boolean beginsWith(CharSequence target, String prefix) {
-        return target.length() >= prefix.length() && prefix.contentEquals(target.subSequence(0, prefix.length()));
+    public boolean serve(String path) {
+        return path.startsWith(PREFIX) || path.startsWith(BETA_PREFIX);
     }
 
     @Override
     public void handle(WebRequest request) {
-        JsonMethod method = methods.get(path(request));
+        JsonMethod method = methods.get(path(request.path()));
         JsonExchange exchange = exchange(method, request);
         if (method == null) {
             exchange.refuseRoute(404, "Not Found", Status.Code.NOT_FOUND);
@@ -108,22 +105,24 @@ public final class JsonApi implements WebCalls {
 
     @Override
     public boolean lasts(WebRequest request) {
-        JsonMethod method = methods.get(path(request));
+        JsonMethod method = methods.get(path(request.path()));
         return method != null && method.shape() != Shape.UNARY;
     }
 
     @Override
+    public boolean streamsRequests(String path) {
+        JsonMethod method = methods.get(path(path));
+        return method != null && method.shape() == Shape.BOTH;
+    }
+
+    @Override
     public void refuse(WebRequest request, ApiException why) {
-        exchange(methods.get(path(request)), request).refuse(why);
+        exchange(methods.get(path(request.path())), request).refuse(why);
     }
 
     @Override
     public void refuseTooLarge(WebRequest request, long most) {
-        refuse(
-                request,
-                new ApiException(
-                        Status.Code.RESOURCE_EXHAUSTED,
-                        "grpc: received message larger than max (more than " + most + ")"));
+        refuse(request, tooLarge("more than " + most));
     }
 
     private JsonExchange exchange(@Nullable JsonMethod method, WebRequest request) {
@@ -133,8 +132,7 @@ public final class JsonApi implements WebCalls {
         return new JsonExchange(request, form.get(), name, told, trace);
     }
 
-    private static String path(WebRequest request) {
-        String path = request.path();
+    private static String path(String path) {
         return path.startsWith(BETA_PREFIX) ? PREFIX + path.substring(BETA_PREFIX.length()) : path;
     }
 
@@ -155,7 +153,7 @@ public final class JsonApi implements WebCalls {
                     if (TxnRequests.isReadOnly(request)) {
                         answerRead(exchange, reads.txn(caller, request));
                     } else {
-                        TxnRequests.requireSortable(request);
+                        TxnRequests.requireSortable(request, reads.version());
                         answerOther(method, exchange, others.call(TXN, caller, message, exchange::whenGone));
                     }
                 }
@@ -178,34 +176,49 @@ public final class JsonApi implements WebCalls {
     private void stream(JsonMethod method, JsonExchange exchange, WebRequest http) {
         try {
             Caller caller = JsonCallers.of(http, exchange::over);
-            List<byte[]> requests = requests(method, http.body());
-            JsonStream stream = exchange.stream(method.answer());
-            if (stream != null) {
-                stream.endAt(caller.deadlineNanos(), http.eventLoop());
-                stream.begin(taker -> streams.begin(method.fullName(), caller, http, requests, taker));
+            Function<StreamedRequests, @Nullable JsonStream> beginning =
+                    requests -> begin(method, exchange, caller, http, requests);
+            if (method.shape() == Shape.BOTH) {
+                http.readBody(new JsonRequests(http, exchange, this, method.request(), beginning));
+            } else {
+                StreamedRequests requests = new StreamedRequests(() -> {});
+                requests.add(List.of(encoded(method, http.body())), true);
+                JsonStream unused = beginning.apply(requests);
             }
         } catch (MalformedJson e) {
-            exchange.refuse(
-                    method.shape() == Shape.BOTH ? Status.Code.UNKNOWN : Status.Code.INVALID_ARGUMENT,
-                    e.text(form.get()));
+            exchange.refuse(Status.Code.INVALID_ARGUMENT, e.text(form.get()));
         } catch (ApiException e) {
             exchange.refuse(e);
         }
     }
 
-    private List<byte[]> requests(JsonMethod method, byte[] body) throws MalformedJson, ApiException {
-        if (method.shape() == Shape.ANSWERS) {
-            return List.of(encoded(method, body));
+    private @Nullable JsonStream begin(
+            JsonMethod method, JsonExchange exchange, Caller caller, WebRequest http, StreamedRequests requests) {
+        JsonStream stream = exchange.stream(method.answer());
+        if (stream != null) {
+            stream.endAt(caller.deadlineNanos(), http.eventLoop());
+            stream.begin(taker -> streams.begin(method.fullName(), caller, http, requests, taker));
         }
-        MessageParser.Messages sent = parser.readAll(body, method.request());
-        for (byte[] each : sent.encoded()) {
-            limit(each.length);
-        }
-        // The library's second generation takes it for the end of what is sent, wherever it comes.
-        if (sent.broken() != null && sent.encoded().isEmpty() && form.get().errorsSayError()) {
-            throw sent.broken();
-        }
-        return sent.encoded();
+        return stream;
+    }
+
+    MessageParser parser() {
+        return parser;
+    }
+
+    /** Returns the error for a first value that is no message; null if that is the end of the messages, as in etcd 3.6. */
+    @Nullable ApiException rejected(MalformedJson broken) {
+        JsonForm present = form.get();
+        return present.errorsSayError() ? new ApiException(Status.Code.UNKNOWN, broken.text(present)) : null;
+    }
+
+    long maxRequestBytes() {
+        return maxRequestBytes;
+    }
+
+    static ApiException tooLarge(String sizes) {
+        return new ApiException(
+                Status.Code.RESOURCE_EXHAUSTED, "grpc: received message larger than max (" + sizes + ")");
     }
 
     private byte[] encoded(JsonMethod method, byte[] body) throws MalformedJson, ApiException {
@@ -218,9 +231,7 @@ public final class JsonApi implements WebCalls {
 
     private void limit(long size) throws ApiException {
         if (size > maxRequestBytes) {
-            throw new ApiException(
-                    Status.Code.RESOURCE_EXHAUSTED,
-                    "grpc: received message larger than max (" + size + " vs. " + maxRequestBytes + ")");
+            throw tooLarge(size + " vs. " + maxRequestBytes);
         }
     }
 

@@ -100,7 +100,7 @@ final class ResultJson implements AnswerBody {
                 if (out.size() >= wanted) {
                     return true;
                 }
-                EntryJson.write(out.separate(), entries.next(), result.keysOnly());
+                EntryJson.write(out.separate(), entries.next(), result.fields());
             }
             if (result.entries().size() > 0) {
                 out.close(']');

@@ -4,8 +4,8 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
+import io.understudy.gateway.caller.StreamedRequests;
 import io.understudy.gateway.server.WebRequest;
-import java.util.List;
 
 /** Every method with a stream of answers, called with messages in their encoding. */
 @FunctionalInterface
@@ -16,9 +16,9 @@ public interface StreamCalls {
      *
      * @param fullName such as {@code etcdserverpb.Watch/Watch}
      * @param http that it came by
-     * @param requests all that the client sends, in their encoding
+     * @param requests of the client, in their encoding; more may follow
      * @throws ApiException it is refused, and nothing has begun
      */
-    StreamedCall begin(String fullName, Caller caller, WebRequest http, List<byte[]> requests, StreamTaker taker)
+    StreamedCall begin(String fullName, Caller caller, WebRequest http, StreamedRequests requests, StreamTaker taker)
             throws ApiException;
 }

@@ -4,6 +4,10 @@ import io.etcd.jetcd.api.Member;
 import io.etcd.jetcd.api.MemberListResponse;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.StatusResponse;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdErrors;
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.etcd.StorageStatus;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.replica.ReplicaState;
@@ -11,10 +15,12 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.net.URI;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -22,11 +28,14 @@ import org.jspecify.annotations.Nullable;
 public final class MemberAnswers {
 
     private final String name;
-    private final String version;
+    private final String build;
+    private final Supplier<EtcdVersion> version;
     private final MemberSettings settings;
     private final Supplier<@Nullable ReplicaState> replica;
     private final Supplier<@Nullable ClusterId> cluster;
     private final Supplier<@Nullable MemberId> leader;
+    private final LongSupplier revision;
+    private final Supplier<@Nullable StatusResponse> source;
     private final ResponseHeaders headers;
     private final Function<String, MemberId> ids;
 
@@ -34,42 +43,60 @@ public final class MemberAnswers {
      * Asks the suppliers for each answer.
      *
      * @param name of this gateway
-     * @param version that this gateway reports: other gateways know it by that
+     * @param build version of this build
+     * @param version of etcd whose API is served; {@link EtcdVersion#UNKNOWN} until the source reported it
      * @param cluster the source's, null while nobody knows
      * @param leader the source's, null while there is none that is known of
+     * @param revision the greatest that the source has reported, 0 before the first
+     * @param source status of one of its members, null if none is known
      * @param ids of gateways, by name
      */
     public MemberAnswers(
             String name,
-            String version,
+            String build,
+            Supplier<EtcdVersion> version,
             MemberSettings settings,
             Supplier<@Nullable ReplicaState> replica,
             Supplier<@Nullable ClusterId> cluster,
             Supplier<@Nullable MemberId> leader,
+            LongSupplier revision,
+            Supplier<@Nullable StatusResponse> source,
             ResponseHeaders headers,
             Function<String, MemberId> ids) {
         this.name = name;
+        this.build = build;
         this.version = version;
         this.settings = settings;
         this.replica = replica;
         this.cluster = cluster;
         this.leader = leader;
+        this.revision = revision;
+        this.source = source;
         this.headers = headers;
         this.ids = ids;
     }
 
     /**
-     * That of a learner whose database is the replica.
+     * That of a learner, with version, database and alarms of the source; its database is the replica while no member of
+     * the source reports its own.
      *
      * @throws ApiException nothing is known of the source yet
      */
     public StatusResponse status() throws ApiException {
+        EtcdVersion served = version.get();
+        if (served.equals(EtcdVersion.UNKNOWN)) {
+            throw ApiException.notReady();
+        }
         ReplicaState state = replica.get();
         ResponseHeader header = header(state);
+        if (header.getRevision() == 0) {
+            // Clients such as compactors take the revision from here.
+            throw ApiException.notReady();
+        }
         long bytes = state == null ? 0 : state.bytes();
         StatusResponse.Builder status = StatusResponse.newBuilder()
                 .setHeader(header)
-                .setVersion(version)
+                .setVersion(served.ofGateway().toString())
                 .setDbSize(bytes)
                 .setDbSizeInUse(bytes)
                 .setRaftTerm(header.getRaftTerm())
@@ -80,7 +107,38 @@ public final class MemberAnswers {
         } else {
             status.setLeader(led.value());
         }
+        StatusResponse known = source.get();
+        if (known != null) {
+            // Unknown fields are those since etcd 3.6: storageVersion, dbSizeQuota, downgradeInfo.
+            status.setDbSize(known.getDbSize())
+                    .setDbSizeInUse(known.getDbSizeInUse())
+                    .setUnknownFields(known.getUnknownFields());
+            known.getErrorsList().stream()
+                    .filter(error -> EtcdErrors.error(error) != EtcdError.NO_LEADER)
+                    .forEach(status::addErrors);
+        }
         return status.build();
+    }
+
+    /** The fields of {@code /version}: etcd's, without suffix, and that of this build; none until the source is known. */
+    public Map<String, String> versions() {
+        EtcdVersion served = version.get();
+        if (served.equals(EtcdVersion.UNKNOWN)) {
+            return Map.of();
+        }
+        EtcdVersion reported = served.ofGateway();
+        StatusResponse known = source.get();
+        StorageStatus storage = known == null ? null : StorageStatus.of(known);
+        Map<String, String> versions = new LinkedHashMap<>();
+        versions.put("etcdserver", reported.numbers());
+        versions.put(
+                "etcdcluster",
+                storage == null || storage.downgradeTo().isEmpty() ? reported.ofCluster() : storage.downgradeTo());
+        if (storage != null && !storage.version().isEmpty()) {
+            versions.put("storage", storage.version());
+        }
+        versions.put("understudy", build);
+        return versions;
     }
 
     /**
@@ -108,6 +166,6 @@ public final class MemberAnswers {
         if (known == null) {
             throw ApiException.notReady();
         }
-        return headers.of(known, Revision.ZERO);
+        return headers.of(known, new Revision(revision.getAsLong()));
     }
 }

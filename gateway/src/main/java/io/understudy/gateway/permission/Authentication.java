@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,9 @@ final class Authentication implements AutoCloseable {
     private final AtomicReference<@Nullable CompletableFuture<Void>> underWay = new AtomicReference<>();
     private volatile State state = State.UNKNOWN;
     private volatile long askedNanos;
+    /** Switches known for certain; what was asked before the last one may be out of date. */
+    private final AtomicInteger switches = new AtomicInteger();
+
     private volatile @Nullable ScheduledFuture<?> timer;
 
     /** {@code question} is whether it is enabled; its answer fails if nobody can tell. */
@@ -66,6 +70,7 @@ final class Authentication implements AutoCloseable {
             }
         }
         askedNanos = System.nanoTime();
+        int before = switches.get();
         CompletableFuture<Boolean> answer;
         try {
             answer = question.get();
@@ -73,9 +78,9 @@ final class Authentication implements AutoCloseable {
             answer = CompletableFuture.failedFuture(e);
         }
         var unused = answer.handle((enabled, failure) -> {
-            if (failure == null) {
+            if (failure == null && before == switches.get()) {
                 told(enabled ? State.ON : State.OFF);
-            } else {
+            } else if (failure != null) {
                 LOG.atDebug()
                         .addKeyValue("cause", failure.toString())
                         .log("authentication state of the source unknown");
@@ -84,6 +89,13 @@ final class Authentication implements AutoCloseable {
             return round.complete(null);
         });
         return round;
+    }
+
+    /** It was switched: a member that lags would still report the former state. */
+    void switched(boolean enabled) {
+        switches.incrementAndGet();
+        askedNanos = System.nanoTime();
+        told(enabled ? State.ON : State.OFF);
     }
 
     private void told(State now) {

@@ -97,6 +97,11 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
         return authentication.ask();
     }
 
+    /** The source has enabled or disabled authentication. */
+    public void switched(boolean enabled) {
+        authentication.switched(enabled);
+    }
+
     @Override
     public boolean areRechecked() {
         return watchRecheck && isEnforced();

@@ -1,10 +1,10 @@
 package io.understudy.gateway.permission;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.HashKVRequest;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.RangeRequest;
-import io.etcd.jetcd.api.StatusRequest;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientInterceptors;
@@ -38,6 +38,7 @@ import java.util.function.Function;
  * Asks the source itself, with the client's own token: by a serializable range over what the client wants to read, which
  * etcd answers only once it has found that the token may read it ({@code v3_server.go}, {@code doSerialize}). It asks for a
  * revision that will never be, so that what is permitted is answered by an error too, before anything is looked up.
+ * Likewise for the role {@code root}: voting members of every version check it before the revision of a {@code HashKV}.
  *
  * <p>Who has confirmed a read index lately is asked first, usually a learner: it has all users and roles, and neither a log
  * entry nor a voter has any part in it. One that is cut off from the others, and goes on to answer, doesn't know what was
@@ -73,8 +74,10 @@ final class SourceOracle implements Oracle<Principal.Token> {
         headers.put(TOKEN, token.value());
         if (wanted == Permission.Standing.ROOT) {
             return new Inquiry<>(
-                            MaintenanceGrpc.getStatusMethod(),
-                            StatusRequest.getDefaultInstance(),
+                            MaintenanceGrpc.getHashKVMethod(),
+                            HashKVRequest.newBuilder()
+                                    .setRevision(Long.MAX_VALUE)
+                                    .build(),
                             headers,
                             SourceOracle::verdict)
                     .begin()
@@ -153,6 +156,14 @@ final class SourceOracle implements Oracle<Principal.Token> {
                 error == EtcdError.LEARNER_NOT_SUPPORTED
                         ? Optional.empty()
                         : Optional.of(new Verdict.Refused(new ApiException(status.getCode(), text)));
+            // etcd 3.5 does not translate its errors here (v3rpc/maintenance.go).
+            case UNKNOWN ->
+                switch (text) {
+                    case "auth: permission denied" -> Optional.of(new Verdict.Refused(ApiException.permissionDenied()));
+                    case "auth: invalid auth token" -> Optional.of(new Verdict.Refused(ApiException.invalidToken()));
+                    case "auth: user name is empty" -> Optional.of(new Verdict.Refused(ApiException.userNameEmpty()));
+                    default -> Optional.empty();
+                };
             default -> Optional.empty();
         };
     }

@@ -4,6 +4,7 @@ import io.understudy.gateway.api.ApiException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Who tells how current the replica is, and has the {@link AsOfClock} know. For any thread. */
 interface Confirmations {
@@ -21,7 +22,8 @@ interface Confirmations {
          */
         void confirmed(long revision, long asOfNanos);
 
-        void failed();
+        /** @param fatal what to answer; null to wait for the next confirmation */
+        void failed(@Nullable ApiException fatal);
     }
 
     /** Begins to keep the clock going. */

@@ -22,8 +22,8 @@ final class Evaluations {
      */
     static final long MOST_ON_LOOP = 2_000;
 
-    /** At tens of milliseconds each, those behind these would be given up before it is their turn. */
-    private static final int MAX_WAITING = 256;
+    /** A burst of so many passes; at tens of milliseconds each, later ones would exceed the clients' deadlines. */
+    private static final int MAX_WAITING = 1_000;
 
     private final WorkerExecutor workers;
     private final Turns turns;

@@ -2,6 +2,7 @@ package io.understudy.gateway.read;
 
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.api.TxnResult;
@@ -15,6 +16,11 @@ import java.util.function.BooleanSupplier;
  * @param isLeaderLost from any thread
  */
 public record LeaderReads(Reads reads, BooleanSupplier isLeaderLost) implements Reads {
+
+    @Override
+    public EtcdVersion version() {
+        return reads.version();
+    }
 
     @Override
     public Future<Answer<RangeResult>> range(Caller caller, RangeRequest request) {

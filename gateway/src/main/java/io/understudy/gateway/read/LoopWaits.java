@@ -279,10 +279,12 @@ final class LoopWaits {
         }
 
         @Override
-        public void failed() {
+        public void failed(@Nullable ApiException fatal) {
             loop.runOnContext(told -> {
                 for (Wait wait : waits) {
-                    if (!wait.over) {
+                    if (fatal != null) {
+                        tell(wait, read -> read.failed(fatal));
+                    } else if (!wait.over) {
                         rideAgain(wait);
                     }
                 }

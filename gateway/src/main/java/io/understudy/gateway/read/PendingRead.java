@@ -314,7 +314,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     }
 
     private void succeed(Answer<R> answer) {
-        end(() -> promise.tryComplete(answer));
+        end(() -> promise.tryComplete(confirmed ? answer.asOfArrival() : answer));
     }
 
     private void fail(Throwable why) {

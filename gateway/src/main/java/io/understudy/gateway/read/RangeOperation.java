@@ -1,6 +1,7 @@
 package io.understudy.gateway.read;
 
 import io.etcd.jetcd.api.RangeRequest;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.RangeEvaluation;
 import io.understudy.gateway.api.RangeRequests;
@@ -20,8 +21,9 @@ import org.jspecify.annotations.Nullable;
  * One range.
  *
  * @param keys that it names; null for none
+ * @param version of etcd, as which it is answered
  */
-record RangeOperation(RangeRequest request, @Nullable KeyRange keys, ResponseHeaders headers)
+record RangeOperation(RangeRequest request, @Nullable KeyRange keys, ResponseHeaders headers, EtcdVersion version)
         implements Operation<RangeResult> {
 
     @Override
@@ -38,7 +40,7 @@ record RangeOperation(RangeRequest request, @Nullable KeyRange keys, ResponseHea
     public @Nullable RangeResult at(ReplicaState now, Function<Revision, @Nullable ReplicaState> past)
             throws ApiException {
         ReplicaState asked = asked(request, now, past);
-        return asked == null ? null : RangeEvaluation.range(request, new ReplicaKeys(asked), headers.of(now));
+        return asked == null ? null : RangeEvaluation.range(request, new ReplicaKeys(asked), headers.of(now), version);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.understudy.gateway.read;
 
 import io.understudy.etcd.ReadIndex;
+import io.understudy.gateway.api.ApiException;
 import io.understudy.vocabulary.ClusterId;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -271,14 +272,16 @@ final class ReadIndexRounds implements Confirmations {
     }
 
     private void failed(List<Rider> riders, Throwable why) {
-        failure = Objects.requireNonNullElse(why.getCause(), why);
+        Throwable cause = Objects.requireNonNullElse(why.getCause(), why);
+        failure = cause;
         synchronized (this) {
             long failed = rounds;
             // They need not be waited for: they are here.
             carried = 0;
             later(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS), () -> goOn(failed, State.UNDER_WAY));
         }
-        tell(riders, Rider::failed);
+        ApiException fatal = cause instanceof ApiException known ? known : null;
+        tell(riders, rider -> rider.failed(fatal));
     }
 
     /** Whatever goes wrong with one, the others are told. */

@@ -4,6 +4,7 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.TxnRequest;
 import io.grpc.Status;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
 import io.understudy.gateway.api.RangeRequests;
@@ -27,6 +28,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,6 +60,7 @@ public final class ReadPath implements Reads {
     private final Confirmations confirmations;
     private final Waits waits;
     private final Upstream source;
+    private final Supplier<EtcdVersion> version;
     private final ByteBudget heldOfSource;
     private final Evaluations evaluations;
     private final ReadMetrics metrics;
@@ -98,6 +101,7 @@ public final class ReadPath implements Reads {
         this.permissions = permissions;
         this.requestProgress = requestProgress;
         this.metrics = new ReadMetrics(registry);
+        this.version = source::version;
         this.clock = new AsOfClock(() -> revisionOr(Long.MAX_VALUE));
         this.evaluations = new Evaluations(vertx, metrics);
         if (source instanceof ReadSource.Cluster asked) {
@@ -110,12 +114,19 @@ public final class ReadPath implements Reads {
             this.source = new NoUpstream(replica);
         }
         this.waits = new Waits(vertx, confirmations, () -> revisionOr(-1), this::askProgress, settings.maxWaiting());
-        this.heldOfSource = new ByteBudget(vertx, settings.maxPassedThroughBytes(), settings.maxWaiting());
+        long mostHeld =
+                Math.min(settings.maxPassedThroughBytes(), Runtime.getRuntime().maxMemory() / 4);
+        this.heldOfSource = new ByteBudget(vertx, mostHeld, settings.maxWaiting());
         metrics.observePassedThrough(heldOfSource::held);
         metrics.observeStaleness(() -> {
             Duration staleness = staleness();
             return staleness == null ? Double.NaN : staleness.toNanos() / 1e9;
         });
+    }
+
+    @Override
+    public EtcdVersion version() {
+        return version.get();
     }
 
     /** Begins to measure staleness. */
@@ -162,24 +173,27 @@ public final class ReadPath implements Reads {
 
     @Override
     public Future<Answer<RangeResult>> range(Caller caller, RangeRequest request) {
+        EtcdVersion version = version();
         try {
-            RangeRequests.requireValid(request);
+            RangeRequests.requireValid(request, version);
         } catch (ApiException e) {
             return Future.failedFuture(e);
         }
         KeyRange keys = RangeRequests.keys(request);
-        return permitted(caller, new RangeOperation(request, keys, headers), !request.getSerializable());
+        return permitted(caller, new RangeOperation(request, keys, headers, version), !request.getSerializable());
     }
 
     @Override
     public Future<Answer<TxnResult>> txn(Caller caller, TxnRequest request) {
+        EtcdVersion version = version();
         try {
-            TxnRequests.requireValid(request);
+            TxnRequests.requireValid(request, version);
         } catch (ApiException e) {
             return Future.failedFuture(e);
         }
         List<KeyRange> keys = TxnRequests.ranges(request);
-        return permitted(caller, new TxnOperation(request, keys, headers), !TxnRequests.isSerializable(request));
+        return permitted(
+                caller, new TxnOperation(request, keys, headers, version), !TxnRequests.isSerializable(request));
     }
 
     private <R extends OpResult> Future<Answer<R>> permitted(

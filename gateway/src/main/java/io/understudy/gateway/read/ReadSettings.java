@@ -63,8 +63,9 @@ public record ReadSettings(
 
     private static final Setting<Long> MAX_PASSED_THROUGH_BYTES = Setting.bytes(
                     "reads.maxPassedThroughBytes",
-                    "Maximum encoded size of proxied responses held until clients have read them; excess reads are queued. A"
-                            + " range without a limit counts as 64 MiB until its response arrives.")
+                    "Maximum encoded size of proxied responses held until clients have read them, at most a quarter of the"
+                            + " Java heap; excess reads are queued. A range without a limit counts as 64 MiB until its"
+                            + " response arrives.")
             .defaultsTo(DEFAULTS.maxPassedThroughBytes)
             .between(1L << 20, 1L << 40);
 

@@ -1,6 +1,7 @@
 package io.understudy.gateway.read;
 
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdVersion;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.concurrent.ScheduledExecutorService;
@@ -8,6 +9,9 @@ import java.util.function.Supplier;
 
 /** Who stands behind the replica: what reads beyond it come to. */
 public sealed interface ReadSource {
+
+    /** The version of etcd as which reads are answered; {@link EtcdVersion#UNKNOWN} until a member reported it. */
+    EtcdVersion version();
 
     /**
      * A cluster whose members confirm revisions, and have what the replica doesn't hold.
@@ -21,6 +25,11 @@ public sealed interface ReadSource {
 
         public Cluster(EtcdCluster cluster, ReadIndexSource readIndexes) {
             this(() -> new ReadableCluster(cluster, 0), readIndexes, cluster.thread());
+        }
+
+        @Override
+        public EtcdVersion version() {
+            return cluster.get().cluster().view().version();
         }
     }
 
@@ -37,5 +46,12 @@ public sealed interface ReadSource {
      * @param maxClockSkew how far the clocks of here and of whoever asked the source may be apart
      * @param clock of here
      */
-    record Heartbeats(Duration maxClockSkew, InstantSource clock) implements ReadSource {}
+    record Heartbeats(Duration maxClockSkew, InstantSource clock) implements ReadSource {
+
+        /** A topic does not have the version of the mirrored cluster. */
+        @Override
+        public EtcdVersion version() {
+            return EtcdVersion.NEWEST;
+        }
+    }
 }

@@ -2,6 +2,7 @@ package io.understudy.gateway.read;
 
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.api.TxnResult;
 import io.understudy.gateway.caller.Caller;
@@ -12,6 +13,9 @@ import io.vertx.core.Future;
  * nothing has to be waited for. Fails with an {@link io.understudy.gateway.api.ApiException} only.
  */
 public interface Reads {
+
+    /** The version of etcd as which reads are answered; {@link EtcdVersion#UNKNOWN} until a member reported it. */
+    EtcdVersion version();
 
     Future<Answer<RangeResult>> range(Caller caller, RangeRequest request);
 

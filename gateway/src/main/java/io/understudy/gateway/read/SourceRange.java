@@ -3,8 +3,10 @@ package io.understudy.gateway.read;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
 import io.grpc.Status;
-import io.grpc.stub.StreamObserver;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
@@ -21,6 +23,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.Iterator;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +42,9 @@ final class SourceRange {
 
     /** Who doesn't answer within less than this has not failed: the client was in a hurry. */
     private static final long FAIR_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** Of a response that has begun: etcd has no timeout for its transfer. */
+    private static final long TRANSFER_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final EtcdCluster cluster;
     private final Context loop;
@@ -92,25 +98,53 @@ final class SourceRange {
         // A member that says nothing must leave time for another.
         long budget = candidates.hasNext() ? left / 2 : left;
         Role role = cluster.view().memberAt(endpoint).map(Member::role).orElse(Role.VOTER);
-        KVGrpc.newStub(cluster.channel(endpoint))
-                .withDeadlineAfter(budget, TimeUnit.NANOSECONDS)
-                .range(request, new StreamObserver<>() {
+        ClientCall<RangeRequest, RangeResponse> call = cluster.channel(endpoint)
+                .newCall(
+                        KVGrpc.getRangeMethod(),
+                        CallOptions.DEFAULT
+                                .withDeadlineAfter(budget + TRANSFER_NANOS, TimeUnit.NANOSECONDS)
+                                .withMaxInboundMessageSize(SourceReads.MOST_BYTES));
+        AtomicBoolean begun = new AtomicBoolean();
+        AtomicBoolean silent = new AtomicBoolean();
+        long timer = loop.owner().setTimer(Math.max(1, TimeUnit.NANOSECONDS.toMillis(budget)), late -> {
+            if (!begun.get()) {
+                silent.set(true);
+                call.cancel("no response", null);
+            }
+        });
+        call.start(
+                new ClientCall.Listener<>() {
+                    private @Nullable RangeResponse response;
+
                     @Override
-                    public void onNext(RangeResponse response) {
-                        SourceAnswer answer = SourceAnswer.of(response, Origin.of(role));
-                        loop.runOnContext(told -> answered(endpoint, answer));
+                    public void onHeaders(Metadata headers) {
+                        begun.set(true);
                     }
 
                     @Override
-                    public void onError(Throwable failure) {
-                        loop.runOnContext(told -> failed(endpoint, Status.fromThrowable(failure), budget));
+                    public void onMessage(RangeResponse message) {
+                        response = message;
                     }
 
                     @Override
-                    public void onCompleted() {
-                        // A unary call has had its one answer.
+                    public void onClose(Status status, Metadata trailers) {
+                        RangeResponse whole = response;
+                        SourceAnswer answer =
+                                status.isOk() && whole != null ? SourceAnswer.of(whole, Origin.of(role)) : null;
+                        loop.runOnContext(ended -> {
+                            loop.owner().cancelTimer(timer);
+                            if (answer != null) {
+                                answered(endpoint, answer);
+                            } else {
+                                failed(endpoint, silent.get() ? Status.DEADLINE_EXCEEDED : status, budget);
+                            }
+                        });
                     }
-                });
+                },
+                new Metadata());
+        call.request(2);
+        call.sendMessage(request);
+        call.halfClose();
     }
 
     private void answered(Endpoint endpoint, SourceAnswer answer) {

@@ -8,8 +8,10 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.EtcdFailure;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Entries;
+import io.understudy.gateway.api.RangeRequests;
 import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.TxnPath;
@@ -35,7 +37,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A range is one range at the source. A transaction, which a learner refuses, is made of many, all pinned to one
  * revision: what is compared, then what is on the path chosen by that. How many are under way at a time is bounded here, an
- * answer's size by what the connections to the source accept, 64 MiB, and what answers take in all by a {@link ByteBudget}.
+ * answer's size by {@link #MOST_BYTES}, and what answers take in all by a {@link ByteBudget}.
  */
 final class SourceReads implements Upstream {
 
@@ -44,8 +46,8 @@ final class SourceReads implements Upstream {
     /** A transaction begins so often in all, if compaction takes what it has pinned. */
     private static final int MOST_PINS = 3;
 
-    /** Of a message on the connections to the source. */
-    private static final long MOST_BYTES = 64L << 20;
+    /** Of one response, which takes several times its bytes while it is decoded. */
+    static final int MOST_BYTES = (int) Math.min(64L << 20, Runtime.getRuntime().maxMemory() / 8);
 
     private static final long ENTRY_BYTES = 3L << 19;
 
@@ -235,8 +237,13 @@ final class SourceReads implements Upstream {
         return headers.of(answer.cluster(), new Revision(answer.revision()));
     }
 
-    private static RangeResult result(RangeRequest request, SourceAnswer answer, ResponseHeader header) {
+    private RangeResult result(RangeRequest request, SourceAnswer answer, ResponseHeader header) {
+        EtcdVersion version = source.get().cluster().view().version();
         return new RangeResult(
-                header, Entries.of(answer.entries()), request.getKeysOnly(), answer.more(), answer.count());
+                header,
+                Entries.of(answer.entries()),
+                RangeRequests.fields(request, version),
+                answer.more(),
+                answer.count());
     }
 }

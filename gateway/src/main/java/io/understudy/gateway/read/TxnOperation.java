@@ -2,6 +2,7 @@ package io.understudy.gateway.read;
 
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.api.RangeEvaluation;
@@ -27,8 +28,10 @@ import org.jspecify.annotations.Nullable;
  * A transaction that writes nothing.
  *
  * @param keys all that it names, in whatever branch
+ * @param version of etcd, as which it is answered
  */
-record TxnOperation(TxnRequest request, List<KeyRange> keys, ResponseHeaders headers) implements Operation<TxnResult> {
+record TxnOperation(TxnRequest request, List<KeyRange> keys, ResponseHeaders headers, EtcdVersion version)
+        implements Operation<TxnResult> {
 
     /** Of all its parts, that are asked about together. */
     private static final int PERMISSIONS_AT_A_TIME = 8;
@@ -71,7 +74,7 @@ record TxnOperation(TxnRequest request, List<KeyRange> keys, ResponseHeaders hea
             if (asked == null || range.getRevision() == TxnPath.LATEST_UNLESS_COMPACTED) {
                 return null;
             }
-            results.add(RangeEvaluation.range(range, new ReplicaKeys(asked), headers.of(now)));
+            results.add(RangeEvaluation.range(range, new ReplicaKeys(asked), headers.of(now), version));
         }
         return path.result(results, headers.of(now));
     }

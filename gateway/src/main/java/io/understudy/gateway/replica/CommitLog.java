@@ -1,8 +1,6 @@
 package io.understudy.gateway.replica;
 
-import io.understudy.vocabulary.Revision;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -89,32 +87,6 @@ public final class CommitLog {
     }
 
     /**
-     * What comes again has to be what came before.
-     *
-     * @param after up to there it was compared already
-     * @param changes of the commit at {@code upTo}; none if nothing happened up to there
-     * @return that commit as it came before; null if it didn't, or there is none
-     */
-    @Nullable LoggedCommit requireSame(Revision after, Revision upTo, List<Entry> changes) {
-        if (upTo.value() <= from) {
-            return null;
-        }
-        LoggedCommit known = after(Math.max(after.value(), from));
-        LoggedCommit expected = known == null || known.revision().isAfter(upTo) ? null : known;
-        boolean comesAgain = !changes.isEmpty() && upTo.value() <= head;
-        boolean same = expected == null
-                ? !comesAgain
-                : comesAgain
-                        && expected.revision().equals(upTo)
-                        && expected.changes().equals(changes);
-        if (!same) {
-            throw new ReplicaDivergedException("source history changed: commits up to revision " + upTo
-                    + " differ from those read before; restart the gateway if the source was restored");
-        }
-        return expected;
-    }
-
-    /**
      * Begins, or begins anew: commits after that revision follow, and none from before is held. For the writing thread.
      *
      * @throws IllegalArgumentException if it has forgotten that revision already: whoever reads meanwhile would take what
@@ -184,24 +156,6 @@ public final class CommitLog {
         while (size > 1 && (size > maxCommits || bytes > maxBytes)) {
             forget(commits.firstKey());
         }
-    }
-
-    /**
-     * Goes on with what another holds, as far as it isn't too old, and begins anew where that begins later than this ends.
-     * Readers find all of it at once. Where both hold commits, they are the other's from now on, and states before older
-     * ones are let go. For the writing thread, which is through with the other.
-     */
-    void goOnWith(CommitLog other) {
-        if (head < other.from) {
-            from = other.from;
-            commits.clear();
-        } else {
-            forgetPrevious();
-        }
-        commits.putAll(other.commits.tailMap(from, false));
-        commits.tailMap(other.from, false).keySet().retainAll(other.commits.keySet());
-        recount();
-        head = Math.max(head, other.head);
     }
 
     /** Holds no state any more: how keys stood before is not known, except to whoever reads now. For the writing thread. */

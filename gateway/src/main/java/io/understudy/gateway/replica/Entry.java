@@ -74,11 +74,6 @@ public final class Entry {
         return new Entry(wire);
     }
 
-    /** Bytes of the encoding, as it goes into an answer. */
-    public int wireSize() {
-        return wire.length;
-    }
-
     /** The encoding itself; never to be changed. */
     public byte[] wire() {
         return wire;
@@ -94,14 +89,25 @@ public final class Entry {
 
     /** Where in {@link #wire} the value's field ends; its start when the value is empty. */
     public int valueFieldEnd() {
-        int start = seek(VALUE);
+        return endOfValue(seek(VALUE));
+    }
+
+    private int endOfValue(int start) {
         return isField(start, VALUE) ? fieldEnd(start) : start;
     }
 
-    /** Bytes of the encoding with the value left out. */
-    public int wireSizeWithoutValue() {
+    /** Bytes of the encoding, as it goes into an answer. */
+    public int wireSize() {
+        return wire.length;
+    }
+
+    /** Bytes of the encoding with these fields only. */
+    public int wireSize(EntryFields fields) {
+        if (fields == EntryFields.ALL) {
+            return wire.length;
+        }
         int start = seek(VALUE);
-        return isField(start, VALUE) ? wire.length - (fieldEnd(start) - start) : wire.length;
+        return start + (fields == EntryFields.WITHOUT_VALUE ? wire.length - endOfValue(start) : 0);
     }
 
     public ByteString key() {

@@ -30,12 +30,6 @@ final class MeteredConsumer implements FeedConsumer {
     }
 
     @Override
-    public void historyFollows(Revision upTo) {
-        heardOfSnapshot();
-        next.historyFollows(upTo);
-    }
-
-    @Override
     public void historyRecognised() {
         next.historyRecognised();
     }

@@ -54,11 +54,6 @@ final class RecognisedConsumer implements FeedConsumer {
     }
 
     @Override
-    public void historyFollows(Revision upTo) {
-        replica.historyFollows(upTo);
-    }
-
-    @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
         replica.snapshotStarted(cluster, revision);
     }

@@ -2,7 +2,6 @@ package io.understudy.gateway.replica;
 
 import com.google.protobuf.ByteString;
 import io.understudy.feed.FeedConsumer;
-import io.understudy.feed.FeedKind;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
@@ -12,7 +11,6 @@ import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Instant;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -30,8 +28,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Invariant R1: a published state equals the source at its revision, over the range.
  *
- * <p>Invariant R2: published revisions never decrease, and an older snapshot stays unpublished until its history is
- * replayed.
+ * <p>Invariant R2: published revisions never decrease.
  *
  * <p>Invariant R3: a state is published only after a whole commit or a complete snapshot, and no read is served before
  * the first.
@@ -52,14 +49,10 @@ public final class Replica implements FeedConsumer {
     private final AtomicLong generation = new AtomicLong();
     private final CommitLog log = new CommitLog();
     private final AtomicLong compacted = new AtomicLong();
-    /** Up to which history follows the snapshot that starts next. */
-    private Revision historyUpTo = Revision.ZERO;
-
-    /** Where the snapshot on its way leads to, with the history after it. */
-    private Revision present = Revision.ZERO;
-
     private @Nullable SnapshotMerge merge;
-    private @Nullable Replay replay;
+    /** About the heap that the snapshot under way takes, if it exceeded the limit; 0 otherwise. Of the writing thread. */
+    private long exceeding;
+
     private volatile @Nullable ClusterId cluster;
     /** When it was dropped, or last tried to be built anew. */
     private long droppedNanos;
@@ -72,10 +65,6 @@ public final class Replica implements FeedConsumer {
     private boolean served;
     /** Whether what was dropped differed from the source. Of the writing thread. */
     private boolean doubted;
-    /** Whether it took more memory than it may, lately: with the past that would be so again. Of the writing thread. */
-    private boolean oversized;
-    /** Whether the past was compacted while it was followed. Of the writing thread. */
-    private boolean overtaken;
 
     private volatile @Nullable Revision revision;
     private volatile Condition condition = new Condition.Loading();
@@ -127,7 +116,7 @@ public final class Replica implements FeedConsumer {
 
     /**
      * The commits that were followed, with a state or without, as far back as the window reaches. It goes on without a hole
-     * when the replica is dropped, and after a resynchronisation if history allows.
+     * when the replica is dropped, and begins again after a snapshot.
      */
     public CommitLog log() {
         return log;
@@ -177,26 +166,12 @@ public final class Replica implements FeedConsumer {
         return doubted;
     }
 
-    /**
-     * For the writing thread: what the next feed shall tell. The past may have been larger than the present is, or be
-     * compacted before it is told; where it was, only the present is asked for.
-     */
-    FeedKind wanted() {
-        return oversized || overtaken ? FeedKind.STATE : FeedKind.RECENT;
-    }
-
-    /** For the writing thread: the feed ended, since commits that come next were compacted. */
-    void missed() {
-        overtaken |= replay != null;
-    }
-
     /** For the writing thread: whether a new feed shall be opened, for a snapshot to build the replica from. */
     boolean isSnapshotDue() {
         String reason = rebuildWanted.get();
         if (reason != null) {
             drop(reason);
             doubted = true;
-            oversized = false;
             rebuildWanted.set(null);
             return true;
         }
@@ -217,18 +192,14 @@ public final class Replica implements FeedConsumer {
     void moved(SourceMove move) {
         Revision reached = revision;
         boolean back = goesBack(move);
-        boolean whole = merge == null && replay == null && !doubted && endsAt(move);
+        boolean whole = merge == null && !doubted && endsAt(move);
         long seen = newest(move).value();
         merge = null;
-        replay = null;
         window = null;
         cluster = null;
         position = null;
-        historyUpTo = Revision.ZERO;
         doubted = false;
         rebuildWanted.set(null);
-        // A snapshot of the past could be older than the move.
-        overtaken = true;
         if (reached != null) {
             Condition.Dropped why = new Condition.Dropped("primary moved");
             condition = why;
@@ -279,30 +250,23 @@ public final class Replica implements FeedConsumer {
     }
 
     @Override
-    public void historyFollows(Revision upTo) {
-        historyUpTo = upTo;
-    }
-
-    @Override
     public void snapshotStarted(ClusterId source, Revision at) {
         requireSameCluster(source);
-        present = historyUpTo.isAfter(at) ? historyUpTo : at;
-        historyUpTo = Revision.ZERO;
         Revision reached = revision;
-        if (reached != null && present.isBefore(reached)) {
-            throw new ReplicaDivergedException(
-                    "snapshot at revision " + present + " is older than the replica at revision " + reached
-                            + ": the source lost commits, or a lagging member responded");
+        if (reached != null && at.isBefore(reached)) {
+            throw new ReplicaDivergedException("snapshot at revision " + at + " is older than the replica at revision "
+                    + reached + ": the source lost commits, or a lagging member responded");
         }
         cluster = source;
-        replay = null;
-        ReplicaState past = at(at);
-        merge = new SnapshotMerge(range, source, at, past == null ? state() : past);
+        merge = new SnapshotMerge(range, source, at, state());
+        exceeding = 0;
     }
 
     @Override
     public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
         if (isGivenUp()) {
+            entries.forEach(entry ->
+                    exceeding += Heap.ofEntries(Totals.of(Entry.of(entry).wire())));
             return;
         }
         running().page(covered, entries);
@@ -311,15 +275,22 @@ public final class Replica implements FeedConsumer {
 
     @Override
     public void snapshotCompleted(Position position) {
-        if (isGivenUp()) {
-            replay = new Replay(position.revision(), present, null, 0);
-        } else {
-            SnapshotMerge complete = running();
-            Window built = new Window(complete.complete(position));
-            replay = new Replay(position.revision(), present, built, complete.heapBytes());
+        if (!isGivenUp()) {
+            window = new Window(running().complete(position));
+            doubted = false;
+            served = true;
+            generation.incrementAndGet();
+        }
+        if (exceeding > 0) {
+            String reason = "snapshot needs about " + exceeding + " bytes; allowed: " + settings.maxBytes()
+                    + " bytes (replica.maxBytes); the default needs a heap of " + ReplicaSettings.heapFor(exceeding);
+            condition = new Condition.Dropped(reason);
+            LOG.atWarn().addKeyValue("cause", reason).log("replica does not fit");
         }
         merge = null;
-        replayed(position);
+        log.begin(position.revision().value());
+        told(position);
+        requireRoom();
     }
 
     @Override
@@ -333,42 +304,22 @@ public final class Replica implements FeedConsumer {
             requireInside(change.key(), commit.revision());
         }
         List<Entry> changes = LoggedCommit.entriesOf(commit);
-        Replay coming = replay;
-        if (coming == null) {
-            append(window, log, commit.revision(), changes);
-            told(position);
-            requireRoom();
-        } else {
-            LoggedCommit known = requireSame(reached, commit.revision(), changes);
-            // Held once, though there are two logs for now.
-            append(coming.window(), coming.log(), commit.revision(), known == null ? changes : known.changes());
-            requireRoom();
-            replayed(position);
-        }
+        append(commit.revision(), changes);
+        told(position);
+        requireRoom();
     }
 
     @Override
     public void progress(Position position) {
         Revision reached = requireTail(position);
-        if (!position.revision().isAfter(reached)) {
-            return;
-        }
-        Replay coming = replay;
-        if (coming == null) {
+        if (position.revision().isAfter(reached)) {
             told(position);
-        } else {
-            LoggedCommit none = requireSame(reached, position.revision(), List.of());
-            if (none != null) {
-                throw new IllegalStateException("unexpected commit: " + none.revision());
-            }
-            replayed(position);
         }
     }
 
     @Override
     public void asOf(Instant time) {
-        Replay coming = replay;
-        Revision reached = coming == null ? revision : coming.reached();
+        Revision reached = revision;
         if (reached != null && merge == null) {
             listener.asOf(reached, time);
         }
@@ -379,9 +330,10 @@ public final class Replica implements FeedConsumer {
         return rebuildWanted.get() == null ? window : null;
     }
 
-    private void append(@Nullable Window states, CommitLog commits, Revision at, List<Entry> changes) {
+    private void append(Revision at, List<Entry> changes) {
+        Window states = window;
         if (states == null) {
-            commits.add(new LoggedCommit(at, changes, null));
+            log.add(new LoggedCommit(at, changes, null));
             return;
         }
         Edits edits = Edits.of(changes);
@@ -389,34 +341,7 @@ public final class Replica implements FeedConsumer {
         // In this order: whoever was told of a commit finds its state.
         states.add(
                 new ReplicaState(before.cluster(), at, range, before.entries().apply(edits)));
-        commits.add(LoggedCommit.onto(before, at, changes, edits.replacedBytes()));
-    }
-
-    /** What was followed out of sight has come so far; once that is the present, it is what is held. */
-    private void replayed(Position at) {
-        Replay coming = Objects.requireNonNull(replay);
-        coming.log().advance(at.revision().value());
-        if (!coming.isDone()) {
-            return;
-        }
-        replay = null;
-        overtaken = false;
-        Window built = coming.window();
-        boolean mistrusted = doubted;
-        if (built != null) {
-            built.advance(at.revision());
-            doubted = false;
-            served = true;
-            window = built;
-            generation.incrementAndGet();
-        }
-        if (mistrusted) {
-            // It may have missed commits.
-            log.forget(coming.log().from());
-        }
-        log.goOnWith(coming.log());
-        told(at);
-        requireRoom();
+        log.add(LoggedCommit.onto(before, at, changes, edits.replacedBytes()));
     }
 
     private void told(Position at) {
@@ -435,45 +360,25 @@ public final class Replica implements FeedConsumer {
         }
     }
 
-    /** Returns the commit as it came before; null if it didn't, there is none, or what came before doesn't count. */
-    private @Nullable LoggedCommit requireSame(Revision after, Revision upTo, List<Entry> changes) {
-        // What is known to be wrong may be so because commits were missed.
-        return doubted ? null : log.requireSame(after, upTo, changes);
-    }
-
     /** The past gives way first; if that isn't enough, all states go. */
     private void requireRoom() {
         Window held = window;
-        Replay coming = replay;
         SnapshotMerge running = merge;
-        long states = (held == null ? 0 : held.latest().heapBytes())
-                + (running == null ? 0 : running.heapBytes())
-                + (coming == null ? 0 : coming.stateBytes());
+        long states = (held == null ? 0 : held.latest().heapBytes()) + (running == null ? 0 : running.heapBytes());
         long room = settings.maxBytes() - states;
-        if (coming != null) {
-            keep(coming.window(), coming.log(), room);
-            room -= coming.log().bytes();
+        log.keep(settings.windowRevisions(), Math.min(settings.windowBytes(), room));
+        if (held != null) {
+            held.forget(log.from());
         }
-        keep(held, log, room);
-        boolean any = held != null || running != null || (coming != null && coming.window() != null);
-        if (any && log.bytes() > room) {
-            long bytes = settings.maxBytes() - room + log.bytes();
-            // The past alone may have been too large: the present is tried at once.
-            boolean atOnce = coming != null || (running != null && wanted() == FeedKind.RECENT);
+        if ((held != null || running != null) && log.bytes() > room) {
+            long bytes = states + log.bytes();
             drop("memory limit exceeded: " + bytes + " bytes; allowed: " + settings.maxBytes()
                     + " bytes (replica.maxBytes)");
-            oversized = true;
-            if (atOnce) {
+            if (held != null && running != null) {
+                // One state may fit where two do not.
                 droppedNanos = System.nanoTime() - settings.retryInterval().toNanos();
             }
             generation.incrementAndGet();
-        }
-    }
-
-    private void keep(@Nullable Window states, CommitLog commits, long room) {
-        commits.keep(settings.windowRevisions(), Math.min(settings.windowBytes(), room));
-        if (states != null) {
-            states.forget(commits.from());
         }
     }
 
@@ -483,14 +388,11 @@ public final class Replica implements FeedConsumer {
                 .addKeyValue("cause", reason)
                 .log("replica dropped");
         Condition.Dropped why = new Condition.Dropped(reason);
+        exceeding = merge == null ? 0 : merge.heapBytes();
         merge = null;
         window = null;
         condition = why;
         log.forgetPrevious();
-        Replay coming = replay;
-        if (coming != null) {
-            coming.drop();
-        }
         requireRoom();
         droppedNanos = System.nanoTime();
         listener.dropped(why);
@@ -498,14 +400,12 @@ public final class Replica implements FeedConsumer {
 
     /** Dropped, and not being built anew. */
     private boolean isGivenUp() {
-        Replay coming = replay;
-        return condition instanceof Condition.Dropped && merge == null && (coming == null || coming.window() == null);
+        return condition instanceof Condition.Dropped && merge == null;
     }
 
     /** How far the tail of commits has come, which may go on. */
     private Revision requireTail(Position position) {
-        Replay coming = replay;
-        Revision reached = coming == null ? revision : coming.reached();
+        Revision reached = revision;
         if (reached == null || merge != null) {
             throw new ReplicaDivergedException("commit or progress at revision " + position.revision()
                     + (reached == null ? " before the first snapshot" : " during a snapshot"));

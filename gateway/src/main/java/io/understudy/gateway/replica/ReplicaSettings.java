@@ -71,6 +71,11 @@ public record ReplicaSettings(int windowRevisions, long windowBytes, long maxByt
         return new ReplicaSettings(revisions, windowBytes, maxBytes, retryInterval);
     }
 
+    /** The heap of which a replica of so many bytes takes no more than its share. */
+    static long heapFor(long bytes) {
+        return (long) (bytes / SHARE_OF_HEAP);
+    }
+
     private static long shareOfHeap() {
         return (long) (SHARE_OF_HEAP * Runtime.getRuntime().maxMemory());
     }

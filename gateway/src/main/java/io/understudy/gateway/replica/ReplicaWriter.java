@@ -2,6 +2,7 @@ package io.understudy.gateway.replica;
 
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedSource;
 import java.time.Duration;
 import java.util.Queue;
@@ -147,7 +148,7 @@ public final class ReplicaWriter {
 
     /** Applies one feed until there is a gap. */
     private void follow() throws FeedEndedException, InterruptedException {
-        try (Feed opened = source.open(replica.range(), replica.wanted(), null)) {
+        try (Feed opened = source.open(replica.range(), FeedKind.TRANSIENT, null)) {
             feed = opened;
             while (!closing && !isMoveDue() && !replica.isSnapshotDue()) {
                 boolean moves = !pending.isEmpty();
@@ -156,7 +157,6 @@ public final class ReplicaWriter {
                 }
             }
         } catch (FeedEndedException.Gap gap) {
-            replica.missed();
             onResync.run();
             LOG.atInfo()
                     .addKeyValue("revision", gap.position().revision())

@@ -66,8 +66,8 @@ final class SnapshotMerge {
     }
 
     /**
-     * What neither was modified since the earlier of the two is the same in both: anything else means that the source has
-     * another history.
+     * What was not modified since the held state is the same in both: anything else means that the source has another
+     * history.
      */
     private Entry heldIfEqual(KeyValue entry) {
         if (entry.modRevision().isAfter(revision)) {
@@ -84,10 +84,7 @@ final class SnapshotMerge {
             heapBytes -= Heap.ofArray(found.wireSize());
             return before;
         }
-        boolean unmodified = held.revision().isAfter(revision)
-                ? before != null && before.modRevision() <= revision.value()
-                : !entry.modRevision().isAfter(held.revision());
-        if (unmodified) {
+        if (!entry.modRevision().isAfter(held.revision())) {
             throw new ReplicaDivergedException("source history changed: the snapshot at revision " + revision
                     + " has a key last modified at " + entry.modRevision() + " that differs in the replica at revision "
                     + held.revision() + "; restart the gateway if the source was restored");

@@ -8,6 +8,7 @@ import io.understudy.gateway.dashboard.Dashboard;
 import io.understudy.gateway.member.StatusReport;
 import io.understudy.gateway.page.Page;
 import io.understudy.gateway.read.Reads;
+import io.understudy.gateway.server.ConnectionLimit;
 import io.understudy.gateway.server.Loads;
 import io.understudy.gateway.server.LoopLoad;
 import io.understudy.tls.TlsServer;
@@ -47,6 +48,7 @@ public final class RestServer {
     private final Vertx vertx;
     private final HostPort listen;
     private final @Nullable TlsServer tls;
+    private final ConnectionLimit connectionLimit;
     private final Loads loads;
     private final RestApi api;
     private final StreamSource streamSource;
@@ -66,6 +68,7 @@ public final class RestServer {
             Vertx vertx,
             HostPort listen,
             @Nullable TlsServer tls,
+            ConnectionLimit connectionLimit,
             Loads loads,
             Reads reads,
             ReadPermissions permissions,
@@ -77,6 +80,7 @@ public final class RestServer {
         this.vertx = vertx;
         this.listen = listen;
         this.tls = tls;
+        this.connectionLimit = connectionLimit;
         this.loads = loads;
         this.streamSource = streamSource;
         this.permissions = permissions;
@@ -93,7 +97,8 @@ public final class RestServer {
 
     /** Listens, with one server per loop; gives the port. Fails if it can't be had. */
     public Future<Integer> listen(int loops) {
-        return vertx.deployVerticle(Loop::new, new DeploymentOptions().setInstances(loops))
+        int maxConnections = Math.max(1, connectionLimit.clients() / loops);
+        return vertx.deployVerticle(() -> new Loop(maxConnections), new DeploymentOptions().setInstances(loops))
                 .map(deployed -> {
                     if (tls != null) {
                         tls.onReload(this::replaceContext);
@@ -157,6 +162,11 @@ public final class RestServer {
 
     private final class Loop extends VerticleBase {
         private final Sessions sessions = new Sessions();
+        private final int maxConnections;
+
+        Loop(int maxConnections) {
+            this.maxConnections = maxConnections;
+        }
 
         @Override
         public Future<?> start() {
@@ -171,7 +181,14 @@ public final class RestServer {
             int port = listen.port() == 0 ? -2 : listen.port();
             return vertx.createHttpServer(options())
                     // A client that went away says so by a reset; without a handler each is logged as an error.
-                    .connectionHandler(client -> client.exceptionHandler(lost -> {}))
+                    .connectionHandler(client -> {
+                        client.exceptionHandler(lost -> {});
+                        if (sessions.count() < maxConnections) {
+                            sessions.of(client);
+                        } else {
+                            var unused = client.close();
+                        }
+                    })
                     .requestHandler(request -> api.handle(request, sessions.of(request.connection()), here, load))
                     .listen(port, listen.host())
                     .onSuccess(servers::add);

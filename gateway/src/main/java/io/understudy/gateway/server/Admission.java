@@ -37,8 +37,7 @@ public final class Admission {
             throw refusal(Refusal.RATE);
         }
         if (!lasts) {
-            boolean first = lastTurn != load.turn();
-            if (load.isLate(nowNanos, first)) {
+            if (!load.admits(lastTurn != load.turn())) {
                 throw refusal(Refusal.OVERLOAD);
             }
             lastTurn = load.turn();

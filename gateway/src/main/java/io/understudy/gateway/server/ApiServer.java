@@ -38,6 +38,9 @@ public final class ApiServer {
     /** For calls under way on a connection that is to end. */
     private static final long DISCONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** Of a connection beyond the limit. */
+    private static final long SPARE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private final Queue<NetServer> servers = new ConcurrentLinkedQueue<>();
     /** Open connections, with what ends each once its calls have ended. */
     private final Map<NetSocket, Runnable> connections = new ConcurrentHashMap<>();
@@ -46,6 +49,7 @@ public final class ApiServer {
     private final HostPort listen;
     private final @Nullable TlsServer tls;
     private final ServerLimits limits;
+    private final ConnectionLimit connectionLimit;
     private final Loads loads;
     private final Requests requests;
 
@@ -60,6 +64,7 @@ public final class ApiServer {
             HostPort listen,
             @Nullable TlsServer tls,
             ServerLimits limits,
+            ConnectionLimit connectionLimit,
             Loads loads,
             List<? extends GrpcMethod> methods,
             RequestListener listener,
@@ -69,6 +74,7 @@ public final class ApiServer {
         this.listen = listen;
         this.tls = tls;
         this.limits = limits;
+        this.connectionLimit = connectionLimit;
         this.loads = loads;
         this.requests = new Requests(methods, listener, calls, pages, limits);
     }
@@ -110,14 +116,21 @@ public final class ApiServer {
     }
 
     private void connect(ContextInternal context, NetSocket socket) {
-        if (connections.size() >= limits.maxConnections()) {
+        boolean spare = connections.size() >= connectionLimit.clients();
+        if (spare) {
             loads.metrics().closed(LoadMetrics.Closure.CONNECTIONS);
+        }
+        if (connections.size() >= connectionLimit.clients() + ConnectionLimit.SPARE) {
             socket.close();
             return;
         }
         // A client that went away says so by a reset; without a handler each is logged as an error.
         socket.exceptionHandler(lost -> {});
-        ClientConnection client = new ClientConnection(context, socket, limits, loads.of(context.nettyEventLoop()));
+        ClientConnection client =
+                new ClientConnection(context, socket, limits, loads.of(context.nettyEventLoop()), spare);
+        if (spare) {
+            var unused = client.after(SPARE_NANOS, socket::close);
+        }
         ProtocolSelector selector = new ProtocolSelector(client, requests, limits);
         socket.closeHandler(closed -> connections.remove(socket));
         // Before Vert.x's own handler, which so sees no bytes but goes on caring for the connection's end.

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class ClientConnection {
 
     private final Session session = new Session();
+    private final boolean spare;
     private final ContextInternal context;
     private final Executor loop;
     private final NetSocket socket;
@@ -31,7 +32,9 @@ final class ClientConnection {
     private @Nullable Principal peer;
     private Principal.@Nullable Token lastToken;
 
-    ClientConnection(ContextInternal context, NetSocket socket, ServerLimits limits, LoopLoad load) {
+    /** @param spare whether it is one beyond the limit, for health pages only */
+    ClientConnection(ContextInternal context, NetSocket socket, ServerLimits limits, LoopLoad load, boolean spare) {
+        this.spare = spare;
         this.context = context;
         this.loop = task -> context.runOnContext(run -> task.run());
         this.socket = socket;
@@ -39,6 +42,11 @@ final class ClientConnection {
         this.headers = new HeldBytes(limits.frames().maxHeldBytes(), load);
         this.arriving = new HeldBytes(limits.frames().maxHeldBytes(), load);
         this.admission = load.admission(() -> LoopLoad.client(peer(), socket.remoteAddress()));
+    }
+
+    /** Whether it serves health pages only. */
+    boolean isSpare() {
+        return spare;
     }
 
     /** What is kept of its requests' headers. */

@@ -38,6 +38,16 @@ interface Exchange {
         // There is one at a time.
     }
 
+    /** Whether the answer may begin before the request has ended. */
+    default boolean duplex() {
+        return false;
+    }
+
+    /** Lets the client send as many bytes more. */
+    default void consumed(int bytes) {
+        // The protocol has no windows.
+    }
+
     /** Lets the client see that the answer has no end. */
     void abort();
 }

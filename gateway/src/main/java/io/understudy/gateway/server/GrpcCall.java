@@ -6,6 +6,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
@@ -107,7 +108,7 @@ final class GrpcCall {
     }
 
     /**
-     * Answers a call of one message, as the client takes it, unless it is over. One that is longer than a message can be is
+     * Answers a call of one request, as the client takes it, unless it is over. One that is longer than a message can be is
      * refused.
      *
      * @param broken told if the message can't be produced to its end; the call has yet to be ended
@@ -126,8 +127,8 @@ final class GrpcCall {
         if (reply.read() != null) {
             trace.answered(reply.read());
         }
-        Framed message = new Framed(reply.body(), (int) length);
-        if (message.length() <= JoinedFrames.SMALL_BYTES && exchange.answerable()) {
+        AnswerBody message = length == AnswerBody.UNKNOWN ? reply.body() : new Framed(reply.body(), (int) length);
+        if (length != AnswerBody.UNKNOWN && message.length() <= JoinedFrames.SMALL_BYTES && exchange.answerable()) {
             answerWhole(reply.fields(), message, broken);
         } else {
             head(reply.fields());
@@ -135,7 +136,7 @@ final class GrpcCall {
         }
     }
 
-    private void answerWhole(List<Field> fields, Framed message, Consumer<Throwable> broken) {
+    private void answerWhole(List<Field> fields, AnswerBody message, Consumer<Throwable> broken) {
         int length = (int) message.length();
         ByteBuf bytes = Unpooled.EMPTY_BUFFER;
         try {

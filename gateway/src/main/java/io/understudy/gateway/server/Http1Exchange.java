@@ -13,14 +13,17 @@ final class Http1Exchange implements Exchange, RequestHead {
 
     private final Http1Handler handler;
     private final HttpRequest request;
+    private final String target;
     private @Nullable RequestReader reader;
     private @Nullable Runnable resume;
     private boolean requestEnded;
     private boolean answered;
 
-    Http1Exchange(Http1Handler handler, HttpRequest request) {
+    /** @param target path and query */
+    Http1Exchange(Http1Handler handler, HttpRequest request, String target) {
         this.handler = handler;
         this.request = request;
+        this.target = target;
     }
 
     void reader(RequestReader takes) {
@@ -73,7 +76,7 @@ final class Http1Exchange implements Exchange, RequestHead {
 
     @Override
     public CharSequence target() {
-        return request.uri();
+        return target;
     }
 
     @Override

@@ -30,6 +30,7 @@ import io.understudy.gateway.server.LoadMetrics.Closure;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
@@ -160,8 +161,9 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
             return;
         }
         if (part instanceof HttpRequest request) {
-            if (request.decoderResult().isFailure()) {
-                refuse(request);
+            HttpResponseStatus refusal = refusal(request);
+            if (refusal != null) {
+                refuse(refusal);
                 return;
             }
             if (HttpUtil.is100ContinueExpected(request)) {
@@ -170,7 +172,9 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
                         context().pipeline().context(HttpServerCodec.class).write(Unpooled.wrappedBuffer(CONTINUE));
                 flushSoon();
             }
-            Http1Exchange exchange = new Http1Exchange(this, request);
+            lastRequest |= client.isSpare();
+            String target = Objects.requireNonNull(HttpHeadRules.origin(request.method(), request.uri()));
+            Http1Exchange exchange = new Http1Exchange(this, request, target);
             current = exchange;
             exchange.reader(requests.web(exchange));
         }
@@ -183,11 +187,19 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private void refuse(HttpRequest request) {
+    private static @Nullable HttpResponseStatus refusal(HttpRequest request) {
+        HttpResponseStatus refusal = HttpHeadRules.refusal(request);
+        if (request.decoderResult().isSuccess()) {
+            return refusal;
+        }
+        if (request.decoderResult().cause() instanceof TooLongHttpHeaderException) {
+            return HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE;
+        }
+        return HttpResponseStatus.NOT_IMPLEMENTED.equals(refusal) ? refusal : HttpResponseStatus.BAD_REQUEST;
+    }
+
+    private void refuse(HttpResponseStatus why) {
         lastRequest = true;
-        HttpResponseStatus why = request.decoderResult().cause() instanceof TooLongHttpHeaderException
-                ? HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
-                : HttpResponseStatus.BAD_REQUEST;
         DefaultFullHttpResponse refusal = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, why, Unpooled.EMPTY_BUFFER);
         refusal.headers()
                 .set(HttpHeaderNames.CONTENT_LENGTH, 0)

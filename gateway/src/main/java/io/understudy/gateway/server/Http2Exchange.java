@@ -255,8 +255,13 @@ final class Http2Exchange implements Exchange, RequestHead {
         }
     }
 
-    /** The client may send as many bytes more. */
-    void consumed(int bytes) {
+    @Override
+    public boolean duplex() {
+        return true;
+    }
+
+    @Override
+    public void consumed(int bytes) {
         if (!closed) {
             handler.consumed(stream, bytes);
         }

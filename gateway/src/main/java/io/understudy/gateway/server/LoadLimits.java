@@ -16,8 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxInFlightPerConnection of those on one connection, 1 to 2^31-1
  * @param maxRate requests per second of one client, known by the name in its certificate, else by its address, 1 to
  *     10,000,000; as many may come at once. Null for any
- * @param maxDelay how long an event loop may take for all that it found to have arrived, 1 ms to 1 min. Once it has taken
- *     longer for half a second, what it hasn't begun by then is refused each time
+ * @param maxDelay processor time that the requests queued on an event loop may need, 1 ms to 1 min; see {@link QueueBound}
  */
 public record LoadLimits(
         int maxCalls,
@@ -52,8 +51,9 @@ public record LoadLimits(
             .between(1, 10_000_000);
     private static final Setting<Duration> MAX_DELAY = Setting.duration(
                     "limits.maxDelay",
-                    "Maximum duration of one event-loop turn. After half a second of longer turns, requests not started"
-                            + " within this time are rejected, to bound the latency of the others.")
+                    "Maximum processor time that the unary requests queued on an event loop may need, by their measured"
+                            + " service time. In a standing queue, excess requests are rejected; 128 requests and bursts of"
+                            + " 2,000 are not.")
             .defaultsTo(DEFAULTS.maxDelay)
             .between(Duration.ofMillis(1), Duration.ofMinutes(1));
 

@@ -17,7 +17,7 @@ final class LoadMetrics {
 
     /** Why a request is refused that may be welcome another time. */
     enum Refusal {
-        /** The event loop is late. */
+        /** Too many requests are queued on the event loop. */
         OVERLOAD,
         /** Too much is under way on the event loop. */
         LOOP,

@@ -5,38 +5,38 @@ import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.server.LoadMetrics.Closure;
 import io.understudy.gateway.server.LoadMetrics.Refusal;
 import io.vertx.core.net.SocketAddress;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What is under way on an event loop, and how late it is. On the loop, but for the counts.
- *
- * <p>An event loop works in turns: it takes what has arrived on all of its connections, and then looks again. As long as a
- * turn lasts, what comes meanwhile waits. Once turns have been too long for a while, only as much is taken on in each as fits:
- * so the next one comes soon, and finds requests that haven't waited for long.
- */
+/** The requests in flight and queued on one event loop. On the loop, but for the counts. */
 public final class LoopLoad {
 
     private static final long WORTH_TELLING_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final EventLoop loop;
     private final LoadLimits limits;
     private final Loads all;
     private final LoadMetrics metrics;
-    private final Lateness lateness;
+    private final QueueBound queue;
     private final Runnable turnEnds = this::turnEnds;
     private final AtomicInteger calls = new AtomicInteger();
     private final AtomicInteger inFlight = new AtomicInteger();
     private long turn;
+    private boolean inTurn;
+    private long began;
 
     LoopLoad(EventLoop loop, LoadLimits limits, Loads all, LoadMetrics metrics) {
         this.loop = loop;
         this.limits = limits;
         this.all = all;
         this.metrics = metrics;
-        this.lateness = new Lateness(limits.maxDelay().toNanos());
+        this.queue = new QueueBound(limits.maxDelay().toNanos());
     }
 
     /** What a connection may ask of it. {@code client} says whose it is, once that is needed. */
@@ -53,16 +53,22 @@ public final class LoopLoad {
 
     /** Something has arrived and is about to be worked on. */
     void reading() {
-        if (!lateness.inTurn()) {
+        if (!inTurn) {
+            inTurn = true;
             turn++;
-            lateness.turnBegins(System.nanoTime());
+            began = System.nanoTime();
             // Run when all that has arrived has been worked on.
             loop.execute(turnEnds);
         }
     }
 
     private void turnEnds() {
-        long took = lateness.turnEnds(System.nanoTime());
+        inTurn = false;
+        if (queue.isMeasured()) {
+            queue.measured(THREADS.getCurrentThreadCpuTime());
+        }
+        queue.turnEnds();
+        long took = System.nanoTime() - began;
         if (took > WORTH_TELLING_NANOS) {
             metrics.turned(took);
         }
@@ -72,9 +78,15 @@ public final class LoopLoad {
         return turn;
     }
 
-    /** Whether what begins now is better refused, for the sake of what comes after it. */
-    boolean isLate(long nowNanos, boolean firstOfConnection) {
-        return lateness.isLate(nowNanos, firstOfConnection);
+    /** Admits a unary request, or rejects it for the sake of later ones. */
+    boolean admits(boolean firstOfConnection) {
+        if (queue.rejects(firstOfConnection)) {
+            return false;
+        }
+        if (queue.serves()) {
+            queue.measure(THREADS.getCurrentThreadCpuTime());
+        }
+        return true;
     }
 
     @Nullable RateBucket rateOf(String client) {

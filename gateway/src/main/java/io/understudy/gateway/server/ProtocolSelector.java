@@ -70,7 +70,9 @@ final class ProtocolSelector extends ByteToMessageDecoder {
                 return;
             }
         }
-        if (compared == HTTP2.length) {
+        if (compared == HTTP2.length && client.isSpare()) {
+            ChannelFuture unused = ctx.close();
+        } else if (compared == HTTP2.length) {
             http2(ctx);
         }
     }

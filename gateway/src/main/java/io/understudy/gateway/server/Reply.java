@@ -8,9 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one message that answers a call, with what is told beside it.
+ * What answers a call of one request, and the metadata beside it.
  *
- * @param body its length is known
+ * @param body one message; without a known length, any number of messages behind gRPC's prefix
  * @param fields of the response's metadata
  * @param read what it was made of; null if it is no read's
  */

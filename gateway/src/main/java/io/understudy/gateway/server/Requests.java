@@ -3,6 +3,7 @@ package io.understudy.gateway.server;
 import io.grpc.Status;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http.HttpMethod;
 import io.netty.util.AsciiString;
 import io.understudy.gateway.api.ApiException;
 import java.nio.charset.StandardCharsets;
@@ -87,7 +88,17 @@ final class Requests {
 
     /** Takes on a request that is not gRPC. */
     RequestReader web(Exchange exchange) {
-        return new WebCall(exchange, calls.serve(exchange.request().target()) ? calls : pages, maxBytes);
+        String path = HttpHeadRules.path(exchange.request().target());
+        if (exchange.connection().isSpare() && calls.serve(path)) {
+            exchange.abort();
+            return new Refused();
+        }
+        if (HttpMethod.OPTIONS.asciiName().contentEquals(exchange.request().method())) {
+            // Whatever the path, as etcd's access controller does.
+            return new WebCall(
+                    exchange, path, request -> request.answer(200, "text/plain; charset=utf-8", ""), maxBytes);
+        }
+        return new WebCall(exchange, path, calls.serve(path) ? calls : pages, maxBytes);
     }
 
     private RequestReader grpc(Http2Exchange exchange, CharSequence type) {

@@ -27,15 +27,26 @@ final class WebCall implements RequestReader, WebRequest {
     private static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
     private static final byte[] NOTHING = {};
 
+    /** In every answer, as etcd has them by default ({@code embed/serve.go}). */
+    static final List<Field> CORS = List.of(
+            new Field("access-control-allow-headers", "accept, content-type, authorization"),
+            new Field("access-control-allow-methods", "POST, GET, OPTIONS, PUT, DELETE"),
+            new Field("access-control-allow-origin", "*"));
+
     private static final int FIRST_PIECE_BYTES = 1 << 10;
 
     /** JSON takes a third more than what it carries, and its names. */
     private static final int BODY_FACTOR = 2;
 
     private final Exchange exchange;
+    private final String path;
     private final WebHandler handler;
     private final long maxBytes;
     private final long arrivedNanos = System.nanoTime();
+    /** Whether the body is read while it arrives. */
+    private final boolean parts;
+
+    private @Nullable BodyReader reader;
     private byte[] body = NOTHING;
     private @Nullable ByteBuf arriving;
     private @Nullable Runnable gone;
@@ -45,14 +56,52 @@ final class WebCall implements RequestReader, WebRequest {
     private boolean lasts;
     private boolean admitted;
 
-    WebCall(Exchange exchange, WebHandler handler, long maxMessageBytes) {
+    WebCall(Exchange exchange, String path, WebHandler handler, long maxMessageBytes) {
         this.exchange = exchange;
+        this.path = path;
         this.handler = handler;
         this.maxBytes = maxMessageBytes * BODY_FACTOR;
+        this.parts = exchange.duplex() && handler instanceof WebCalls calls && calls.streamsRequests(path);
+    }
+
+    @Override
+    public boolean lastsOpen() {
+        return reader != null;
     }
 
     @Override
     public int read(ByteBuf data, boolean end) {
+        return parts ? readPart(data, end) : readAll(data, end);
+    }
+
+    private int readPart(ByteBuf data, boolean end) {
+        if (!admitted && !answered) {
+            handle();
+        }
+        if (over || reader == null) {
+            return data.readableBytes();
+        }
+        keep(reader.read(data, end));
+        return 0;
+    }
+
+    @Override
+    public void readBody(BodyReader taker) {
+        if (parts) {
+            reader = taker;
+        } else {
+            int unused = taker.read(Unpooled.wrappedBuffer(body), true);
+        }
+    }
+
+    @Override
+    public void consumed(int bytes) {
+        if (parts) {
+            exchange.consumed(bytes);
+        }
+    }
+
+    private int readAll(ByteBuf data, boolean end) {
         int bytes = data.readableBytes();
         if (answered) {
             return bytes;
@@ -86,7 +135,9 @@ final class WebCall implements RequestReader, WebRequest {
             exchange.arriving(more);
         } catch (ApiException e) {
             arriving = null;
-            if (handler instanceof WebCalls calls) {
+            if (reader != null) {
+                reader.refuse(e);
+            } else if (handler instanceof WebCalls calls) {
                 calls.refuse(this, e);
             } else {
                 answer(429, TEXT, e.text() + "\n");
@@ -96,7 +147,9 @@ final class WebCall implements RequestReader, WebRequest {
 
     private void handle() {
         try {
-            if (handler instanceof WebCalls calls) {
+            if (exchange.request().method().toString().equals("OPTIONS")) {
+                preflight();
+            } else if (handler instanceof WebCalls calls) {
                 admit(calls);
             } else {
                 // Whether all is well has to be told most of all when it isn't.
@@ -110,6 +163,13 @@ final class WebCall implements RequestReader, WebRequest {
                     .log("request failed");
             answer(500, TEXT, "Internal Server Error\n");
         }
+    }
+
+    /** Answers whatever the path, as etcd does. */
+    private void preflight() {
+        answered = true;
+        exchange.head(200, CORS, 0);
+        taken();
     }
 
     private void admit(WebCalls calls) {
@@ -150,14 +210,17 @@ final class WebCall implements RequestReader, WebRequest {
 
     @Override
     public String path() {
-        String target = exchange.request().target().toString();
-        int query = target.indexOf('?');
-        return query < 0 ? target : target.substring(0, query);
+        return path;
     }
 
     @Override
     public Map<String, List<String>> query() {
-        return new QueryStringDecoder(exchange.request().target().toString()).parameters();
+        try {
+            return new QueryStringDecoder(exchange.request().target().toString()).parameters();
+        } catch (IllegalArgumentException e) {
+            // Broken escapes; etcd ignores the parameters that have them.
+            return Map.of();
+        }
     }
 
     @Override
@@ -279,13 +342,10 @@ final class WebCall implements RequestReader, WebRequest {
     }
 
     private static List<Field> head(String contentType, List<Field> fields) {
-        Field type = new Field(CONTENT_TYPE, contentType);
-        if (fields.isEmpty()) {
-            return List.of(type);
-        }
-        List<Field> head = new ArrayList<>(fields.size() + 1);
-        head.add(type);
+        List<Field> head = new ArrayList<>(fields.size() + CORS.size() + 1);
+        head.add(new Field(CONTENT_TYPE, contentType));
         head.addAll(fields);
+        head.addAll(CORS);
         return head;
     }
 }

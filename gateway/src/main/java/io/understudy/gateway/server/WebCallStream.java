@@ -3,13 +3,15 @@ package io.understudy.gateway.server;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** A stream on a request's exchange. */
 record WebCallStream(Exchange exchange, Runnable ended) implements WebStream {
 
     @Override
     public void begin(int status, List<Field> fields) {
-        exchange.head(status, fields, -1);
+        exchange.head(
+                status, Stream.concat(fields.stream(), WebCall.CORS.stream()).toList(), -1);
     }
 
     @Override

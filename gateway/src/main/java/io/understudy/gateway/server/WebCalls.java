@@ -5,11 +5,14 @@ import io.understudy.gateway.api.ApiException;
 /** What is answered over plain HTTP with more than a page. */
 public interface WebCalls extends WebHandler {
 
-    /** Whether requests to this target, a path with or without a query, belong here. For any thread. */
-    boolean serve(CharSequence target);
+    /** Whether requests to this path belong here. For any thread. */
+    boolean serve(String path);
 
     /** Whether a stream is asked for, which goes on after its first answer. */
     boolean lasts(WebRequest request);
+
+    /** Whether requests to this path are a stream, to be read while they arrive. */
+    boolean streamsRequests(String path);
 
     /** The request is refused; its body may be missing. */
     void refuse(WebRequest request, ApiException why);

@@ -7,16 +7,19 @@ import io.understudy.metrics.ProcessMetrics;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What is served over plain HTTP beside gRPC, as etcd serves it: {@code /health}, {@code /livez}, {@code /readyz} and
  * single checks below them, {@code /version}, {@code /metrics}.
  *
- * @param version of the server; that of the cluster is the oldest whose API is served
+ * @param versions fields of {@code /version}; none while the source is unknown
  * @param metrics asked on a worker thread
  */
-public record WebPages(Vertx vertx, HealthPages health, String version, Metrics metrics) implements WebHandler {
+public record WebPages(Vertx vertx, HealthPages health, Supplier<Map<String, String>> versions, Metrics metrics)
+        implements WebHandler {
 
     private static final String JSON = "application/json";
     private static final String TEXT = "text/plain; charset=utf-8";
@@ -54,16 +57,14 @@ public record WebPages(Vertx vertx, HealthPages health, String version, Metrics 
             request.answer(405, TEXT, ONLY_GET, AnswerBody.of(HealthPages.METHOD_NOT_ALLOWED));
             return;
         }
-        // Clients read etcd's as three numbers, Patroni for one.
-        String numbers = version.replaceFirst("[+-].*", "");
-        request.answer(
-                200,
-                JSON,
-                new JsonObject()
-                        .put("etcdserver", numbers)
-                        .put("etcdcluster", numbers)
-                        .put("understudy", version)
-                        .encode());
+        Map<String, String> known = versions.get();
+        if (known.isEmpty()) {
+            request.answer(503, TEXT, "version of the source unknown\n");
+            return;
+        }
+        JsonObject page = new JsonObject();
+        known.forEach(page::put);
+        request.answer(200, JSON, page.encode());
     }
 
     /** Whatever the method, as etcd does. */

@@ -19,13 +19,20 @@ public interface WebRequest extends Carrier {
     /** Such as {@code GET}. */
     String method();
 
-    /** Without the query, as sent. */
+    /** Without the query, decoded. */
     String path();
 
     /** Parameters behind the path, decoded; in the order sent. */
     Map<String, List<String>> query();
 
+    /** All of it; nothing of a body that is read in parts. */
     byte[] body();
+
+    /** Passes the body to {@code reader}: in parts if it may stay open, else all of it. */
+    void readBody(BodyReader reader);
+
+    /** Lets the client send as many bytes more of a body that is read in parts. */
+    void consumed(int bytes);
 
     Session session();
 

@@ -10,11 +10,11 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
+import io.understudy.gateway.caller.StreamedRequests;
 import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.EventBatch.EncodedEvents;
 import io.understudy.gateway.server.WebRequest;
-import java.util.Iterator;
-import java.util.List;
+import java.util.Objects;
 
 /**
  * A stream of watchers whose responses are taken one by one, as encoded messages: for protocols that have to put them into
@@ -28,12 +28,14 @@ public final class MessageWatch implements WatchOutput, StreamedCall {
     private final StreamTaker taker;
     private final WatchLoop loop;
     private final WatchStream stream;
-    private final Iterator<byte[]> requests;
+    private final StreamedRequests requests;
+    private boolean answered = true;
+    private boolean receiving;
 
-    private MessageWatch(Watches watches, StreamTaker taker, Caller caller, WebRequest http, List<byte[]> requests)
+    private MessageWatch(Watches watches, StreamTaker taker, Caller caller, WebRequest http, StreamedRequests requests)
             throws ApiException {
         this.taker = taker;
-        this.requests = requests.iterator();
+        this.requests = requests;
         this.loop = watches.on(http.eventLoop());
         CharSequence leader = http.header(REQUIRES_LEADER);
         boolean requiresLeader = leader != null && "true".contentEquals(leader);
@@ -44,30 +46,44 @@ public final class MessageWatch implements WatchOutput, StreamedCall {
      * Begins one.
      *
      * @param http by which it came
-     * @param requests all that the client sends, encoded; its end is not that of its watchers
+     * @param requests of the client, encoded, of which more may follow; their end is not that of its watchers
      * @throws ApiException as {@link Watches#open}
      */
     public static MessageWatch open(
-            Watches watches, StreamTaker taker, Caller caller, WebRequest http, List<byte[]> requests)
+            Watches watches, StreamTaker taker, Caller caller, WebRequest http, StreamedRequests requests)
             throws ApiException {
         MessageWatch watch = new MessageWatch(watches, taker, caller, http, requests);
-        watch.next();
+        requests.onChange(watch::receive);
+        watch.receive();
         return watch;
     }
 
-    private void next() {
-        if (requests.hasNext()) {
+    /** Receives requests as long as each was answered and its answer was taken. */
+    private void receive() {
+        if (receiving) {
+            return;
+        }
+        receiving = true;
+        while (answered && !requests.isEmpty() && taker.takes()) {
+            answered = false;
             try {
-                stream.receive(WatchRequest.parseFrom(requests.next()), this::next);
+                stream.receive(WatchRequest.parseFrom(Objects.requireNonNull(requests.poll())), this::answered);
             } catch (InvalidProtocolBufferException e) {
                 throw new IllegalArgumentException("invalid watch request", e);
             }
         }
+        receiving = false;
+    }
+
+    private void answered() {
+        answered = true;
+        receive();
     }
 
     @Override
     public void takesMore() {
         stream.ready();
+        receive();
     }
 
     @Override

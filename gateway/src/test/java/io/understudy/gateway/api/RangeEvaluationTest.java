@@ -9,12 +9,18 @@ import io.etcd.jetcd.api.RangeRequest.SortOrder;
 import io.etcd.jetcd.api.RangeRequest.SortTarget;
 import io.etcd.jetcd.api.RangeResponse;
 import io.grpc.Status;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What is refused, in etcd's order and words, and the parts of answers that are easily got wrong.
@@ -46,25 +52,47 @@ final class RangeEvaluationTest {
     @Test
     void anEmptyKeyIsRefusedFirst() {
         ApiException refusal =
-                refusal(request -> request.setKey(ByteString.EMPTY).setSortTargetValue(7));
+                refusal("3.5.33", request -> request.setKey(ByteString.EMPTY).setSortTargetValue(7));
         assertThat(refusal.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
         assertThat(refusal.text()).isEqualTo("etcdserver: key is not provided");
     }
 
-    @Test
-    void anUnknownSortTargetIsRefusedAsFrom36On() {
-        ApiException refusal = refusal(request -> request.setSortTargetValue(7));
+    @ParameterizedTest
+    @ValueSource(strings = {"3.5.33", "3.6.16", "3.7.3"})
+    void anUnknownSortTargetIsRejected(String version) {
+        ApiException refusal = refusal(version, request -> request.setSortTargetValue(7));
         assertThat(refusal.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
         assertThat(refusal.text()).isEqualTo("etcdserver: invalid sort option");
     }
 
     @Test
-    void anUnknownSortOrderIsKeyOrderAsFor35() throws ApiException {
-        RangeResponse response = range("a", request -> request.setRangeEnd(ZERO)
+    void anUnknownSortOrderIsKeyOrderBefore36() throws ApiException {
+        RangeResponse response = range("3.5.33", "a", request -> request.setRangeEnd(ZERO)
                 .setSortOrderValue(7)
                 .setSortTargetValue(7)
                 .setLimit(2));
         assertThat(keys(response)).containsExactly("a", "b");
+        assertThat(refusal("3.6.0", request -> request.setSortOrderValue(7)).text())
+                .isEqualTo("etcdserver: invalid sort option");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"3.6.16,KEY,77", "3.7.3,KEY,0", "3.7.3,VALUE,77", "3.7.3+understudy,MOD,0"})
+    void keysOnlyOmitsLeasesFrom37OnUnlessSortedByValue(String version, SortTarget target, long lease)
+            throws ApiException {
+        ReplicaState leased = States.of(
+                KeyRange.all(),
+                20,
+                List.of(new KeyValue(ByteString.copyFromUtf8("a"), ZERO, new Revision(2), new Revision(12), 2, 77)));
+        RangeRequest request = RangeRequest.newBuilder()
+                .setKey(ByteString.copyFromUtf8("a"))
+                .setKeysOnly(true)
+                .setSortTarget(target)
+                .build();
+        RangeResponse response = WireForm.message(RangeEvaluation.range(
+                request, new ReplicaKeys(leased), HEADERS.of(leased), EtcdVersion.parse(version)));
+        assertThat(response.getKvs(0).getLease()).isEqualTo(lease);
+        assertThat(response.getKvs(0).getValue().isEmpty()).isTrue();
     }
 
     @Test
@@ -124,14 +152,20 @@ final class RangeEvaluationTest {
     }
 
     private static RangeResponse range(String key, UnaryOperator<RangeRequest.Builder> more) throws ApiException {
-        RangeRequest request = more.apply(RangeRequest.newBuilder().setKey(ByteString.copyFromUtf8(key)))
-                .build();
-        RangeRequests.requireValid(request);
-        return WireForm.message(RangeEvaluation.range(request, new ReplicaKeys(STATE), HEADERS.of(STATE)));
+        return range("3.7.3", key, more);
     }
 
-    private static ApiException refusal(UnaryOperator<RangeRequest.Builder> more) {
-        return catchThrowableOfType(ApiException.class, () -> range("a", more));
+    private static RangeResponse range(String version, String key, UnaryOperator<RangeRequest.Builder> more)
+            throws ApiException {
+        EtcdVersion source = EtcdVersion.parse(version);
+        RangeRequest request = more.apply(RangeRequest.newBuilder().setKey(ByteString.copyFromUtf8(key)))
+                .build();
+        RangeRequests.requireValid(request, source);
+        return WireForm.message(RangeEvaluation.range(request, new ReplicaKeys(STATE), HEADERS.of(STATE), source));
+    }
+
+    private static ApiException refusal(String version, UnaryOperator<RangeRequest.Builder> more) {
+        return catchThrowableOfType(ApiException.class, () -> range(version, "a", more));
     }
 
     private static List<String> keys(RangeResponse response) {

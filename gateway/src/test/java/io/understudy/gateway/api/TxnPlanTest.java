@@ -14,6 +14,7 @@ import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.List;
@@ -160,8 +161,11 @@ final class TxnPlanTest {
 
     @Test
     void theLimitOfOperationsIsOfWidthsAlongAPath() {
-        assertThatCode(() -> TxnRequests.requireValid(nestedWidths(64, 64))).doesNotThrowAnyException();
-        assertThat(catchThrowableOfType(ApiException.class, () -> TxnRequests.requireValid(nestedWidths(64, 65)))
+        assertThatCode(() -> TxnRequests.requireValid(nestedWidths(64, 64), EtcdVersion.NEWEST))
+                .doesNotThrowAnyException();
+        assertThat(catchThrowableOfType(
+                                ApiException.class,
+                                () -> TxnRequests.requireValid(nestedWidths(64, 65), EtcdVersion.NEWEST))
                         .text())
                 .isEqualTo("etcdserver: too many operations in txn request");
     }
@@ -190,7 +194,7 @@ final class TxnPlanTest {
         TxnPath path = new TxnPlan(request).choose(NOW);
         List<RangeResult> results = new ArrayList<>();
         for (RangeRequest range : path.ranges()) {
-            results.add(RangeEvaluation.range(range, NOW, HEADER));
+            results.add(RangeEvaluation.range(range, NOW, HEADER, EtcdVersion.NEWEST));
         }
         return WireForm.message(path.result(results, HEADER));
     }

@@ -3,6 +3,7 @@ package io.understudy.gateway.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.MessageLite;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeResponse;
@@ -13,6 +14,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.replica.EntryFields;
 import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +39,7 @@ final class WireFormTest {
 
     @Test
     void anEmptyRangeIsItsHeader() {
-        RangeResult nothing = new RangeResult(HEADER, Entries.NONE, false, false, 0);
+        RangeResult nothing = new RangeResult(HEADER, Entries.NONE, EntryFields.ALL, false, 0);
         assertThat(bytes(WireForm.of(nothing), 100)).isEqualTo(encoded(message(nothing)));
     }
 
@@ -75,6 +77,31 @@ final class WireFormTest {
         assertThat(ByteBufUtil.getBytes(all)).isEqualTo(encoded(message(large)));
     }
 
+    @Test
+    void aStreamsMessagesMergeToTheRange_andOnlyTheLastHasAHeader() throws Exception {
+        for (int i = 0; i < 300; i++) {
+            RangeResult result = range(random.nextInt(40));
+            AnswerBody body = WireForm.stream(result);
+            int wanted = 1 + random.nextInt(3_000);
+            RangeResponse.Builder merged = RangeResponse.newBuilder();
+            boolean more = true;
+            while (more) {
+                ByteBuf piece = Unpooled.buffer();
+                more = body.appendTo(piece, wanted);
+                assertThat(piece.readByte()).isZero();
+                assertThat(piece.readInt()).isEqualTo(piece.readableBytes());
+                CodedInputStream in = CodedInputStream.newInstance(ByteBufUtil.getBytes(piece));
+                assertThat(in.readTag()).isEqualTo(0x0a);
+                RangeResponse part = RangeResponse.parseFrom(in.readByteArray());
+                assertThat(in.isAtEnd()).isTrue();
+                assertThat(part.hasHeader()).isEqualTo(!more);
+                assertThat(more && part.getKvsCount() == 0).isFalse();
+                merged.mergeFrom(part);
+            }
+            assertThat(merged.build()).isEqualTo(message(result));
+        }
+    }
+
     private static byte[] bytes(AnswerBody body, int wanted) {
         ByteBuf out = Unpooled.buffer();
         while (body.appendTo(out, wanted)) {
@@ -98,7 +125,9 @@ final class WireFormTest {
                         ? HEADER
                         : HEADER.toBuilder().clearRaftTerm().build(),
                 Entries.of(found),
-                random.nextBoolean(),
+                random.nextBoolean()
+                        ? EntryFields.ALL
+                        : random.nextBoolean() ? EntryFields.WITHOUT_VALUE : EntryFields.WITHOUT_VALUE_AND_LEASE,
                 random.nextBoolean(),
                 entries == 0 ? 0 : number());
     }
@@ -139,11 +168,11 @@ final class WireFormTest {
         for (Entry entry : result.entries()) {
             response.addKvs(KeyValue.newBuilder()
                     .setKey(entry.key())
-                    .setValue(result.keysOnly() ? ByteString.EMPTY : entry.value())
+                    .setValue(result.fields() == EntryFields.ALL ? entry.value() : ByteString.EMPTY)
                     .setCreateRevision(entry.createRevision())
                     .setModRevision(entry.modRevision())
                     .setVersion(entry.version())
-                    .setLease(entry.lease()));
+                    .setLease(result.fields() == EntryFields.WITHOUT_VALUE_AND_LEASE ? 0 : entry.lease()));
         }
         return response.build();
     }

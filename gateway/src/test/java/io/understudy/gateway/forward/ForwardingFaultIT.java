@@ -25,6 +25,7 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdSettings;
@@ -121,13 +122,27 @@ final class ForwardingFaultIT {
     }
 
     @Test
-    void withoutAnyMemberWritesFailAtOnceAsWithoutALeader() {
+    void aWriteThatReachesNoMemberIsHeldUntilOneAnswersUnlessItRequiresALeader() throws Exception {
         put("nobody", "before");
         SOURCE.cluster().voters().forEach(voter -> voter.clientProxy().cut());
+        Metadata requiresLeader = new Metadata();
+        requiresLeader.put(Metadata.Key.of("hasleader", Metadata.ASCII_STRING_MARSHALLER), "true");
+        KVGrpc.KVBlockingStub strict = KVGrpc.newBlockingStub(client)
+                .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(requiresLeader));
+        // A connection may take a moment to be known as lost.
         await().atMost(PATIENCE).untilAsserted(() -> assertThatExceptionOfType(StatusRuntimeException.class)
-                .isThrownBy(() -> put("nobody", "after"))
+                .isThrownBy(() -> strict.put(request("nobody", ByteString.copyFromUtf8("strict"))))
                 .satisfies(refusal ->
                         assertThat(refusal.getStatus().getDescription()).isEqualTo("etcdserver: no leader")));
+        double before = front.elsewhere();
+        ListenableFuture<PutResponse> held =
+                KVGrpc.newFutureStub(client).put(request("nobody", ByteString.copyFromUtf8("after")));
+        // It has tried each member more than once.
+        await().atMost(PATIENCE).until(() -> front.elsewhere() > before + 6);
+        assertThat(held.isDone()).isFalse();
+        SOURCE.heal();
+        assertThat(held.get(30, TimeUnit.SECONDS).getHeader().getRevision()).isPositive();
+        assertThat(version("nobody")).isEqualTo(2);
     }
 
     @Test

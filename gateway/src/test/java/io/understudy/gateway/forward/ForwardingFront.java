@@ -24,8 +24,17 @@ import java.util.concurrent.TimeUnit;
 /** A port at which every call is forwarded, without a gateway around it; all clients share one session and its thread. */
 final class ForwardingFront implements AutoCloseable {
 
+    private static final SourceForwarding.Executed UNOBSERVED = new SourceForwarding.Executed() {
+        @Override
+        public void compacted(long revision) {}
+
+        @Override
+        public void authentication(boolean enabled) {}
+    };
+
     final Session session = new Session();
-    final ForwardMetrics metrics = new ForwardMetrics(new SimpleMeterRegistry());
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    final ForwardMetrics metrics = new ForwardMetrics(registry);
     final EtcdCluster source;
     private final ExecutorService loop = Executors.newSingleThreadExecutor();
     private final Forwarding forwarding;
@@ -33,7 +42,7 @@ final class ForwardingFront implements AutoCloseable {
 
     ForwardingFront(EtcdSettings settings, ForwardSettings forward) throws IOException {
         source = EtcdCluster.connect(settings, new SimpleMeterRegistry());
-        forwarding = new SourceForwarding(source, forward, metrics, compacted -> {}, () -> false, false);
+        forwarding = new SourceForwarding(source, forward, metrics, UNOBSERVED, () -> false, false);
         server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .executor(loop)
                 .fallbackHandlerRegistry(new HandlerRegistry() {
@@ -46,6 +55,10 @@ final class ForwardingFront implements AutoCloseable {
                 })
                 .build()
                 .start();
+    }
+
+    double elsewhere() {
+        return registry.get("understudy.gateway.forward.elsewhere").counter().count();
     }
 
     int port() {

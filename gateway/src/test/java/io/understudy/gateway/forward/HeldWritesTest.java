@@ -97,6 +97,21 @@ final class HeldWritesTest {
     }
 
     @Test
+    void whatReachedNoMemberGoesToTheNextPrimaryIfTheRoleHasMoved() {
+        Status unsent = Refusals.status(ApiException.noLeader());
+        primary = open(former);
+        PromisedAnswer before = call(held(Duration.ofSeconds(30)), PUT, Caller.NO_DEADLINE);
+        former.last.close(unsent, new Metadata());
+        assertThat(before.future().cause()).hasMessage("etcdserver: no leader");
+
+        PromisedAnswer answer = call(held(Duration.ofSeconds(30)), PUT, Caller.NO_DEADLINE);
+        primary = open(next);
+        former.last.close(unsent, new Metadata());
+        assertThat(answer.future().isComplete()).isFalse();
+        assertThat(next.methods).containsExactly(PUT);
+    }
+
+    @Test
     void aRefusalThatNoMoveExplainsIsPassedOn() {
         primary = open(former);
         PromisedAnswer answer = call(held(Duration.ofSeconds(30)), PUT, Caller.NO_DEADLINE);

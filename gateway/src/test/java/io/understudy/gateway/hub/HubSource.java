@@ -28,6 +28,11 @@ final class HubSource implements CommitHistory, PreviousEntries {
     /** Revision of a commit too large to be read with previous entries; 0 for none. */
     private long large;
 
+    /** Revision of a commit too large to be read; 0 for none. */
+    private long hole;
+    /** Revision of the first commit that the source does not serve; 0 for none. */
+    private long unreadable;
+
     private boolean knowsPrevious = true;
 
     HubSource() {
@@ -104,6 +109,16 @@ final class HubSource implements CommitHistory, PreviousEntries {
         large = revision;
     }
 
+    /** The last commit is too large to be read. */
+    synchronized void hole() {
+        hole = revision;
+    }
+
+    /** The source serves neither the last commit nor later ones. */
+    synchronized void unreadable() {
+        unreadable = revision;
+    }
+
     synchronized List<WatchEvent> events(long from) {
         return history.tailMap(from, true).values().stream()
                 .flatMap(List::stream)
@@ -119,7 +134,7 @@ final class HubSource implements CommitHistory, PreviousEntries {
             public @Nullable Step next(Duration timeout) throws CompactedException {
                 synchronized (HubSource.this) {
                     if (at + 1 < compacted) {
-                        throw new CompactedException(compacted);
+                        throw CompactedException.before(compacted);
                     }
                     Map.Entry<Long, List<WatchEvent>> found = history.higherEntry(at);
                     if (found == null) {
@@ -130,7 +145,13 @@ final class HubSource implements CommitHistory, PreviousEntries {
                         return new Step.Complete(at);
                     }
                     if (previous && found.getKey() == large) {
-                        throw new CompactedException("too large", large + 1, true);
+                        throw CompactedException.hole("too large", large + 1, true);
+                    }
+                    if (found.getKey() == hole) {
+                        throw CompactedException.hole("too large", hole + 1, false);
+                    }
+                    if (found.getKey() == unreadable) {
+                        throw CompactedException.unreadable("rejected for good");
                     }
                     at = found.getKey();
                     return new Step.Committed(commit(at, found.getValue(), previous));

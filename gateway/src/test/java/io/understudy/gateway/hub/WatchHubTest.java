@@ -224,6 +224,50 @@ final class WatchHubTest {
         assertThat(endedToo.events()).isEmpty();
     }
 
+    @Test
+    void aCommitTooLargeEndsNoWatcherBeforeItHasCommitsUpToThere() {
+        commits(50);
+        source.hole();
+        long hole = source.revision();
+        commits(3);
+        source.forget(source.revision());
+        loop.turn();
+        RecordingWatcher near = new RecordingWatcher();
+        RecordingWatcher far = new RecordingWatcher();
+        RecordingWatcher behindIt = new RecordingWatcher();
+        watch(hole - 1, near);
+        awaitThat(() -> assertThat(near.compacted()).isEqualTo(hole + 1));
+
+        watch(2, far);
+        watch(hole + 1, behindIt);
+
+        awaitThat(() -> {
+            assertThat(far.compacted()).isEqualTo(hole + 1);
+            assertThat(behindIt.events()).hasSize(3);
+        });
+        assertThat(far.events()).hasSize((int) hole - 2);
+    }
+
+    @Test
+    void watchersThatNeedWhatTheSourceDoesNotServeEndAsCompacted() {
+        commits(10);
+        source.unreadable();
+        long served = source.revision() - 1;
+        commits(3);
+        source.forget(source.revision());
+        loop.turn();
+        RecordingWatcher ended = new RecordingWatcher();
+        RecordingWatcher live = new RecordingWatcher();
+        watch(2, ended);
+        watch(0, live);
+
+        awaitThat(() -> assertThat(ended.compacted()).isEqualTo(source.revision() + 1));
+
+        assertThat(ended.events()).hasSize((int) served - 1);
+        commits(1);
+        awaitThat(() -> assertThat(live.events()).hasSize(1));
+    }
+
     private void awaitThat(Runnable assertions) {
         await().atMost(Duration.ofSeconds(30))
                 .pollInterval(Duration.ofMillis(1))

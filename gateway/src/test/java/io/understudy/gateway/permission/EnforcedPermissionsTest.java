@@ -176,6 +176,23 @@ final class EnforcedPermissionsTest {
     }
 
     @Test
+    void aSwitchThatIsKnownOutlivesTheAnswerOfAMemberThatLags() throws Exception {
+        enabled = CompletableFuture.completedFuture(true);
+        permissions.start();
+        assertThat(failure(Principal.ANONYMOUS, read("script")).text())
+                .isEqualTo(ApiException.userNameEmpty().text());
+        CompletableFuture<Boolean> lagging = new CompletableFuture<>();
+        enabled = lagging;
+        CompletableFuture<Void> asked = permissions.refresh();
+
+        permissions.switched(false);
+        lagging.complete(true);
+
+        asked.get(5, TimeUnit.SECONDS);
+        check(Principal.ANONYMOUS, read("script"));
+    }
+
+    @Test
     void whoHasNoNameOrNoneThatIsKnownIsRefusedAsByEtcd() throws Exception {
         permissions.start();
         assertThat(failure(Principal.ANONYMOUS, read("script")).text()).isEqualTo("etcdserver: user name is empty");

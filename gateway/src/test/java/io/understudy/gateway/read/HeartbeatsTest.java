@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -118,7 +119,7 @@ final class HeartbeatsTest {
         }
 
         @Override
-        public void failed() {
+        public void failed(@Nullable ApiException fatal) {
             told.add("failed");
         }
     }

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.ReadIndex;
+import io.understudy.gateway.api.ApiException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
@@ -22,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -122,6 +124,19 @@ final class ReadIndexRoundsTest {
         await().atMost(PATIENCE).until(() -> answered.get() == threads * reads);
         assertThat(violations).as("seed %d", seed).isEmpty();
         assertThat(sent).hasSizeLessThan(threads * reads);
+    }
+
+    @Test
+    void readersAreAnsweredWhenNoLaterRoundWouldBeConfirmed() {
+        ReadIndexRounds rounds = rounds(this::toldByTheTest);
+        Refused refused = new Refused(new CompletableFuture<>());
+        rounds.join(refused);
+
+        sent.get(0).completeExceptionally(ApiException.userNameEmpty());
+
+        assertThat(refused.why())
+                .succeedsWithin(PATIENCE)
+                .isEqualTo(ApiException.userNameEmpty().text());
     }
 
     @Test
@@ -245,7 +260,20 @@ final class ReadIndexRoundsTest {
         }
 
         @Override
-        public void failed() {}
+        public void failed(@Nullable ApiException fatal) {}
+    }
+
+    private record Refused(CompletableFuture<String> why) implements Confirmations.Rider {
+        @Override
+        public void sent() {}
+
+        @Override
+        public void confirmed(long revision, long asOfNanos) {}
+
+        @Override
+        public void failed(@Nullable ApiException fatal) {
+            why.complete(fatal == null ? "" : fatal.text());
+        }
     }
 
     private static final class Untellable implements Confirmations.Rider {
@@ -260,7 +288,7 @@ final class ReadIndexRoundsTest {
         }
 
         @Override
-        public void failed() {
+        public void failed(@Nullable ApiException fatal) {
             throw new IllegalStateException("as the test wants");
         }
     }
@@ -280,6 +308,6 @@ final class ReadIndexRoundsTest {
         }
 
         @Override
-        public void failed() {}
+        public void failed(@Nullable ApiException fatal) {}
     }
 }

@@ -47,6 +47,12 @@ final class EntryTest {
         parts.write(entry.wire(), entry.valueFieldEnd(), entry.wireSize() - entry.valueFieldEnd());
         assertThat(parts.toByteArray())
                 .isEqualTo(Keys.message(given).toBuilder().clearValue().build().toByteArray())
-                .hasSize(entry.wireSizeWithoutValue());
+                .hasSize(entry.wireSize(EntryFields.WITHOUT_VALUE));
+        assertThat(entry.wireSize(EntryFields.WITHOUT_VALUE_AND_LEASE))
+                .isEqualTo(Keys.message(given).toBuilder()
+                        .clearValue()
+                        .clearLease()
+                        .build()
+                        .getSerializedSize());
     }
 }

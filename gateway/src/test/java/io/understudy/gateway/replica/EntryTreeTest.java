@@ -217,15 +217,18 @@ final class EntryTreeTest {
     private static Totals totals(Collection<KeyValue> entries) {
         RangeResponse.Builder whole = RangeResponse.newBuilder();
         RangeResponse.Builder withoutValues = RangeResponse.newBuilder();
+        RangeResponse.Builder keys = RangeResponse.newBuilder();
         for (KeyValue entry : entries) {
             io.etcd.jetcd.api.KeyValue message = Keys.message(entry);
             whole.addKvs(message);
             withoutValues.addKvs(message.toBuilder().clearValue());
+            keys.addKvs(message.toBuilder().clearValue().clearLease());
         }
         return new Totals(
                 entries.size(),
                 entries.stream().mapToLong(KeyValue::bytes).sum(),
                 whole.build().getSerializedSize(),
-                withoutValues.build().getSerializedSize());
+                withoutValues.build().getSerializedSize(),
+                keys.build().getSerializedSize());
     }
 }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.protobuf.ByteString;
-import io.understudy.feed.FeedKind;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
@@ -81,6 +80,10 @@ final class ReplicaCeilingTest {
         put(replica, 51, "small");
         assertThat(events).containsExactly("dropped", "advanced 50", "advanced 51");
         assertThat(replica.state()).isNull();
+        // Twenty values of 100,000 bytes.
+        assertThat(replica.condition()).isInstanceOfSatisfying(Condition.Dropped.class, why -> assertThat(why.reason())
+                .matches("snapshot needs about 20\\d{5} bytes; allowed: " + CEILING
+                        + " bytes \\(replica.maxBytes\\); the default needs a heap of 33\\d{5}"));
     }
 
     @Test
@@ -133,78 +136,13 @@ final class ReplicaCeilingTest {
     }
 
     @Test
-    void theLogOfAReplicaThatDifferedIsMendedByTheHistoryThatComesAgain() {
+    void aSnapshotThatDoesNotFitBesideTheStateIsReadAgainAtOnceAndOneThatDoesNotFitAloneLater() {
         Replica replica = replica(Duration.ofHours(1));
         load(replica, 1, 1);
-        put(replica, 3, "told");
-        replica.rebuild("it missed a commit");
-        assertThat(replica.isSnapshotDue()).isTrue();
-        replica.historyFollows(new Revision(3));
-        load(replica, 1, 1);
-        put(replica, 2, "missed");
-        put(replica, 3, "told");
-        assertThat(replica.log().size()).isEqualTo(2);
-        assertThat(replica.log().first().revision()).isEqualTo(new Revision(2));
-        assertThat(replica.log().first().knowsPrevious()).isTrue();
-    }
-
-    @Test
-    void theLogOfAReplicaThatDifferedIsForgottenAsFarAsHistoryDoesNotComeAgain() {
-        Replica replica = replica(Duration.ofHours(1));
-        load(replica, 1, 1);
-        put(replica, 3, "with one before that was missed");
-        put(replica, 5, "told");
-        replica.rebuild("it missed a commit");
-        assertThat(replica.isSnapshotDue()).isTrue();
-        replica.historyFollows(new Revision(5));
-        load(replica, 4, 1);
-        put(replica, 5, "told");
-        assertThat(replica.log().from()).isEqualTo(4);
-        assertThat(replica.log().first().revision()).isEqualTo(new Revision(5));
-    }
-
-    @Test
-    void whatComesAgainIsHeldOnce() {
-        Replica replica = replica(Duration.ofHours(1));
-        load(replica, 1, 1);
-        put(replica, 2, "told");
-        Entry told = replica.log().after(1).changes().get(0);
-        replica.historyFollows(new Revision(2));
-        load(replica, 1, 1);
-        put(replica, 2, "told");
-        assertThat(replica.log().after(1).changes().get(0)).isSameAs(told);
-        assertThat(replica.state().get(told.key()).wire()).isSameAs(told.wire());
-    }
-
-    @Test
-    void historyThatMakesItTooLargeIsFollowedWithoutAState() {
-        Replica replica = replica(Duration.ofHours(1));
-        replica.historyFollows(new Revision(21));
-        load(replica, 1, 1);
-        for (int revision = 2; revision <= 21; revision++) {
-            put(replica, revision, LARGE);
-        }
-        assertThat(events).containsExactly("dropped", "advanced 21");
-        assertThat(replica.log().head()).isEqualTo(21);
-        assertThat(replica.isSnapshotDue()).isTrue();
-        assertThat(replica.wanted()).isEqualTo(FeedKind.STATE);
-        load(replica, 22, 1);
-        assertThat(replica.state()).isNotNull();
-        assertThat(replica.wanted()).isEqualTo(FeedKind.STATE);
-        assertThat(replica.heapBytes()).isBetween(1L, (long) CEILING);
-    }
-
-    @Test
-    void aSnapshotOfThePastThatIsTooLargeIsFollowedByOneOfThePresentAtOnceAndNoMoreThanThat() {
-        Replica replica = replica(Duration.ofHours(1));
         tooLarge(replica);
         assertThat(replica.isSnapshotDue()).isTrue();
-        assertThat(replica.wanted()).isEqualTo(FeedKind.STATE);
         tooLarge(replica);
         assertThat(replica.isSnapshotDue()).isFalse();
-        replica.rebuild("it differs");
-        assertThat(replica.isSnapshotDue()).isTrue();
-        assertThat(replica.wanted()).isEqualTo(FeedKind.RECENT);
     }
 
     private static void tooLarge(Replica replica) {

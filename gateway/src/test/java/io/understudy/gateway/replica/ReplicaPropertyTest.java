@@ -43,13 +43,11 @@ final class ReplicaPropertyTest {
         record Progress() implements Step {}
 
         /**
-         * Commits that the replica never hears of, then a snapshot in pages cut at the given keys, and the history after it.
+         * Commits that the replica never hears of, then a snapshot in pages cut at the given keys.
          *
-         * @param back how many revisions before the last the snapshot is pinned
          * @param abandoned how many pages of a first attempt are given before it is started anew
          */
-        record Resync(List<Map<ByteString, String>> missed, List<ByteString> cuts, int back, int abandoned)
-                implements Step {}
+        record Resync(List<Map<ByteString, String>> missed, List<ByteString> cuts, int abandoned) implements Step {}
     }
 
     @Provide
@@ -61,7 +59,6 @@ final class ReplicaPropertyTest {
         Arbitrary<Step> resync = Combinators.combine(
                         values.list().ofMaxSize(5),
                         Keys.any().list().ofMaxSize(4),
-                        Arbitraries.integers().between(0, 12),
                         Arbitraries.integers().between(0, 3))
                 .as(Step.Resync::new);
         return Arbitraries.frequencyOf(
@@ -87,7 +84,7 @@ final class ReplicaPropertyTest {
         SourceModel source = new SourceModel();
         List<ReplicaState> published = new ArrayList<>();
         Replica replica = new Replica(range, published::add);
-        snapshot(replica, source, source.revision(), List.of());
+        snapshot(replica, source, List.of());
         for (Step step : steps) {
             take(step, replica, source);
             assertThat(replica.state().revision().value()).isEqualTo(source.revision());
@@ -108,37 +105,20 @@ final class ReplicaPropertyTest {
         SourceModel source = new SourceModel();
         ReplicaSettings settings = new ReplicaSettings(commits, 1 << 20, 1 << 30, Duration.ofMinutes(1));
         Replica replica = new Replica(range, settings, state -> {});
-        snapshot(replica, source, source.revision(), List.of());
+        snapshot(replica, source, List.of());
         Deque<Long> held = new ArrayDeque<>(List.of(source.revision()));
-        Deque<Long> logged = new ArrayDeque<>(held);
         for (Step step : steps) {
             long before = source.revision();
             take(step, replica, source);
-            long first = before + 1;
-            if (step instanceof Step.Resync resync) {
-                long pinned = pinned(source, resync.back());
+            if (step instanceof Step.Resync) {
                 held.clear();
-                held.add(pinned);
-                if (pinned > before) {
-                    logged.clear();
-                    logged.add(pinned);
-                }
-                first = pinned + 1;
-            }
-            for (long revision = first; revision <= source.revision(); revision++) {
-                if (!source.changes(revision, range).isEmpty()) {
-                    keepLast(held, revision, commits);
-                    if (revision > before) {
-                        keepLast(logged, revision, commits);
-                    }
-                }
-            }
-            long from = logged.getFirst();
-            while (held.stream().filter(revision -> revision <= from).count() > 1) {
-                held.remove();
+                held.add(source.revision());
+            } else if (source.revision() > before
+                    && !source.changes(source.revision(), range).isEmpty()) {
+                keepLast(held, source.revision(), commits);
             }
             requireWindow(replica, source, held.getFirst());
-            requireLog(replica, source, from);
+            requireLog(replica, source, held.getFirst());
         }
     }
 
@@ -207,19 +187,10 @@ final class ReplicaPropertyTest {
         } else if (step instanceof Step.Resync resync) {
             ReplicaState before = replica.state();
             resync.missed().forEach(values -> source.write(values, range));
-            long pinned = pinned(source, resync.back());
-            startOnly(replica, source, pinned, resync.cuts(), resync.abandoned());
+            startOnly(replica, source, resync.cuts(), resync.abandoned());
             assertThat(replica.state()).isSameAs(before);
-            snapshot(replica, source, pinned, resync.cuts());
-            if (pinned < source.revision()) {
-                assertThat(replica.state()).isSameAs(before);
-            }
-            follow(replica, source, pinned);
+            snapshot(replica, source, resync.cuts());
         }
-    }
-
-    private static long pinned(SourceModel source, int back) {
-        return Math.max(1, source.revision() - back);
     }
 
     /** Tells all commits after {@code from}, and that there are no more. */
@@ -233,19 +204,18 @@ final class ReplicaPropertyTest {
         replica.progress(position(source.revision()));
     }
 
-    private static void startOnly(Replica replica, SourceModel source, long pinned, List<ByteString> cuts, int pages) {
-        replica.historyFollows(new Revision(source.revision()));
-        replica.snapshotStarted(CLUSTER, new Revision(pinned));
-        give(replica, source, pinned, cuts, pages);
+    private static void startOnly(Replica replica, SourceModel source, List<ByteString> cuts, int pages) {
+        replica.snapshotStarted(CLUSTER, new Revision(source.revision()));
+        give(replica, source, cuts, pages);
     }
 
-    private static void snapshot(Replica replica, SourceModel source, long pinned, List<ByteString> cuts) {
-        startOnly(replica, source, pinned, cuts, Integer.MAX_VALUE);
-        replica.snapshotCompleted(position(pinned));
+    private static void snapshot(Replica replica, SourceModel source, List<ByteString> cuts) {
+        startOnly(replica, source, cuts, Integer.MAX_VALUE);
+        replica.snapshotCompleted(position(source.revision()));
     }
 
     /** Gives up to {@code pages} pages that begin at the cuts inside the range. */
-    private static void give(Replica replica, SourceModel source, long pinned, List<ByteString> cuts, int pages) {
+    private static void give(Replica replica, SourceModel source, List<ByteString> cuts, int pages) {
         KeyRange range = replica.range();
         List<ByteString> inside = cuts.stream()
                 .filter(cut -> range.contains(cut) && !cut.equals(range.from()))
@@ -255,7 +225,7 @@ final class ReplicaPropertyTest {
         ByteString from = range.from();
         for (int i = 0; i <= inside.size() && i < pages; i++) {
             KeyRange covered = new KeyRange(from, i < inside.size() ? inside.get(i) : range.to());
-            replica.snapshotPage(covered, source.at(pinned, covered));
+            replica.snapshotPage(covered, source.at(source.revision(), covered));
             from = i < inside.size() ? inside.get(i) : from;
         }
     }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.protobuf.ByteString;
-import io.understudy.feed.FeedKind;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
@@ -83,65 +82,12 @@ final class ReplicaTest {
     }
 
     @Test
-    void aSnapshotOfThePastIsOutOfSightUntilItsHistoryHasComeToThePresent() {
-        startInThePast(5, 8);
-        put(A, 6);
-        replica.progress(position(7));
-        assertThat(replica.state()).isNull();
-        assertThat(replica.revision()).isNull();
-        assertThat(replica.log().head()).isEqualTo(CommitLog.NONE);
-        put(B, 8);
-        assertThat(replica.state().revision()).isEqualTo(new Revision(8));
-        assertThat(replica.at(new Revision(5)).keys()).isZero();
-        assertThat(replica.log().from()).isEqualTo(5);
-        assertThat(replica.log().head()).isEqualTo(8);
-        assertThat(replica.log().after(5).revision()).isEqualTo(new Revision(6));
-    }
-
-    @Test
-    void theLogGoesOnAfterASnapshotFromBeforeItsHead() {
-        load(5);
-        put(A, 6);
-        LoggedCommit before = replica.log().first();
-        startInThePast(5, 9);
-        put(A, 6);
-        put(B, 8);
-        replica.progress(position(9));
-        assertThat(replica.log().from()).isEqualTo(5);
-        assertThat(replica.log().size()).isEqualTo(2);
-        assertThat(replica.log().first().changes()).isEqualTo(before.changes());
-        assertThat(replica.log().after(6).previous(B)).isNull();
-    }
-
-    @Test
-    void theLogBeginsAnewAfterASnapshotFromPastItsHead() {
+    void theLogBeginsAnewAfterASnapshot() {
         load(5);
         put(A, 6);
         load(9);
         assertThat(replica.log().from()).isEqualTo(9);
         assertThat(replica.log().size()).isZero();
-    }
-
-    @Test
-    void refusesHistoryThatIsNotWhatItWasBefore() {
-        load(5);
-        put(A, 6);
-        put(A, 8);
-        startInThePast(5, 9);
-        refuses(() -> put(B, 6), "commits up to revision 6 differ");
-        startInThePast(5, 9);
-        put(A, 6);
-        refuses(() -> put(A, 7), "commits up to revision 7 differ");
-        startInThePast(5, 9);
-        put(A, 6);
-        refuses(() -> replica.progress(position(9)), "commits up to revision 9 differ");
-    }
-
-    @Test
-    void refusesASnapshotOfThePastWhoseHistoryEndsBeforeIt() {
-        load(5);
-        replica.historyFollows(new Revision(4));
-        refuses(() -> replica.snapshotStarted(CLUSTER, new Revision(3)), "older than the replica at revision 5");
     }
 
     @Test
@@ -203,7 +149,6 @@ final class ReplicaTest {
         assertThat(replica.state()).isNull();
         assertThat(replica.log().from()).isEqualTo(5);
         assertThat(replica.log().head()).isEqualTo(100);
-        assertThat(replica.wanted()).isEqualTo(FeedKind.STATE);
         replica.snapshotStarted(OTHER, new Revision(103));
         replica.snapshotPage(KeyRange.all(), List.of(Keys.entry(A, "1", 99)));
         replica.snapshotCompleted(new Position(OTHER, new Revision(103), null));
@@ -268,11 +213,6 @@ final class ReplicaTest {
         loaded.snapshotStarted(CLUSTER, new Revision(revision));
         loaded.snapshotPage(KeyRange.all(), List.of(entries));
         loaded.snapshotCompleted(position(revision));
-    }
-
-    private void startInThePast(long revision, long present) {
-        replica.historyFollows(new Revision(present));
-        load(revision);
     }
 
     private void put(ByteString key, long revision) {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.understudy.feed.FeedEndedException;
-import io.understudy.feed.FeedKind;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
@@ -65,27 +64,6 @@ final class ReplicaWriterTest {
     }
 
     @Test
-    void aPastThatIsCompactedWhileItIsFollowedIsNotAskedForAgainUntilThePresentIsReached() {
-        feeds.next(consumer -> {
-            throw new FeedEndedException.Gap(position(5), new Revision(8), "compacted");
-        });
-        feeds.next(consumer -> consumer.historyFollows(new Revision(12)));
-        snapshot(9, B);
-        feeds.next(consumer -> {
-            throw new FeedEndedException.Gap(position(9), new Revision(11), "compacted");
-        });
-        snapshot(12, B);
-        awaitRevision(12);
-        feeds.next(consumer -> {
-            throw new FeedEndedException.Gap(position(12), new Revision(14), "compacted");
-        });
-        snapshot(15, B);
-        awaitRevision(15);
-        assertThat(feeds.kinds).containsExactly(FeedKind.RECENT, FeedKind.RECENT, FeedKind.STATE, FeedKind.RECENT);
-        assertThat(writer.failed()).isNull();
-    }
-
-    @Test
     void whateverElseEndsAFeedFailsTheWriterAndTheStateStays() {
         FeedEndedException why = new FeedEndedException.AnotherCluster("http://127.0.0.1:1", CLUSTER, new ClusterId(2));
         feeds.next(consumer -> {
@@ -114,7 +92,6 @@ final class ReplicaWriterTest {
             consumer.snapshotCompleted(new Position(new ClusterId(2), new Revision(21), null));
         });
         awaitRevision(21);
-        assertThat(feeds.kinds).containsExactly(FeedKind.RECENT, FeedKind.STATE);
         assertThat(writer.failed()).isNull();
     }
 

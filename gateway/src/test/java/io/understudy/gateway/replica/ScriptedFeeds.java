@@ -30,7 +30,6 @@ public final class ScriptedFeeds implements FeedSource {
     private final BlockingQueue<Event> resumedEvents = new LinkedBlockingQueue<>();
     final List<Position> resumedAt = new CopyOnWriteArrayList<>();
     final List<KeyRange> opened = new CopyOnWriteArrayList<>();
-    final List<FeedKind> kinds = new CopyOnWriteArrayList<>();
     final AtomicInteger progressRequests = new AtomicInteger();
     final AtomicInteger closed = new AtomicInteger();
 
@@ -47,7 +46,6 @@ public final class ScriptedFeeds implements FeedSource {
     public Feed open(KeyRange range, FeedKind kind, @Nullable FeedStart start) {
         Position resumeAt = start instanceof Position position ? position : null;
         opened.add(range);
-        kinds.add(kind);
         BlockingQueue<Event> script = resumeAt == null ? events : resumedEvents;
         if (resumeAt != null) {
             resumedAt.add(resumeAt);

@@ -22,7 +22,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a client may keep of the server: how long it is unread or incomplete, and how many connections. */
+/**
+ * What a client may keep of the server: how long it is unread or incomplete, and how many connections.
+ *
+ * <p>Tests invariant S9.
+ */
 @Timeout(120)
 final class CallLimitsTest {
 
@@ -78,15 +82,21 @@ final class CallLimitsTest {
     }
 
     @Test
-    void moreConnectionsThanAllowedAreClosedAtOnce() throws IOException {
+    void connectionsBeyondTheLimitServeHealthPagesOnly() throws IOException {
         Socket[] open = new Socket[CalledServer.CONNECTIONS];
         for (int i = 0; i < CalledServer.CONNECTIONS; i++) {
             open[i] = new Socket(InetAddress.getLoopbackAddress(), server.port());
             open[i].getOutputStream().write("GET /a HTTP/1.1\r\nhost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
             assertThat(open[i].getInputStream().read()).isEqualTo('H');
         }
-        try (Socket another = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
-            assertThat(another.getInputStream().read()).isEqualTo(-1);
+        try (Socket idle = new Socket(InetAddress.getLoopbackAddress(), server.port());
+                Socket http2 = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+            http2.getOutputStream().write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            assertThat(http2.getInputStream().read()).isEqualTo(-1);
+            assertThat(server.linesFor("GET /health HTTP/1.1\r\nhost: x\r\n\r\n"))
+                    .startsWith("HTTP/1.1 200 OK")
+                    .contains("connection: close");
+            assertThat(idle.getInputStream().read()).isEqualTo(-1);
         }
         for (Socket each : open) {
             each.close();
@@ -98,5 +108,12 @@ final class CallLimitsTest {
                 assertThat(another.getInputStream().read()).isEqualTo('H');
             }
         });
+    }
+
+    @Test
+    void connectionsAreLimitedByOpenFiles() {
+        assertThat(ConnectionLimit.of(100_000, 2, 1 << 20).clients()).isEqualTo(100_000);
+        assertThat(ConnectionLimit.of(100_000, 2, 1024).clients()).isEqualTo(352);
+        assertThat(ConnectionLimit.of(100_000, 1, 100).clients()).isEqualTo(ConnectionLimit.SPARE);
     }
 }

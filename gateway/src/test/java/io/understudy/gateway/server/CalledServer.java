@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
 /** A server with small limits whose methods note how they are called: one echoes, one pushes, some answer by one message. */
 final class CalledServer {
 
-    static final int CONNECTIONS = 3;
+    static final int CONNECTIONS = 4;
     static final int PUSH_BYTES = 100_000;
     private static final int UNREAD = 256 << 10;
     private static final Duration STALL = Duration.ofSeconds(3);
@@ -124,6 +124,7 @@ final class CalledServer {
                 new HostPort("127.0.0.1", 0),
                 tls,
                 limits,
+                new ConnectionLimit(limits.maxConnections()),
                 new Loads(load, meters),
                 List.of(
                         UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {

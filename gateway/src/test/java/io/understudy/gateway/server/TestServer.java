@@ -6,6 +6,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.config.HostPort;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.RangeEvaluation;
 import io.understudy.gateway.api.RangeRequests;
@@ -26,6 +27,7 @@ import io.vertx.core.Vertx;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -44,12 +46,17 @@ final class TestServer implements AutoCloseable {
 
     static final WebCalls NO_CALLS = new WebCalls() {
         @Override
-        public boolean serve(CharSequence target) {
+        public boolean serve(String path) {
             return false;
         }
 
         @Override
         public boolean lasts(WebRequest request) {
+            return false;
+        }
+
+        @Override
+        public boolean streamsRequests(String path) {
             return false;
         }
 
@@ -87,12 +94,13 @@ final class TestServer implements AutoCloseable {
                 new HostPort("127.0.0.1", 0),
                 null,
                 ServerLimits.DEFAULTS,
+                new ConnectionLimit(ServerLimits.DEFAULTS.maxConnections()),
                 new Loads(Unhurried.LOAD, new SimpleMeterRegistry()),
                 List.of(UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {
                     try {
-                        RangeRequests.requireValid(request);
-                        return Future.succeededFuture(Reply.of(WireForm.message(
-                                RangeEvaluation.range(request, new ReplicaKeys(state), headers.of(state)))));
+                        RangeRequests.requireValid(request, EtcdVersion.NEWEST);
+                        return Future.succeededFuture(Reply.of(WireForm.message(RangeEvaluation.range(
+                                request, new ReplicaKeys(state), headers.of(state), EtcdVersion.NEWEST))));
                     } catch (ApiException e) {
                         return Future.failedFuture(e);
                     }
@@ -103,7 +111,7 @@ final class TestServer implements AutoCloseable {
                 new WebPages(
                         vertx,
                         new HealthPages(live, ready, Set.of("replica")),
-                        "3.5.0+understudy",
+                        () -> Map.of("etcdserver", "3.7.3"),
                         accept -> new ProcessMetrics.Scrape(accept == null ? "text/plain" : accept, METRICS)));
         port = get(server.listen(LOOPS));
     }

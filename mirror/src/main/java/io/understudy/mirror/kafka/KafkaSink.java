@@ -48,6 +48,9 @@ public final class KafkaSink implements Sink {
 
     private final String mirror;
     private final MirrorScope scope;
+    /** The same keys as the topics name them. */
+    private final MirrorScope named;
+
     private final String writerName;
     private final KafkaSinkOptions options;
     private final TransactionTimeout timeout;
@@ -105,6 +108,7 @@ public final class KafkaSink implements Sink {
         this.meters = meters;
         this.mirror = mirror;
         this.scope = scope;
+        this.named = scope.named();
         this.writerName = writerName;
         this.options = options;
         this.timeout = timeout;
@@ -112,7 +116,7 @@ public final class KafkaSink implements Sink {
         this.clients = new KafkaClients(options.kafka(), "understudy-mirror-" + mirror);
         this.reader = new TopicReader(clients);
         this.strays = new StrayRecords(listener::stray);
-        this.check = new StateCheck(reader, options, scope, strays);
+        this.check = new StateCheck(reader, options, named, strays);
         this.checkpoints = new CheckpointTopic(options.checkpointTopic(), mirror, strays);
     }
 
@@ -121,7 +125,7 @@ public final class KafkaSink implements Sink {
         TakeOver.Outcome taken = new TakeOver(
                         clients,
                         options,
-                        new TopicScope(scope.include(), scope.exclude()),
+                        new TopicScope(named.include(), named.exclude()),
                         checkpoints,
                         reader,
                         timeout,
@@ -187,7 +191,7 @@ public final class KafkaSink implements Sink {
                 .addKeyValue("topic_keys", last.size())
                 .addKeyValue("resync", anew)
                 .log("snapshot started");
-        merge = new SnapshotMerge(cluster, revision, scope, last, anew);
+        merge = new SnapshotMerge(cluster, revision, last, anew);
         writer().mark(records -> new TopicRecord.SnapshotBegin(cluster, revision), null);
         write(
                 before == null
@@ -217,12 +221,11 @@ public final class KafkaSink implements Sink {
         if (open == null) {
             throw new IllegalStateException("page received without a snapshot");
         }
-        for (KeyValue entry : entries) {
-            if (scope.contains(entry.key())) {
-                state = Objects.requireNonNull(state).with(entry.key().asReadOnlyByteBuffer());
-            }
+        List<KeyValue> mirrored = scope.mirrored(entries);
+        for (KeyValue entry : mirrored) {
+            state = Objects.requireNonNull(state).with(entry.key().asReadOnlyByteBuffer());
         }
-        for (TopicRecord told : open.page(covered, entries)) {
+        for (TopicRecord told : open.page(scope.inTarget(covered), mirrored)) {
             batch.add(writer().write(told), 1);
             if (batch.isDue()) {
                 write(current());
@@ -243,6 +246,7 @@ public final class KafkaSink implements Sink {
     public void commit(Commit commit, Position position) {
         List<Change> changes = commit.changes().stream()
                 .filter(change -> scope.contains(change.key()))
+                .map(scope::inTarget)
                 .toList();
         if (changes.isEmpty()) {
             progress(position);

@@ -2,7 +2,6 @@ package io.understudy.mirror.kafka;
 
 import com.google.protobuf.ByteString;
 import io.understudy.feed.kafka.TopicRecord;
-import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
@@ -16,17 +15,15 @@ import java.util.List;
  * @param last what the state topic told when the snapshot began; forgotten page by page
  * @param anew whether entries are told even where the state topic does already
  */
-record SnapshotMerge(ClusterId source, Revision revision, MirrorScope scope, LastRecords last, boolean anew) {
+record SnapshotMerge(ClusterId source, Revision revision, LastRecords last, boolean anew) {
 
-    /** Those for one page. */
+    /** Those for one page of mirrored entries, under their names in the topics. */
     List<TopicRecord> page(KeyRange covered, List<KeyValue> entries) {
         List<TopicRecord> records = new ArrayList<>();
         for (KeyValue entry : entries) {
-            if (scope.contains(entry.key())) {
-                boolean isTold = last.takeIf(entry);
-                if (anew || !isTold) {
-                    records.add(new TopicRecord.Found(source, entry));
-                }
+            boolean isTold = last.takeIf(entry);
+            if (anew || !isTold) {
+                records.add(new TopicRecord.Found(source, entry));
             }
         }
         for (ByteString gone : last.takeRest(covered)) {

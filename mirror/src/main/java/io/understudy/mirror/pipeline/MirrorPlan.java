@@ -20,6 +20,7 @@ import java.util.function.Supplier;
  * @param source where the feed comes from; {@code sourceName} calls it in words
  * @param head asks the source for its revision, with a deadline of its own
  * @param isCurrent whether that is a read index: the source has nothing beyond it when it is asked
+ * @param outage why no endpoint of the source responds; empty while one does
  * @param patience how long the source may neither answer that nor give anything before it counts as away
  * @param count asks the source how many keys the range has, with a deadline of its own
  * @param role whether this process may write; closed when the mirror ends
@@ -34,6 +35,7 @@ public record MirrorPlan(
         FeedSource source,
         Supplier<CompletableFuture<Revision>> head,
         boolean isCurrent,
+        Supplier<Optional<String>> outage,
         Duration patience,
         Supplier<CompletableFuture<Long>> count,
         String targetName,

@@ -8,6 +8,7 @@ import java.util.Locale;
  * <pre>
  *   starting -> syncing -> synced      by what the feed gives
  *   synced &lt;-> torn   while a commit is written in parts
+ *   synced &lt;-> differs   while keys of the target differ by the last comparison
  *   syncing, synced -> starting   while a snapshot is awaited
  *   starting, syncing, synced &lt;-> retrying   while a cluster doesn't answer
  *   any of these &lt;-> standby   while another process of the mirror is active
@@ -26,6 +27,8 @@ public enum MirrorState {
     SYNCED,
     /** As {@link #SYNCED}, but a commit larger than one request is written in parts. */
     TORN,
+    /** As {@link #SYNCED}, but the comparison with the source has found keys that differ. */
+    DIFFERS,
     /**
      * A cluster doesn't answer: the target a call that nothing goes on without, or the source that is followed anything at
      * all. Attempts go on, and the reason names it.
@@ -39,6 +42,11 @@ public enum MirrorState {
     /** As shown and logged. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Whether commits are relayed and none is half written. */
+    public boolean isFollowing() {
+        return this == SYNCED || this == DIFFERS;
     }
 
     boolean isFinal() {

@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,6 +48,7 @@ final class MirrorStatus implements SinkListener {
 
     private final Rate rate = new Rate();
     private final SnapshotMeter snapshot;
+    private volatile LongSupplier differing = () -> 0;
 
     private MirrorState state = MirrorState.STARTING;
     /** What the state is, or will be once clusters answer that don't. */
@@ -179,7 +181,7 @@ final class MirrorStatus implements SinkListener {
                 switch (next) {
                     case FAILED -> Level.ERROR;
                     case RETRYING -> Level.WARN;
-                    case STANDBY, STARTING, SYNCING, SYNCED, TORN, STOPPED -> Level.INFO;
+                    case STANDBY, STARTING, SYNCING, SYNCED, TORN, DIFFERS, STOPPED -> Level.INFO;
                 };
         LOG.atLevel(level)
                 .addKeyValue("mirror", mirror)
@@ -311,10 +313,15 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** Looks whether the source is away; to be called about once a second. */
-    synchronized void lookForSource(Instant now) {
+    /**
+     * Determines whether the source is away; to be called about once a second.
+     *
+     * @param outage why no endpoint of the source responds; null while one does
+     */
+    synchronized void lookForSource(Instant now, @Nullable String outage) {
         isRevisionUnknown = unanswered.lasting(now) != null;
-        String lasting = silence.lasting(now);
+        String silent = silence.lasting(now);
+        String lasting = silent == null && outage != null ? "does not respond: " + outage : silent;
         // Who does not follow it yet waits for it anyway, or for something else.
         boolean isFollowed = standing == MirrorState.SYNCING || standing == MirrorState.SYNCED;
         String away = lasting == null || !isFollowed ? null : "source " + source + " " + lasting;
@@ -337,10 +344,28 @@ final class MirrorStatus implements SinkListener {
 
     /** As shown: while a commit is written in parts the target's state is none of the source's. */
     synchronized MirrorState state() {
+        if (state != MirrorState.SYNCED) {
+            return state;
+        }
         Checkpoint stored = checkpoint();
-        return state == MirrorState.SYNCED && stored != null && stored.state() == CheckpointState.TORN
-                ? MirrorState.TORN
-                : state;
+        if (stored != null && stored.state() == CheckpointState.TORN) {
+            return MirrorState.TORN;
+        }
+        return differing.getAsLong() > 0 ? MirrorState.DIFFERS : state;
+    }
+
+    /** Sets what counts the keys of the target that differ from the source. */
+    void differing(LongSupplier count) {
+        differing = count;
+    }
+
+    private String shownReason(MirrorState shown, Revision complete) {
+        return switch (shown) {
+            case TORN -> "the commit after revision " + complete + " is written in parts, since it exceeds one request";
+            case DIFFERS ->
+                differing.getAsLong() + " keys of the target differ from the source; see \"understudy mirror verify\"";
+            default -> reason;
+        };
     }
 
     /** To be told how far a snapshot is copied. */
@@ -427,9 +452,7 @@ final class MirrorStatus implements SinkListener {
                 source,
                 target,
                 shown,
-                shown == MirrorState.TORN
-                        ? "the commit after revision " + complete + " is written in parts, since it exceeds one request"
-                        : reason,
+                shownReason(shown, complete),
                 since,
                 checkpoint(),
                 complete.value(),

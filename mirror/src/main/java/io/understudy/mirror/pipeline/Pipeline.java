@@ -26,6 +26,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -137,13 +138,20 @@ public final class Pipeline implements AutoCloseable {
         return status.report();
     }
 
+    /** Sets what counts the keys of the target that differ from the source. */
+    public void differing(LongSupplier count) {
+        status.differing(count);
+    }
+
     /**
      * Asks the source for its revision, to know the lag, and whether it is there; to be called about once a second, by one
      * thread.
      */
     public void askSource() {
         Instant now = Instant.now();
-        status.lookForSource(now);
+        Optional<String> outage = plan.outage().get();
+        outage.ifPresent(status::sourceSilent);
+        status.lookForSource(now, outage.orElse(null));
         status.warnOfSilence(now);
         if (!asking.compareAndSet(false, true)) {
             return;

@@ -2,6 +2,7 @@ package io.understudy.mirror.scope;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
+import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import java.util.ArrayList;
@@ -79,6 +80,15 @@ public record MirrorScope(
                 renameFrom);
     }
 
+    /** The mirrored keys by their names in the target. */
+    public MirrorScope named() {
+        List<ByteString> renamed = renames() && include.isEmpty()
+                ? List.of(renameTo)
+                : include.stream().map(this::inTarget).toList();
+        return new MirrorScope(
+                renamed, exclude.stream().map(this::inTarget).toList(), ByteString.EMPTY, ByteString.EMPTY);
+    }
+
     /** Whether a key of the source is mirrored. */
     public boolean contains(ByteString key) {
         return !ReservedKeys.contains(key) && (include.isEmpty() || begins(key, include)) && !begins(key, exclude);
@@ -132,6 +142,16 @@ public record MirrorScope(
                         entry.version(),
                         entry.lease())
                 : entry;
+    }
+
+    /** A mirrored change of the source, with the name of its key in the target. */
+    public Change inTarget(Change change) {
+        if (!renames()) {
+            return change;
+        }
+        return change instanceof Change.Put put
+                ? new Change.Put(inTarget(put.keyValue()))
+                : new Change.Delete(inTarget(change.key()));
     }
 
     /** Those of the source's entries that are mirrored, as they are called in the target, in the same order. */

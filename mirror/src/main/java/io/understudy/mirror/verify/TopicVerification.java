@@ -101,7 +101,7 @@ public final class TopicVerification {
     }
 
     private VerifyReport compareWithSource() throws CompactedException, IncomparableException, InterruptedException {
-        try (FedState target = FedState.open("topic", scope, topic);
+        try (FedState target = FedState.open("topic", scope.named(), topic);
                 SideReader source = new SideReader(
                         "source",
                         cluster,
@@ -109,7 +109,7 @@ public final class TopicVerification {
                         target.revision(),
                         reading,
                         scope.sourceRanges(),
-                        UnaryOperator.identity())) {
+                        scope::inTarget)) {
             // In topics a key keeps the number of its lease, so having one counts.
             return new Comparison(scope, new Equality(true, Revision.ZERO), progress)
                     .run(target.revision(), source, target.revision(), target.entries());

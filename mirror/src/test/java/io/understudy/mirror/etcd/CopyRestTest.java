@@ -37,7 +37,7 @@ final class CopyRestTest {
             LaneProgress.first(Checkpoint.first(SOURCE, MirrorScope.all(), "test/1", Instant.EPOCH), 0, "terms", null);
     private static final int LARGEST = LANE.largest().encoded().size();
 
-    @Property(tries = 500)
+    @Property(tries = 100)
     void whatIsStoredIsAllThatIsNotCopied(@ForAll long seed) {
         Random random = new Random(seed);
         String padding = "k".repeat(random.nextInt(200));

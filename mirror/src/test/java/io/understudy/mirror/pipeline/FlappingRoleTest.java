@@ -64,6 +64,7 @@ final class FlappingRoleTest {
                 (range, kind, from) -> world.new ModelFeed(from),
                 CompletableFuture::new,
                 true,
+                Optional::empty,
                 PATIENCE,
                 CompletableFuture::new,
                 "target",

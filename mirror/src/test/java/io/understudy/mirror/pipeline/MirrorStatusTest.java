@@ -264,7 +264,7 @@ final class MirrorStatusTest {
     }
 
     private void look(int second) {
-        status.lookForSource(at(second));
+        status.lookForSource(at(second), null);
     }
 
     private static Instant at(int second) {

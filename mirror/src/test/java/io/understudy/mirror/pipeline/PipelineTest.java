@@ -331,6 +331,7 @@ final class PipelineTest {
                 source,
                 CompletableFuture::new,
                 true,
+                Optional::empty,
                 PATIENCE,
                 CompletableFuture::new,
                 target,

@@ -28,6 +28,8 @@ final class MirrorScopeTest {
             assertThat(scope.targetRanges()).anyMatch(range -> range.contains(renamed));
             assertThat(scope.atSource(renamed)).isEqualTo(key);
             assertThat(ReservedKeys.contains(renamed)).isFalse();
+            assertThat(scope.named().contains(renamed)).isTrue();
+            assertThat(scope.inTarget(scope.feedRange(false)).contains(renamed)).isTrue();
             assertThat(scope.feedRange(false).contains(key)).isTrue();
             assertThat(scope.feedRange(true).contains(key)).isTrue();
         }
@@ -38,6 +40,7 @@ final class MirrorScopeTest {
         for (KeyRange range : scope.targetRanges()) {
             if (range.contains(key)) {
                 assertThat(scope.contains(scope.atSource(key))).isTrue();
+                assertThat(scope.named().contains(key)).isTrue();
                 assertThat(scope.inTarget(scope.atSource(range))).isEqualTo(range);
             }
         }

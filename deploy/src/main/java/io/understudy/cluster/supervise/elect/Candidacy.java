@@ -188,9 +188,12 @@ public final class Candidacy implements AutoCloseable {
 
     private void run() {
         try {
+            long due = System.nanoTime();
             do {
                 beat();
-            } while (!closed.await(ttl.toMillis() / BEATS, TimeUnit.MILLISECONDS));
+                // A beat that waited for a member does not delay the next.
+                due = Math.max(due + ttl.toNanos() / BEATS, System.nanoTime());
+            } while (!closed.await(due - System.nanoTime(), TimeUnit.NANOSECONDS));
         } catch (InterruptedException e) {
             // Only close() interrupts.
             Thread.currentThread().interrupt();

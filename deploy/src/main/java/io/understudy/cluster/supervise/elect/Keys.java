@@ -20,10 +20,12 @@ import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdErrors;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -33,10 +35,14 @@ import java.util.stream.Stream;
  */
 final class Keys {
 
-    private static final ByteString ACTIVE = ByteString.copyFromUtf8("\0understudy/cluster/supervisor");
-    private static final ByteString PAUSED = ByteString.copyFromUtf8("\0understudy/cluster/paused");
-    private static final ByteString CHANGING = ByteString.copyFromUtf8("\0understudy/cluster/changing");
-    private static final ByteString SEEN = ByteString.copyFromUtf8("\0understudy/cluster/paused-seen");
+    private static final ByteString PREFIX = ByteString.copyFromUtf8("\0understudy/cluster/");
+    /** The first key after all with the prefix. */
+    private static final ByteString END = ByteString.copyFromUtf8("\0understudy/cluster0");
+
+    private static final ByteString ACTIVE = PREFIX.concat(ByteString.copyFromUtf8("supervisor"));
+    private static final ByteString PAUSED = PREFIX.concat(ByteString.copyFromUtf8("paused"));
+    private static final ByteString CHANGING = PREFIX.concat(ByteString.copyFromUtf8("changing"));
+    private static final ByteString SEEN = PREFIX.concat(ByteString.copyFromUtf8("paused-seen"));
 
     private final EtcdConnections connections;
     private final Supplier<List<Endpoint>> endpoints;
@@ -102,16 +108,17 @@ final class Keys {
         }
     }
 
-    /** Linearizably. */
+    /** Linearizably, by one read: a CORRUPT alarm refuses transactions. */
     Found read() throws FailedException, InterruptedException {
-        TxnRequest all = TxnRequest.newBuilder()
-                .addSuccess(get(ACTIVE))
-                .addSuccess(get(PAUSED))
-                .addSuccess(get(CHANGING))
-                .addSuccess(get(SEEN))
-                .build();
-        TxnResponse answer = call(KVGrpc.getTxnMethod(), all);
-        return new Found(first(answer, 0), first(answer, 1), first(answer, 2), first(answer, 3));
+        RangeRequest all =
+                RangeRequest.newBuilder().setKey(PREFIX).setRangeEnd(END).build();
+        Map<ByteString, KeyValue> found = call(KVGrpc.getRangeMethod(), all).getKvsList().stream()
+                .collect(Collectors.toMap(KeyValue::getKey, keyValue -> keyValue));
+        return new Found(
+                Optional.ofNullable(found.get(ACTIVE)),
+                Optional.ofNullable(found.get(PAUSED)),
+                Optional.ofNullable(found.get(CHANGING)),
+                Optional.ofNullable(found.get(SEEN)));
     }
 
     /** Names the supervisor that acts, unless there is one. */

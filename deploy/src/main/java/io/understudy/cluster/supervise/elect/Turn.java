@@ -81,6 +81,21 @@ public final class Turn implements AutoCloseable {
         }
     }
 
+    /**
+     * Returns the name of the supervisor that acts, as the cluster stores it.
+     *
+     * @throws IllegalStateException it cannot be read
+     */
+    public static Optional<String> activeSupervisor(EtcdConnections connections, Supplier<List<Endpoint>> endpoints)
+            throws InterruptedException {
+        try {
+            return new Keys(connections, endpoints, REQUEST).read().active().map(found -> found.getValue()
+                    .toStringUtf8());
+        } catch (Keys.FailedException e) {
+            throw new IllegalStateException("cannot read the name of the active supervisor: " + e.getMessage(), e);
+        }
+    }
+
     private long awaitOthers(String who, Consumer<String> told) throws Keys.FailedException, InterruptedException {
         long end = System.nanoTime() + FOR_OTHERS.toNanos();
         boolean isTold = false;

@@ -134,7 +134,8 @@ final class FailoverRule {
     /** Once per fault. */
     private static Optional<Decision> restart(Situation situation, MemberFacts dead, Place place, String observed) {
         Instant since = situation.seen(dead).fault().orElseThrow().since();
-        return RestartRule.wasTried(situation, place, since) && situation.wasOrdered(new Step.Start(place.spec()))
+        return RestartRule.wasTried(situation.history(), place, since)
+                        && situation.wasOrdered(new Step.Start(place.spec()))
                 ? Optional.of(new Decision.Waiting(NAME, observed, "its process was started just now"))
                 : RestartRule.start(situation, dead, since, "there is no standby");
     }

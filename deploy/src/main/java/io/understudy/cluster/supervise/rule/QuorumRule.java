@@ -4,6 +4,7 @@ import static java.util.stream.Collectors.joining;
 
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Step;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -20,6 +21,17 @@ final class QuorumRule {
         String observed = situation.quorum() + "; answering: "
                 + Rules.names(answering(situation))
                 + (situation.facts().isConfirmed() ? "" : "; no quorum confirms the list of members");
+        List<MemberFacts> started = situation.facts().voters().stream()
+                .filter(voter -> !voter.isHealthy()
+                        && situation
+                                .placeOf(voter)
+                                .filter(place -> situation.wasOrdered(new Step.Start(place.spec())))
+                                .isPresent())
+                .toList();
+        if (!started.isEmpty()) {
+            return Optional.of(new Decision.Waiting(
+                    "quorum-lost", observed, "waits for " + Rules.names(started) + ", started just now"));
+        }
         // An election looks the same for a while.
         return History.lasted(
                         situation.history().lostSince(), situation.limits().dead(), situation.now())

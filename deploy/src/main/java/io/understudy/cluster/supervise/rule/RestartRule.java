@@ -16,16 +16,34 @@ final class RestartRule {
 
     private RestartRule() {}
 
-    /** Without a quorum this is the first remedy. */
+    /**
+     * Without a quorum this is the first remedy: at once if so many processes have ended that no election can succeed, else
+     * when one had time to.
+     */
     static Optional<Decision> withoutQuorum(Situation situation) {
         return situation
                 .history()
                 .lostSince()
-                .filter(since ->
-                        History.lasted(Optional.of(since), situation.limits().dead(), situation.now()))
+                .filter(since -> isLost(situation)
+                        || hasStarted(situation, since)
+                        || History.lasted(Optional.of(since), situation.limits().dead(), situation.now()))
                 .flatMap(since -> situation.facts().voters().stream()
                         .flatMap(voter -> start(situation, voter, since, "the quorum is lost").stream())
                         .findFirst());
+    }
+
+    private static boolean isLost(Situation situation) {
+        return situation.facts().voters().stream()
+                        .filter(voter -> !Diagnosis.isDown(situation, voter))
+                        .count()
+                < situation.quorum().needed();
+    }
+
+    /** Whether one was started for it: then the others follow. */
+    private static boolean hasStarted(Situation situation, Instant since) {
+        return situation.facts().voters().stream()
+                .flatMap(voter -> situation.placeOf(voter).stream())
+                .anyMatch(place -> wasTried(situation.history(), place, since));
     }
 
     /** The supervisor that is to replace the member has twice {@link Limits#dead} to do so. */
@@ -46,9 +64,8 @@ final class RestartRule {
     static Optional<Decision> start(Situation situation, MemberFacts member, Instant since, String why) {
         return situation
                 .placeOf(member)
-                .filter(place -> place.isNamesake(member) && place.isKnownToBeDown())
-                .filter(place -> member.answer().isEmpty())
-                .filter(place -> !wasTried(situation, place, since))
+                .filter(place -> place.isNamesake(member) && member.answer().isEmpty())
+                .filter(place -> Rules.isStartable(place, situation.history(), since))
                 .map(place -> Rules.change(
                         situation,
                         NAME,
@@ -57,8 +74,8 @@ final class RestartRule {
                         new Step.Start(place.spec())));
     }
 
-    static boolean wasTried(Situation situation, Place place, Instant since) {
-        Instant ordered = situation.history().orders().get(Orders.key(new Step.Start(place.spec())));
-        return ordered != null && ordered.isAfter(since);
+    static boolean wasTried(History history, Place place, Instant since) {
+        Instant ordered = history.orders().get(Orders.key(new Step.Start(place.spec())));
+        return ordered != null && !ordered.isBefore(since);
     }
 }

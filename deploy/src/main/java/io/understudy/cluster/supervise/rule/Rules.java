@@ -5,6 +5,7 @@ import static java.util.stream.Collectors.joining;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.quorum.Quorum;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -52,6 +53,11 @@ public final class Rules {
                 .orElseGet(() -> new Decision.Settled(summary(situation)));
     }
 
+    /** Whether a process is known to have ended, and was not started since then. */
+    public static boolean isStartable(Place place, History history, Instant since) {
+        return place.isKnownToBeDown() && !RestartRule.wasTried(history, place, since);
+    }
+
     /** A change that a supervisor makes although it is not active, if any. */
     public static Optional<Decision.Change> withoutElection(Situation situation) {
         return RestartRule.unreplaced(situation)
@@ -68,8 +74,6 @@ public final class Rules {
                 .filter(place -> place.running().orElse(false))
                 .filter(situation::isLeft)
                 .filter(place -> survivesEnd(situation))
-                // A process on a frozen disk may take long to end, in which other faults are not seen.
-                .filter(place -> situation.facts().voters().stream().allMatch(MemberFacts::isHealthy))
                 .filter(place -> !situation.wasOrdered(new Step.Retire(place.spec())))
                 .findFirst()
                 .map(place -> change(

@@ -1,0 +1,188 @@
+package io.understudy.cli;
+
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.machine.RemovedFlags;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Refusal;
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.process.Command;
+import io.understudy.local.process.CommandFailedException;
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/**
+ * What an upgrade by a minor version requires of the machines: flags that the new version has, free disk space, no v2
+ * content before 3.6, and before 3.7 the old program for a restart that writes a raft snapshot.
+ *
+ * @param machines as configured
+ * @param freeBytes on the disk of a member; empty if it is elsewhere
+ * @param target version of the members afterwards
+ * @param program directory of the new programs; empty if they replaced the old ones
+ * @param isV2Checked whether the operator confirms that no member has v2 content
+ */
+record UpgradeChecks(
+        List<MachineSettings> machines,
+        Function<MemberFacts, OptionalLong> freeBytes,
+        EtcdVersion target,
+        Optional<Path> program,
+        boolean isV2Checked) {
+
+    private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);
+    private static final Duration V2_DEADLINE = Duration.ofMinutes(10);
+
+    /** All reasons against the upgrade of {@code members}; none if it may begin. */
+    List<Refusal> check(List<MemberFacts> members) {
+        List<Refusal> refusals = new ArrayList<>();
+        Optional<Path> v2Tool = Optional.empty();
+        for (MemberFacts member : members) {
+            EtcdVersion running = version(member);
+            if (running.equals(EtcdVersion.UNKNOWN) || running.minor() >= target.minor()) {
+                continue;
+            }
+            Optional<MachineSettings> machine = machines.stream()
+                    .filter(each -> each.name().equals(member.name()))
+                    .findFirst();
+            machine.flatMap(this::flags).ifPresent(refusals::add);
+            space(member).ifPresent(refusals::add);
+            if (!running.atLeast(3, 6, 0) && !isV2Checked) {
+                v2Tool = v2Tool.or(this::v2Tool);
+                v2Content(member, machine, v2Tool).ifPresent(refusals::add);
+            }
+            if (running.minor() == 6 && !member.process().hasRaftSnapshot().orElse(true)) {
+                oldProgram(member, running, machine).ifPresent(refusals::add);
+            }
+        }
+        return refusals;
+    }
+
+    private Optional<Refusal> flags(MachineSettings machine) {
+        List<String> removed = RemovedFlags.in(machine.arguments(), target);
+        return removed.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Refusal(
+                        "flags-known",
+                        "etcd " + target + " does not have these arguments of " + machine.name() + ": "
+                                + String.join(", ", removed),
+                        "Change machines." + machine.name() + ".arguments"));
+    }
+
+    private Optional<Refusal> space(MemberFacts member) {
+        long required = member.answer().map(MemberAnswer::databaseBytes).orElse(0L);
+        OptionalLong free = freeBytes.apply(member);
+        return free.isEmpty() || free.getAsLong() >= required
+                ? Optional.empty()
+                : Optional.of(new Refusal(
+                        "free-space",
+                        "the disk of " + member.label() + " has " + free.getAsLong() + " bytes free, its database has "
+                                + required,
+                        "Free as much space as the database takes"));
+    }
+
+    /** etcd 3.6 does not start with content of the v2 API (etcd#20870, #21849, #21850). */
+    private Optional<Refusal> v2Content(MemberFacts member, Optional<MachineSettings> machine, Optional<Path> tool) {
+        String confirm = "run etcdutl check v2store --data-dir of the newest 3.5 on its machine while " + member.label()
+                + " is stopped, and confirm the result with --v2-checked";
+        if (machine.isEmpty() || machine.get().process() == ProcessKind.MANUAL) {
+            return Optional.of(new Refusal(
+                    "no-v2-content",
+                    "whether " + member.label() + " has content of the v2 API, with which etcd 3.6 does not start, is"
+                            + " unknown: it runs on a machine that is not managed here",
+                    confirm));
+        }
+        if (tool.isEmpty()) {
+            return Optional.of(new Refusal(
+                    "no-v2-content",
+                    "no etcdutl of 3.5 with the subcommand \"check v2store\" is on PATH or beside the configured program"
+                            + ", to find content of the v2 API, with which etcd 3.6 does not start",
+                    "Put the etcdutl of the newest 3.5 on PATH, or " + confirm));
+        }
+        try {
+            var unused = Command.of(List.of(
+                            tool.get().toString(),
+                            "check",
+                            "v2store",
+                            "--data-dir=" + machine.get().dataDirectory()))
+                    .run(V2_DEADLINE);
+            return Optional.empty();
+        } catch (CommandFailedException e) {
+            return Optional.of(new Refusal(
+                    "no-v2-content",
+                    "etcdutl check v2store reports for " + member.label() + ": " + e.getMessage(),
+                    "Remove the content of the v2 API, then restart the member so that it writes a raft snapshot"));
+        }
+    }
+
+    private Optional<Path> v2Tool() {
+        Stream<Path> beside = machines.stream()
+                .flatMap(machine -> machine.program().stream())
+                .map(server -> server.resolveSibling("etcdutl"));
+        Stream<Path> onPath = Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
+                .filter(folder -> !folder.isEmpty())
+                .map(folder -> Path.of(folder, "etcdutl"));
+        return Stream.concat(beside, onPath)
+                .filter(Files::isExecutable)
+                .filter(tool ->
+                        version(List.of(tool.toString(), "version")).ofCluster().equals("3.5.0"))
+                .filter(UpgradeChecks::hasV2Check)
+                .findFirst();
+    }
+
+    private static boolean hasV2Check(Path tool) {
+        try {
+            return Command.of(List.of(tool.toString(), "check", "v2store", "--help"))
+                    .run(VERSION_DEADLINE)
+                    .contains("--data-dir");
+        } catch (CommandFailedException e) {
+            return false;
+        }
+    }
+
+    /** The restart that writes a raft snapshot must be as the running version. */
+    private Optional<Refusal> oldProgram(MemberFacts member, EtcdVersion running, Optional<MachineSettings> machine) {
+        Optional<Path> old = machine.filter(each -> each.process() == ProcessKind.LOCAL)
+                .map(each -> each.program().orElseGet(() -> EtcdBinaries.find().etcd()));
+        EtcdVersion configured =
+                old.map(path -> version(List.of(path.toString(), "--version"))).orElse(EtcdVersion.UNKNOWN);
+        return configured.compareTo(running) == 0
+                ? Optional.empty()
+                : Optional.of(new Refusal(
+                        "raft-snapshot-written",
+                        member.label() + " has not written a raft snapshot since it started; with entries of 3.5 in its"
+                                + " write-ahead log etcd 3.7 does not start",
+                        "Restart it once as " + running + " with --snapshot-count=1"
+                                + (old.isEmpty()
+                                        ? ""
+                                        : ", or keep " + running + " as its configured program, which is " + configured
+                                                + ", and specify the new one with --program")));
+    }
+
+    /** Of the server in the directory; {@link EtcdVersion#UNKNOWN} if it does not run. */
+    static EtcdVersion versionIn(Path directory) {
+        return version(List.of(directory.resolve("etcd").toString(), "--version"));
+    }
+
+    private static EtcdVersion version(List<String> line) {
+        try {
+            return io.understudy.local.binary.EtcdVersion.in(Command.of(line).run(VERSION_DEADLINE))
+                    .map(found -> EtcdVersion.parse(found.toString()))
+                    .orElse(EtcdVersion.UNKNOWN);
+        } catch (CommandFailedException e) {
+            return EtcdVersion.UNKNOWN;
+        }
+    }
+
+    private static EtcdVersion version(MemberFacts member) {
+        return member.answer().map(MemberAnswer::version).orElse(EtcdVersion.UNKNOWN);
+    }
+}

@@ -1,0 +1,190 @@
+package io.understudy.cluster.machine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Waits for a limited time for each request to a machine, such as one with a frozen disk. Each machine has one request at
+ * most, on a thread of its own. A request that is late throws {@link MachineBusyException}, and so do all others to that
+ * machine until it has ended. Thread-safe.
+ */
+public final class BoundedMachines implements Machines, AutoCloseable {
+
+    private final Machines machines;
+    private final Duration patience;
+    private final Map<String, Lane> lanes = new ConcurrentHashMap<>();
+    private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
+        Thread thread = new Thread(task, "machine");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    /** @param patience maximum time that a caller waits */
+    public BoundedMachines(Machines machines, Duration patience) {
+        this.machines = machines;
+        this.patience = patience;
+    }
+
+    /** The requests to one machine. */
+    private static final class Lane {
+        private final Semaphore free = new Semaphore(1, true);
+        private volatile String request = "";
+        private volatile long since;
+
+        boolean isLate(Duration patience) {
+            return free.availablePermits() == 0 && System.nanoTime() - since > patience.toNanos();
+        }
+    }
+
+    @Override
+    public List<MemberSpec> places() {
+        return machines.places();
+    }
+
+    @Override
+    public void found(MemberSpec member, String initialCluster, String token) {
+        order(member, "first start", () -> machines.found(member, initialCluster, token));
+    }
+
+    @Override
+    public void join(MemberSpec member, String initialCluster) {
+        order(member, "start without data", () -> machines.join(member, initialCluster));
+    }
+
+    @Override
+    public void resumeJoining(MemberSpec member) {
+        order(member, "start without data", () -> machines.resumeJoining(member));
+    }
+
+    @Override
+    public void letGo(MemberSpec member) {
+        order(member, "end of the join throttle", () -> machines.letGo(member));
+    }
+
+    @Override
+    public OptionalLong received(MemberSpec member) {
+        return request(member, "read of the received snapshot", () -> machines.received(member));
+    }
+
+    @Override
+    public void start(MemberSpec member) {
+        order(member, "start", () -> machines.start(member));
+    }
+
+    @Override
+    public void stop(MemberSpec member) {
+        order(member, "stop", () -> machines.stop(member));
+    }
+
+    @Override
+    public void retire(MemberSpec member) {
+        order(member, "stop of the removed member", () -> machines.retire(member));
+    }
+
+    @Override
+    public void copyData(MemberSpec member) {
+        order(member, "copy of the data", () -> machines.copyData(member));
+    }
+
+    @Override
+    public Optional<Boolean> isRunning(MemberSpec member) {
+        return request(member, "read of the process state", () -> machines.isRunning(member));
+    }
+
+    @Override
+    public OptionalLong freeBytes(MemberSpec member) {
+        return request(member, "read of the free disk space", () -> machines.freeBytes(member));
+    }
+
+    @Override
+    public boolean isInUse(MemberSpec member) {
+        return request(member, "check of the data directory", () -> machines.isInUse(member));
+    }
+
+    @Override
+    public Optional<DataOwner> owner(MemberSpec member) {
+        return request(member, "read of the data's owner", () -> machines.owner(member));
+    }
+
+    @Override
+    public void moveData(MemberSpec from, MemberSpec to) {
+        order(from, "move of the data", () -> machines.moveData(from, to));
+    }
+
+    @Override
+    public List<String> endOfLog(MemberSpec member) {
+        return request(member, "read of the log", () -> machines.endOfLog(member));
+    }
+
+    private void order(MemberSpec member, String name, Runnable work) {
+        var unused = request(member, name, () -> {
+            work.run();
+            return member;
+        });
+    }
+
+    private <T> T request(MemberSpec member, String name, Supplier<T> work) {
+        Lane lane = lanes.computeIfAbsent(member.name(), unused -> new Lane());
+        long end = System.nanoTime() + patience.toNanos();
+        try {
+            if (lane.isLate(patience) || !lane.free.tryAcquire(patience.toNanos(), TimeUnit.NANOSECONDS)) {
+                throw late(member, lane, name + " not begun", null);
+            }
+            lane.request = name;
+            lane.since = System.nanoTime();
+            CompletableFuture<T> result = new CompletableFuture<>();
+            threads.execute(() -> {
+                try {
+                    T value = work.get();
+                    lane.free.release();
+                    result.complete(value);
+                } catch (RuntimeException | Error e) {
+                    lane.free.release();
+                    result.completeExceptionally(e);
+                }
+            });
+            try {
+                return result.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+            } catch (TimeoutException e) {
+                throw late(member, lane, "it may still be carried out", result);
+            }
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof RuntimeException failure ? failure : new IllegalStateException(e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted during a request to the machine of " + member.name(), e);
+        }
+    }
+
+    private static MachineBusyException late(
+            MemberSpec member, Lane lane, String state, @Nullable CompletableFuture<?> end) {
+        return new MachineBusyException(
+                "machine of " + member.name() + ": " + lane.request + " not completed after "
+                        + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - lane.since) + " ms; " + state,
+                end);
+    }
+
+    /** Waits for requests under way for {@code patience}. Idempotent. */
+    @Override
+    public void close() {
+        threads.shutdown();
+        try {
+            var unused = threads.awaitTermination(patience.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

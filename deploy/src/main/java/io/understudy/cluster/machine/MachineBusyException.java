@@ -1,0 +1,22 @@
+package io.understudy.cluster.machine;
+
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** A machine did not carry out a request in time; it may still do so. */
+public final class MachineBusyException extends IllegalStateException {
+    private static final long serialVersionUID = 1L;
+
+    private final transient @Nullable CompletableFuture<?> end;
+
+    /** @param end completes when the request has ended; null if it has not begun and never will */
+    MachineBusyException(String message, @Nullable CompletableFuture<?> end) {
+        super(message);
+        this.end = end;
+    }
+
+    /** Completes when the request has ended; null if it has not begun and never will. */
+    public @Nullable CompletableFuture<?> end() {
+        return end;
+    }
+}

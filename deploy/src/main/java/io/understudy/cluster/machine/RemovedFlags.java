@@ -1,0 +1,64 @@
+package io.understudy.cluster.machine;
+
+import io.understudy.etcd.EtcdVersion;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Flags that a version of etcd no longer has ({@code embed/config.go} of 3.5.33, 3.6.16 and 3.7.3): it does not start with them. */
+public final class RemovedFlags {
+
+    private static final Set<String> IN_3_6 = Set.of(
+            "enable-v2",
+            "experimental-enable-v2v3",
+            "proxy",
+            "proxy-dial-timeout",
+            "proxy-failure-wait",
+            "proxy-read-timeout",
+            "proxy-refresh-interval",
+            "proxy-write-timeout");
+
+    private static final String EXPERIMENTAL = "experimental-";
+
+    /** Flags removed in 3.7 that became features. */
+    private static final Map<String, String> FEATURES = Map.of(
+            "experimental-compact-hash-check-enabled", "CompactHashCheck",
+            "experimental-initial-corrupt-check", "InitialCorruptCheck",
+            "experimental-enable-lease-checkpoint", "LeaseCheckpoint",
+            "experimental-enable-lease-checkpoint-persist", "LeaseCheckpointPersist",
+            "experimental-stop-grpc-service-on-defrag", "StopGRPCServiceOnDefrag",
+            "experimental-txn-mode-write-with-shared-buffer", "TxnModeWriteWithSharedBuffer");
+
+    private RemovedFlags() {}
+
+    /**
+     * Those among {@code arguments} that {@code version} lacks, each with what replaces it.
+     *
+     * @param arguments each as {@code --flag=value}
+     */
+    public static List<String> in(List<String> arguments, EtcdVersion version) {
+        return arguments.stream()
+                .flatMap(argument -> removed(argument.substring(2).replaceFirst("=.*", ""), version))
+                .toList();
+    }
+
+    private static Stream<String> removed(String flag, EtcdVersion version) {
+        if (IN_3_6.contains(flag)) {
+            return version.atLeast(3, 6, 0) ? Stream.of("--" + flag + " (no successor)") : Stream.empty();
+        }
+        if (!version.atLeast(3, 7, 0)) {
+            return Stream.empty();
+        }
+        if (flag.equals("discovery") || flag.equals("discovery-proxy")) {
+            return Stream.of("--" + flag + " (use --discovery-endpoints and --discovery-token)");
+        }
+        String feature = FEATURES.get(flag);
+        if (feature != null) {
+            return Stream.of("--" + flag + " (use --feature-gates=" + feature + "=true)");
+        }
+        return flag.startsWith(EXPERIMENTAL)
+                ? Stream.of("--" + flag + " (use --" + flag.substring(EXPERIMENTAL.length()) + ")")
+                : Stream.empty();
+    }
+}

@@ -1,0 +1,28 @@
+package io.understudy.cluster.machine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.understudy.etcd.EtcdVersion;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+final class RemovedFlagsTest {
+
+    private static final List<String> ARGUMENTS = List.of(
+            "--enable-v2=true",
+            "--quota-backend-bytes=1",
+            "--experimental-initial-corrupt-check=true",
+            "--experimental-watch-progress-notify-interval=5s");
+
+    @Test
+    void allAreNamedWithTheirSuccessors() {
+        assertThat(RemovedFlags.in(ARGUMENTS, EtcdVersion.parse("3.5.33"))).isEmpty();
+        assertThat(RemovedFlags.in(ARGUMENTS, EtcdVersion.parse("3.6.16")))
+                .containsExactly("--enable-v2 (no successor)");
+        assertThat(RemovedFlags.in(ARGUMENTS, EtcdVersion.parse("3.7.3")))
+                .containsExactly(
+                        "--enable-v2 (no successor)",
+                        "--experimental-initial-corrupt-check (use --feature-gates=InitialCorruptCheck=true)",
+                        "--experimental-watch-progress-notify-interval (use --watch-progress-notify-interval)");
+    }
+}

@@ -1,0 +1,154 @@
+package io.understudy.cluster.recover;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.understudy.cluster.machine.DataOwner;
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.machine.NoMachines;
+import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.ClusterObserver;
+import io.understudy.cluster.observe.UnobservableException;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.etcd.Role;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a recovery does where another cluster is at the configured URLs and directories. */
+final class ForeignClusterTest {
+
+    private static final long OWN = 1;
+    private static final long FOREIGN = 2;
+
+    private final List<MachineSettings> machines = IntStream.rangeClosed(1, 4)
+            .mapToObj(number -> MachineSettings.of(
+                    new MemberSpec(
+                            "m" + number,
+                            List.of(URI.create("http://127.0.0.1:1" + number)),
+                            List.of(URI.create("http://127.0.0.1:2" + number))),
+                    ProcessKind.LOCAL,
+                    Path.of("/nowhere", "m" + number)))
+            .toList();
+    private final EtcdConnections connections = EtcdConnections.open(EtcdSettings.of(URI.create("http://127.0.0.1:1")));
+    private final Directories directories = new Directories();
+    private ClusterId observed = new ClusterId(OWN);
+    private final ClusterObserver observer =
+            patience -> new ClusterFacts(observed, List.of(), true, List.of(), Instant.EPOCH);
+
+    @AfterEach
+    void close() {
+        connections.close();
+    }
+
+    @Test
+    void anotherClusterThatAnswersIsNotAccepted() {
+        directories.owners = Map.of("m1", new DataOwner(new ClusterId(OWN), new MemberId(1)));
+        assertThat(survey(observer).look()).isPresent();
+
+        observed = new ClusterId(FOREIGN);
+        assertThatThrownBy(() -> survey(observer).look())
+                .isInstanceOf(RecoveryException.class)
+                .hasMessageContaining("members of cluster 2 respond")
+                .hasMessageContaining("{m1=1}");
+    }
+
+    @Test
+    void theCauseOfSilenceIsKept() {
+        Survey silent = survey(patience -> {
+            throw new UnobservableException("no endpoint reachable: connection refused");
+        });
+        assertThat(silent.look()).isEmpty();
+        assertThat(silent.silence()).isEqualTo("no endpoint reachable: connection refused");
+    }
+
+    @Test
+    void aDirectoryThatAnotherClusterUsesIsNoTargetOfARestore() {
+        directories.owners = Map.of("m2", new DataOwner(new ClusterId(FOREIGN), new MemberId(9)));
+        LearnerRestore restore = new LearnerRestore(
+                survey(observer),
+                new NoConfirmation(),
+                () -> {
+                    throw new IllegalStateException("nothing is restored");
+                },
+                () -> Path.of("etcd"),
+                Optional.empty(),
+                3,
+                Duration.ofSeconds(1));
+
+        assertThatThrownBy(() -> restore.run(
+                        Set.of("m4"), machines.stream().map(this::remains).toList()))
+                .isInstanceOf(RecoveryException.class)
+                .hasMessageContaining("a process uses /nowhere/m2, of member 9 of cluster 2");
+    }
+
+    private Survey survey(ClusterObserver looks) {
+        return new Survey(looks, directories, machines, connections, Duration.ofSeconds(1));
+    }
+
+    private Remains remains(MachineSettings machine) {
+        boolean isLearner = machine.name().equals("m4");
+        Stored stored = new Stored(
+                new WriteAheadLog(
+                        4,
+                        OWN,
+                        2,
+                        0,
+                        new LogPosition(2, 10),
+                        10,
+                        new Voting(Set.of(1L, 2L, 3L), Set.of(4L)),
+                        List.of(),
+                        new WriteAheadLog.End(Path.of("/nowhere"), 0, 0)),
+                new Stored.Database(7, 10, Map.of()));
+        return new Remains(
+                machine,
+                isLearner ? Optional.of(Role.LEARNER) : Optional.empty(),
+                Optional.empty(),
+                Optional.of(false),
+                Optional.of(isLearner),
+                isLearner ? Optional.of(stored) : Optional.empty(),
+                "");
+    }
+
+    /** Every directory with an owner is in use. */
+    private static final class Directories extends NoMachines {
+
+        private Map<String, DataOwner> owners = Map.of();
+
+        @Override
+        public boolean isInUse(MemberSpec member) {
+            return owners.containsKey(member.name());
+        }
+
+        @Override
+        public Optional<DataOwner> owner(MemberSpec member) {
+            return Optional.ofNullable(owners.get(member.name()));
+        }
+    }
+
+    private static final class NoConfirmation implements Operator {
+
+        @Override
+        public void print(String line) {
+            // Nothing is asserted about it.
+        }
+
+        @Override
+        public boolean confirms(String step) {
+            throw new IllegalStateException("not to be confirmed: " + step);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+package io.understudy.cluster.status;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.Divergence;
+import io.understudy.cluster.observe.Failure;
+import io.understudy.cluster.observe.Measurements;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.observe.MemberProcess;
+import io.understudy.cluster.shape.Shape;
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.etcd.Role;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
+import java.net.URI;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** What a status has beyond the answers of the members. */
+final class ClusterStatusTest {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final List<String> MACHINES = List.of("m1", "m2", "m3", "m4");
+
+    @Test
+    void anUnhealthyMemberHasItsCauseAndTheToleranceAfterAnotherFailureIsShown() throws Exception {
+        ClusterStatus status = status(facts(), Optional.empty(), List.of());
+        JsonNode page = JSON.readTree(StatusJson.of(status));
+
+        assertThat(page.path("tolerance").asInt()).isZero();
+        assertThat(page.path("toleranceAfterFailure").asInt()).isEqualTo(-1);
+        assertThat(page.path("asDeclared").asBoolean()).isTrue();
+        JsonNode silent = page.path("members").get(2);
+        assertThat(silent.path("health").asText()).isEqualTo("no answer");
+        assertThat(silent.path("reason").asText()).isEqualTo("connection refused");
+        assertThat(page.path("members").get(0).path("quotaBytes").asLong()).isEqualTo(2048);
+        assertThat(page.path("members").get(0).has("reason")).isFalse();
+        assertThat(StatusText.of(status))
+                .contains("after another failure: no quorum; standbys: none", "m3: connection refused")
+                .anyMatch(line -> line.contains("QUOTA"));
+    }
+
+    @Test
+    void whatIsMissingOfADeclaredShapeIsNamed() {
+        Shape shape = new Shape(3, 1, Set.of("m5"), false, 2);
+        List<Warning> deviations = status(
+                        facts(), Optional.of(new Declared(shape, List.of("m1", "m2", "m3", "m4", "m5"))), List.of())
+                .warnings();
+        assertThat(deviations)
+                .extracting(Warning::text)
+                .contains("standbys: 0 of 1 declared", "read replicas that are not members: m5");
+        assertThat(status(facts(), Optional.of(new Declared(new Shape(5, 0, Set.of(), false, 1), List.of())), List.of())
+                        .isAsDeclared())
+                .isFalse();
+        // With machines for three voting members, three are what the declaration leads to.
+        assertThat(status(facts(), Optional.of(new Declared(new Shape(5, 0, Set.of(), false, 1), MACHINES)), List.of())
+                        .isAsDeclared())
+                .isTrue();
+    }
+
+    @Test
+    void theDecisionOfEachSupervisorIsShownAndItsSilence() throws Exception {
+        URI url = URI.create("http://127.0.0.1:8082");
+        SupervisorView active = new SupervisorView(url, Optional.of(JSON.readTree("""
+                        {"supervisor": "s1", "standing": "active", "paused": null, "decision": {"rule": "standby-failover",
+                        "observed": "m3 is suspect", "told": "waits", "outcome": "none", "detail": ""}}""")), "");
+        SupervisorView silent = new SupervisorView(url, Optional.empty(), "no supervisor reachable");
+        ClusterStatus status = status(facts(), Optional.empty(), List.of(active, silent));
+
+        assertThat(active.isActive()).isTrue();
+        assertThat(StatusText.of(status))
+                .contains("supervisor s1, active: standby-failover: m3 is suspect; waits", "no supervisor reachable");
+        JsonNode supervisors = JSON.readTree(StatusJson.of(status)).path("supervisors");
+        assertThat(supervisors.get(0).path("decision").path("action").asText()).isEqualTo("waits");
+        assertThat(supervisors.get(1).path("failure").asText()).isEqualTo("no supervisor reachable");
+    }
+
+    private static ClusterStatus status(
+            ClusterFacts facts, Optional<Declared> declared, List<SupervisorView> supervisors) {
+        return ClusterStatus.of(facts, declared, List.of(), supervisors);
+    }
+
+    /** Three voting members, of which the last does not answer. */
+    private static ClusterFacts facts() {
+        return new ClusterFacts(
+                new ClusterId(1),
+                List.of(member(1, true), member(2, true), member(3, false)),
+                true,
+                List.of(),
+                Instant.EPOCH,
+                Divergence.NONE,
+                Map.of(new MemberId(3), new Failure("connection refused", false)));
+    }
+
+    private static MemberFacts member(int number, boolean answers) {
+        MemberAnswer answer = new MemberAnswer(
+                EtcdVersion.parse("3.6.5"),
+                Optional.of(new MemberId(1)),
+                2,
+                9,
+                9,
+                new Revision(5),
+                1024,
+                512,
+                true,
+                List.of());
+        return new MemberFacts(
+                new MemberId(number),
+                "m" + number,
+                Role.VOTER,
+                List.of(URI.create("http://10.0.0." + number + ":2380")),
+                List.of(),
+                answers ? Optional.of(answer) : Optional.empty(),
+                Measurements.NONE,
+                new MemberProcess(
+                        Optional.empty(),
+                        Optional.empty(),
+                        Optional.empty(),
+                        answers ? Optional.of(2048L) : Optional.empty(),
+                        Optional.empty()));
+    }
+}

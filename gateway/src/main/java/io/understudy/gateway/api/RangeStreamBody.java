@@ -1,0 +1,52 @@
+package io.understudy.gateway.api;
+
+import io.netty.buffer.ByteBuf;
+import io.understudy.gateway.replica.Entry;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * The messages of a {@code RangeStream}, each behind gRPC's prefix. As in etcd 3.7, only the last has header, more and count,
+ * and together they are the {@code RangeResponse}.
+ */
+final class RangeStreamBody implements AnswerBody {
+
+    private static final int RANGE_RESPONSE = 0x0a;
+
+    private final RangeResult result;
+    private final Iterator<Entry> rest;
+
+    RangeStreamBody(RangeResult result) {
+        this.result = result;
+        this.rest = result.entries().iterator();
+    }
+
+    @Override
+    public long length() {
+        return UNKNOWN;
+    }
+
+    @Override
+    public boolean appendTo(ByteBuf out, int wanted) {
+        List<Entry> entries = new ArrayList<>();
+        long size = 0;
+        while (rest.hasNext() && size < wanted) {
+            Entry next = rest.next();
+            entries.add(next);
+            size += RangeBody.size(result, next);
+        }
+        boolean more = rest.hasNext();
+        size += more ? 0 : RangeBody.sizeWithoutEntries(result);
+        out.writeByte(0).writeInt((int) ProtoFields.lengthDelimitedSize(size));
+        ProtoFields.writeLengthDelimited(out, RANGE_RESPONSE, size);
+        if (!more) {
+            HeaderForm.write(out, result.header());
+        }
+        entries.forEach(entry -> RangeBody.write(out, result, entry));
+        if (!more) {
+            RangeBody.writeCounts(out, result);
+        }
+        return more;
+    }
+}

@@ -1,0 +1,137 @@
+package io.understudy.gateway.json;
+
+import com.google.protobuf.Descriptors.Descriptor;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.StreamedRequests;
+import io.understudy.gateway.server.BodyReader;
+import io.understudy.gateway.server.WebRequest;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the messages of a streaming method from a body, each once it is complete. The first value that is no message ends
+ * them, as in grpc-gateway.
+ */
+final class JsonRequests implements BodyReader {
+
+    private final WebRequest http;
+    private final JsonExchange exchange;
+    private final JsonApi api;
+    private final Descriptor type;
+    private final Function<StreamedRequests, @Nullable JsonStream> beginning;
+    private final StreamedRequests requests = new StreamedRequests(this::release);
+
+    private ByteBuf body = Unpooled.EMPTY_BUFFER;
+    /** Of {@link #body}, the end of its last complete value, and of what was looked at. */
+    private int complete;
+
+    private int scanned;
+    private int depth;
+    private boolean quoted;
+    private boolean escaped;
+
+    /** Bytes that the client's window lacks. */
+    private int held;
+
+    private boolean begun;
+    private boolean over;
+    private @Nullable JsonStream stream;
+
+    /** @param beginning starts the call with the requests that have arrived; returns null if the client has gone */
+    JsonRequests(
+            WebRequest http,
+            JsonExchange exchange,
+            JsonApi api,
+            Descriptor type,
+            Function<StreamedRequests, @Nullable JsonStream> beginning) {
+        this.http = http;
+        this.exchange = exchange;
+        this.api = api;
+        this.type = type;
+        this.beginning = beginning;
+    }
+
+    @Override
+    public int read(ByteBuf data, boolean end) {
+        held += data.readableBytes();
+        if (!over) {
+            if (!body.isReadable()) {
+                body = Unpooled.buffer(data.readableBytes());
+            }
+            body.writeBytes(data, data.readerIndex(), data.readableBytes());
+            scan();
+            if (end || complete > 0) {
+                byte[] values = ByteBufUtil.getBytes(body, 0, end ? body.readableBytes() : complete);
+                body = Unpooled.copiedBuffer(body.skipBytes(values.length));
+                scanned = body.readableBytes();
+                complete = 0;
+                take(values, end);
+            } else if (body.readableBytes() > 2 * api.maxRequestBytes()) {
+                refuse(JsonApi.tooLarge("more than " + 2 * api.maxRequestBytes()));
+            }
+        }
+        if (requests.isEmpty()) {
+            release();
+        }
+        return over ? 0 : body.readableBytes();
+    }
+
+    /** Finds the end of the last complete value. */
+    private void scan() {
+        for (; scanned < body.writerIndex(); scanned++) {
+            byte each = body.getByte(scanned);
+            if (quoted) {
+                quoted = escaped || each != '"';
+                escaped = !escaped && each == '\\';
+            } else if (each == '"') {
+                quoted = true;
+            } else if (each == '{' || each == '[') {
+                depth++;
+            } else if (each == '}' || each == ']') {
+                depth = Math.max(0, depth - 1);
+                complete = depth == 0 ? scanned + 1 : complete;
+            }
+        }
+    }
+
+    private void take(byte[] values, boolean end) {
+        MessageParser.Messages read = api.parser().readAll(values, type);
+        for (byte[] message : read.encoded()) {
+            if (message.length > api.maxRequestBytes()) {
+                refuse(JsonApi.tooLarge(message.length + " vs. " + api.maxRequestBytes()));
+                return;
+            }
+        }
+        MalformedJson broken = read.broken();
+        over = end || broken != null;
+        ApiException rejected = broken == null || begun || !read.encoded().isEmpty() ? null : api.rejected(broken);
+        if (rejected != null) {
+            exchange.refuse(rejected);
+            return;
+        }
+        requests.add(read.encoded(), over);
+        if (!begun) {
+            begun = true;
+            stream = beginning.apply(requests);
+        }
+    }
+
+    @Override
+    public void refuse(ApiException why) {
+        over = true;
+        if (stream == null) {
+            exchange.refuse(why);
+        } else {
+            stream.breakOff(why);
+        }
+    }
+
+    private void release() {
+        int bytes = held;
+        held = 0;
+        http.consumed(bytes);
+    }
+}

@@ -1,0 +1,43 @@
+package io.understudy.gateway.server;
+
+import com.sun.management.UnixOperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Maximum number of open connections per server: as configured, or fewer if the process may not open as many files.
+ *
+ * <p>Invariant S9: health pages are served while clients hold all connections that are allowed.
+ */
+public record ConnectionLimit(int clients) {
+
+    /** Connections beyond the limit, for health pages only and for a second at most. */
+    static final int SPARE = 32;
+
+    /** Files that are no connections of clients: libraries, logs, connections to the source. */
+    private static final int OWN_FILES = 256;
+
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectionLimit.class);
+
+    /** Returns the limit of each of {@code servers} servers; warns if it is below {@code configured}. */
+    public static ConnectionLimit of(int configured, int servers) {
+        long files = ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean unix
+                ? unix.getMaxFileDescriptorCount()
+                : Long.MAX_VALUE;
+        ConnectionLimit limit = of(configured, servers, files);
+        if (limit.clients < configured) {
+            LOG.atWarn()
+                    .addKeyValue("limit", limit.clients)
+                    .addKeyValue("limits.maxConnections", configured)
+                    .addKeyValue("openFiles", files)
+                    .addKeyValue("needed", servers * ((long) configured + SPARE) + OWN_FILES)
+                    .log("connections limited by the open files of the process; raise ulimit -n");
+        }
+        return limit;
+    }
+
+    static ConnectionLimit of(int configured, int servers, long files) {
+        return new ConnectionLimit((int) Math.min(configured, Math.max(SPARE, (files - OWN_FILES) / servers - SPARE)));
+    }
+}
