@@ -14,7 +14,9 @@ import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.run.Outcome;
 import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.run.StepWork;
+import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.snapshot.SnapshotDirectory;
+import io.understudy.cluster.status.Declared;
 import io.understudy.cluster.status.SupervisorView;
 import io.understudy.cluster.supervise.elect.Turn;
 import io.understudy.etcd.EtcdErrors;
@@ -32,7 +34,6 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
@@ -102,9 +103,9 @@ final class ClusterChange implements AutoCloseable {
                 text.refusals(obstacles);
                 return ExitCode.SOFTWARE;
             }
-            List<Refusal> active = flags.isTakenOver() ? activeSupervisors(text) : List.of();
-            if (!active.isEmpty()) {
-                text.refusals(active);
+            List<Refusal> acting = flags.isTakenOver() ? actingSupervisors(text) : List.of();
+            if (!acting.isEmpty()) {
+                text.refusals(acting);
                 return ExitCode.SOFTWARE;
             }
             snapshotFirst.ifPresent(directory -> text.notes("before step 1: save a snapshot in " + directory.path()));
@@ -126,16 +127,22 @@ final class ClusterChange implements AutoCloseable {
                             .allMatch(each ->
                                     each.step() instanceof Step.MoveLeader || each.step() instanceof Step.Start);
             if (flags.isTakenOver() || isHarmless || facts.verdict() != ClusterFacts.Verdict.HELD) {
-                return ended(text, run(goal, steps, text, Optional::empty));
+                try (AfterAlarm turn = new AfterAlarm(!facts.alarms().isEmpty(), () -> turn(text))) {
+                    return ended(text, run(goal, steps, text, turn));
+                }
             }
-            try (Turn turn = cluster.turn(command.getCommandSpec().qualifiedName(), text::notes)) {
-                return ended(text, run(goal, steps, text, turn::lost));
+            try (Turn turn = turn(text)) {
+                return ended(text, run(goal, steps, text, now -> turn.lost()));
             }
         }
     }
 
-    /** Reads the state of all supervisors that are known, and names those that do not respond. */
-    private List<Refusal> activeSupervisors(ChangeText text) throws InterruptedException {
+    private Turn turn(ChangeText text) throws InterruptedException {
+        return cluster.turn(command.getCommandSpec().qualifiedName(), text::notes);
+    }
+
+    /** Reads the state of all known supervisors: those that are not paused; names those that do not respond. */
+    private List<Refusal> actingSupervisors(ChangeText text) throws InterruptedException {
         List<SupervisorView> views = flags.supervisors(cluster);
         views.stream()
                 .filter(view -> view.state().isEmpty())
@@ -150,16 +157,17 @@ final class ClusterChange implements AutoCloseable {
             text.notes(String.valueOf(e.getMessage()));
         }
         return views.stream()
-                .filter(SupervisorView::isActive)
+                .filter(SupervisorView::mayAct)
                 .map(view -> new Refusal(
                         "supervisors-stopped",
-                        "supervisor " + view.name().orElse("") + " at " + view.url() + " is active",
+                        "supervisor " + view.name().orElse("") + " at " + view.url() + " is not paused",
                         "Stop it, or pause it on its host (understudy cluster supervise pause --url " + view.url()
                                 + ")"))
                 .toList();
     }
 
-    private Outcome run(Goal goal, List<Plan.Planned> steps, ChangeText text, Supplier<Optional<String>> forbidden)
+    private Outcome run(
+            Goal goal, List<Plan.Planned> steps, ChangeText text, Function<ClusterFacts, Optional<String>> forbidden)
             throws InterruptedException {
         return new Runner(new PatientObserver(cluster.observer()), work, flags.patience(), text, forbidden)
                 .run(goal, steps);
@@ -300,6 +308,15 @@ final class ClusterChange implements AutoCloseable {
     boolean lacksVoter() {
         int voters = facts.voters().size();
         return voters % 2 == 0 && voters < cluster.settings().shape().voters();
+    }
+
+    /** Voting members that are declared and have machines; 0 without a declaration. */
+    int declaredVoters() {
+        ClusterSettings settings = cluster.settings();
+        List<String> names = places().stream().map(MemberSpec::name).toList();
+        return settings.isShapeDeclared() || (lacksVoter() && !names.isEmpty())
+                ? new Declared(settings.shape(), names).voters()
+                : 0;
     }
 
     /** Whether it is known from the configuration alone: who is known from nowhere may be misspelt. */

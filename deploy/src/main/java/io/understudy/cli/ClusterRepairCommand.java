@@ -1,7 +1,6 @@
 package io.understudy.cli;
 
 import io.understudy.cluster.goal.RepairCluster;
-import io.understudy.cluster.goal.Scale;
 import io.understudy.cluster.membership.Hashes;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
@@ -12,7 +11,6 @@ import io.understudy.etcd.Alarm;
 import io.understudy.vocabulary.Revision;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -66,20 +64,23 @@ final class ClusterRepairCommand implements Callable<Integer> {
                 seen.work()::hasPerformed,
                 seen.work()::stopped,
                 seen.work()::freeBytes,
-                isCompared && !seen.places().isEmpty()
-                        ? Optional.of(new Scale(votersBefore(facts), seen.places()))
-                        : Optional.empty());
+                Math.max(seen.declaredVoters(), votersBefore(facts)),
+                seen.places());
     }
 
-    /** With corrupt members that an interrupted run removed; etcd raises an alarm of member 0 if none is found. */
+    /**
+     * With corrupt members that an interrupted run removed; etcd raises an alarm of member 0 if none is found. Less one if
+     * that is an even number.
+     */
     private static int votersBefore(ClusterFacts facts) {
-        return facts.voters().size()
+        int voters = facts.voters().size()
                 + (int) facts.raised().stream()
                         .map(Alarm::member)
                         .filter(member ->
                                 member.value() != 0 && facts.member(member).isEmpty())
                         .distinct()
                         .count();
+        return Math.max(1, voters - 1 + voters % 2);
     }
 
     /** The last revision that all voting members have, or that any has. */

@@ -40,7 +40,8 @@ import java.util.stream.Stream;
  * @param performed whether a step was taken in this run
  * @param stopped members of this machine with data and without a process
  * @param freeBytes left on the disk of a member, if it is on this machine
- * @param growth replaces a corrupt member once it is removed; empty for none
+ * @param voters least number of voting members
+ * @param places where missing ones may run, best first
  */
 public record RepairCluster(
         Revision revision,
@@ -49,7 +50,8 @@ public record RepairCluster(
         Predicate<Step> performed,
         Function<ClusterFacts, List<MemberSpec>> stopped,
         Function<MemberFacts, OptionalLong> freeBytes,
-        Optional<Goal> growth)
+        int voters,
+        List<MemberSpec> places)
         implements Goal {
 
     private static final String NOSPACE = "NOSPACE";
@@ -57,12 +59,18 @@ public record RepairCluster(
 
     public RepairCluster {
         moves = Map.copyOf(moves);
+        places = List.copyOf(places);
     }
 
     /** The others and the alarms do not depend on a member that does not start. */
     @Override
     public boolean passes(Step step) {
         return step instanceof Step.Start;
+    }
+
+    @Override
+    public boolean undoes(Step step) {
+        return new Scale(voters, places).undoes(step);
     }
 
     @Override
@@ -97,12 +105,24 @@ public record RepairCluster(
         if (!facts.alarms().isEmpty()) {
             return refused("alarm-known", "alarm without a known repair: " + facts.alarms(), "See etcd's log");
         }
-        return growth.map(goal -> goal.plan(facts))
-                .filter(Plan.Steps.class::isInstance)
-                .orElse(new Plan.Done("no member of this machine is stopped, and no alarm is active"));
+        Plan growth = growth(facts);
+        return growth instanceof Plan.Done
+                ? new Plan.Done("no member of this machine is stopped, and no alarm is active")
+                : growth;
+    }
+
+    /** Members are only added here, never removed. */
+    private Plan growth(ClusterFacts facts) {
+        return new Scale(Math.max(voters, facts.voters().size()), places).plan(facts);
     }
 
     private Plan corrupt(ClusterFacts facts, List<Alarm> alarms) {
+        if (!hashes.areComparable()) {
+            return refused(
+                    "hash-comparable",
+                    "the voting members have compacted to different revisions: " + hashesOf(facts),
+                    "Repeat the command when all have applied the last compaction");
+        }
         Optional<Hashes.Hash> agreed = hashes.agreed(facts.quorum().needed());
         if (agreed.isEmpty()) {
             return refused(
@@ -110,12 +130,23 @@ public record RepairCluster(
                     "no majority of the voting members has the same hash at one revision: " + hashesOf(facts),
                     "Restore a snapshot from before the corruption (understudy cluster restore)");
         }
-        Optional<MemberFacts> apart = facts.voters().stream()
+        List<MemberFacts> apart = facts.voters().stream()
                 .filter(voter -> hashes.differs(voter.id(), agreed.get()))
+                .toList();
+        Optional<MemberFacts> named = apart.stream()
+                .filter(voter ->
+                        alarms.stream().anyMatch(alarm -> alarm.member().equals(voter.id())))
                 .findFirst();
-        if (apart.isPresent()) {
-            Plan removal = new RemoveMember(apart.get().id()).plan(facts);
-            return removal instanceof Plan.Steps steps ? whole(steps, facts, apart.get(), alarms) : removal;
+        if (named.isPresent()) {
+            Plan removal = new RemoveMember(named.get().id()).plan(facts);
+            return removal instanceof Plan.Steps steps ? whole(steps, facts, named.get(), alarms) : removal;
+        }
+        if (!apart.isEmpty()) {
+            return refused(
+                    "corruption-confirmed",
+                    "the hash of " + apart.get(0).label() + " differs, and the alarm is of another member: "
+                            + facts.alarms() + "; " + hashesOf(facts),
+                    "See etcd's log, then remove the corrupt member (understudy cluster remove)");
         }
         List<Alarm> idle = alarms.stream()
                 .filter(alarm -> facts.member(alarm.member()).isEmpty())
@@ -137,15 +168,15 @@ public record RepairCluster(
                 alarms.stream()
                         .filter(alarm -> alarm.member().equals(gone.id()))
                         .toList());
-        return new Plan.Steps(Stream.of(
-                        removal.steps(),
-                        planned(after, disarming).steps(),
-                        growth.map(goal -> goal.plan(after)).stream()
-                                .flatMap(
-                                        plan -> plan instanceof Plan.Steps steps ? steps.steps().stream() : Stream.of())
-                                .toList())
-                .flatMap(List::stream)
-                .toList());
+        Plan growth = growth(after);
+        return growth instanceof Plan.Refused
+                ? growth
+                : new Plan.Steps(Stream.of(
+                                removal.steps(),
+                                planned(after, disarming).steps(),
+                                growth instanceof Plan.Steps steps ? steps.steps() : List.<Plan.Planned>of())
+                        .flatMap(List::stream)
+                        .toList());
     }
 
     private String hashesOf(ClusterFacts facts) {

@@ -58,7 +58,7 @@ public record Scale(int voters, List<MemberSpec> places) implements Goal, NextSt
                         "place-for-member",
                         voters + " voting members are requested, the cluster has "
                                 + facts.voters().size() + ", and no machine is left for another",
-                        "Specify more members (--member name=peerURL)");
+                        "Specify more members (--member name=peerURL) or configure more machines");
     }
 
     /** The dead first, the leader last, else the one whose name comes last. */

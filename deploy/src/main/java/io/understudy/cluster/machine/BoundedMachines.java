@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BoundedMachines implements Machines, AutoCloseable {
 
+    /** Less than the time in which a supervisor has to stop. */
+    private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(8);
+
     private final Machines machines;
     private final Duration patience;
     private final Map<String, Lane> lanes = new ConcurrentHashMap<>();
@@ -38,14 +41,27 @@ public final class BoundedMachines implements Machines, AutoCloseable {
         this.patience = patience;
     }
 
+    private record Begun(String request, long since) {
+
+        Duration elapsed() {
+            return Duration.ofNanos(System.nanoTime() - since);
+        }
+    }
+
     /** The requests to one machine. */
     private static final class Lane {
         private final Semaphore free = new Semaphore(1, true);
-        private volatile String request = "";
-        private volatile long since;
+        /** The request under way; null for none. */
+        private volatile @Nullable Begun begun;
 
         boolean isLate(Duration patience) {
-            return free.availablePermits() == 0 && System.nanoTime() - since > patience.toNanos();
+            Begun now = begun;
+            return now != null && now.elapsed().compareTo(patience) > 0;
+        }
+
+        void release() {
+            begun = null;
+            free.release();
         }
     }
 
@@ -76,7 +92,7 @@ public final class BoundedMachines implements Machines, AutoCloseable {
 
     @Override
     public OptionalLong received(MemberSpec member) {
-        return request(member, "read of the received snapshot", () -> machines.received(member));
+        return read(member, "read of the received snapshot", () -> machines.received(member));
     }
 
     @Override
@@ -101,22 +117,22 @@ public final class BoundedMachines implements Machines, AutoCloseable {
 
     @Override
     public Optional<Boolean> isRunning(MemberSpec member) {
-        return request(member, "read of the process state", () -> machines.isRunning(member));
+        return read(member, "read of the process state", () -> machines.isRunning(member));
     }
 
     @Override
     public OptionalLong freeBytes(MemberSpec member) {
-        return request(member, "read of the free disk space", () -> machines.freeBytes(member));
+        return read(member, "read of the free disk space", () -> machines.freeBytes(member));
     }
 
     @Override
     public boolean isInUse(MemberSpec member) {
-        return request(member, "check of the data directory", () -> machines.isInUse(member));
+        return read(member, "check of the data directory", () -> machines.isInUse(member));
     }
 
     @Override
     public Optional<DataOwner> owner(MemberSpec member) {
-        return request(member, "read of the data's owner", () -> machines.owner(member));
+        return read(member, "read of the data's owner", () -> machines.owner(member));
     }
 
     @Override
@@ -126,40 +142,45 @@ public final class BoundedMachines implements Machines, AutoCloseable {
 
     @Override
     public List<String> endOfLog(MemberSpec member) {
-        return request(member, "read of the log", () -> machines.endOfLog(member));
+        return read(member, "read of the log", () -> machines.endOfLog(member));
     }
 
     private void order(MemberSpec member, String name, Runnable work) {
-        var unused = request(member, name, () -> {
+        var unused = request(member, name, true, () -> {
             work.run();
             return member;
         });
     }
 
-    private <T> T request(MemberSpec member, String name, Supplier<T> work) {
+    private <T> T read(MemberSpec member, String name, Supplier<T> work) {
+        return request(member, name, false, work);
+    }
+
+    private <T> T request(MemberSpec member, String name, boolean isOrder, Supplier<T> work) {
         Lane lane = lanes.computeIfAbsent(member.name(), unused -> new Lane());
         long end = System.nanoTime() + patience.toNanos();
         try {
             if (lane.isLate(patience) || !lane.free.tryAcquire(patience.toNanos(), TimeUnit.NANOSECONDS)) {
                 throw late(member, lane, name + " not begun", null);
             }
-            lane.request = name;
-            lane.since = System.nanoTime();
+            lane.begun = new Begun(name, System.nanoTime());
             CompletableFuture<T> result = new CompletableFuture<>();
             threads.execute(() -> {
                 try {
                     T value = work.get();
-                    lane.free.release();
+                    lane.release();
                     result.complete(value);
                 } catch (RuntimeException | Error e) {
-                    lane.free.release();
+                    lane.release();
                     result.completeExceptionally(e);
                 }
             });
             try {
                 return result.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
             } catch (TimeoutException e) {
-                throw late(member, lane, "it may still be carried out", result);
+                throw isOrder
+                        ? late(member, lane, "it may still be carried out", result)
+                        : late(member, lane, "nothing was changed", null);
             }
         } catch (ExecutionException e) {
             throw e.getCause() instanceof RuntimeException failure ? failure : new IllegalStateException(e.getCause());
@@ -171,18 +192,19 @@ public final class BoundedMachines implements Machines, AutoCloseable {
 
     private static MachineBusyException late(
             MemberSpec member, Lane lane, String state, @Nullable CompletableFuture<?> end) {
-        return new MachineBusyException(
-                "machine of " + member.name() + ": " + lane.request + " not completed after "
-                        + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - lane.since) + " ms; " + state,
-                end);
+        Begun begun = lane.begun;
+        String busy = begun == null
+                ? "busy"
+                : begun.request() + " not completed after " + begun.elapsed().toMillis() + " ms";
+        return new MachineBusyException("machine of " + member.name() + ": " + busy + "; " + state, end);
     }
 
-    /** Waits for requests under way for {@code patience}. Idempotent. */
+    /** Waits for requests under way, for a few seconds at most. Idempotent. */
     @Override
     public void close() {
         threads.shutdown();
         try {
-            var unused = threads.awaitTermination(patience.toNanos(), TimeUnit.NANOSECONDS);
+            var unused = threads.awaitTermination(CLOSE_DEADLINE.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -9,14 +9,21 @@ public final class MachineBusyException extends IllegalStateException {
 
     private final transient @Nullable CompletableFuture<?> end;
 
-    /** @param end completes when the request has ended; null if it has not begun and never will */
+    /** @param end completes when the order has ended; null for a read, or if it has not begun and never will */
     MachineBusyException(String message, @Nullable CompletableFuture<?> end) {
         super(message);
         this.end = end;
     }
 
-    /** Completes when the request has ended; null if it has not begun and never will. */
+    /** Completes when the order has ended; null for a read, or if it has not begun and never will. */
     public @Nullable CompletableFuture<?> end() {
         return end;
+    }
+
+    /** The same of an order that is only a part of something: when it ends, that has not been done. */
+    public MachineBusyException ofPart() {
+        MachineBusyException part = new MachineBusyException(String.valueOf(getMessage()), null);
+        part.initCause(this);
+        return part;
     }
 }

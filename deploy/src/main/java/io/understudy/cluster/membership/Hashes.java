@@ -58,15 +58,15 @@ public record Hashes<K>(Map<K, Hash> found) {
         return found.values().stream().distinct().count() <= 1;
     }
 
-    /** Whether the member has another hash. */
+    /** Whether the member has another hash after an equal compaction. */
     public boolean differs(K member, Hash hash) {
         Hash own = found.get(member);
-        return own != null && !own.equals(hash);
+        return own != null && own.compacted() == hash.compacted() && own.value() != hash.value();
     }
 
     /** For people. */
     public String text(K member) {
         Hash own = found.get(member);
-        return own == null ? "unknown" : Long.toHexString(own.value());
+        return own == null ? "unknown" : Long.toHexString(own.value()) + " (compacted to " + own.compacted() + ")";
     }
 }

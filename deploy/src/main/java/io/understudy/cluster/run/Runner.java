@@ -11,11 +11,12 @@ import io.understudy.cluster.plan.Plan.Planned;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,9 +57,9 @@ public final class Runner {
     private final Rollback rollback;
     private final Patience patience;
     private final RunListener listener;
-    private final Supplier<Optional<String>> forbidden;
+    private final Function<ClusterFacts, Optional<String>> forbidden;
     /** Failures of steps that the goal passes. */
-    private final List<String> passed = new ArrayList<>();
+    private final Map<Step, String> passed = new LinkedHashMap<>();
 
     private String begun = "";
     private String noted = "";
@@ -66,16 +67,16 @@ public final class Runner {
     private boolean hasBroughtIn;
 
     public Runner(ClusterObserver observer, StepWork work, Patience patience, RunListener listener) {
-        this(observer, work, patience, listener, Optional::empty);
+        this(observer, work, patience, listener, facts -> Optional.empty());
     }
 
-    /** @param forbidden asked before each step: why no more may be taken, empty if it may */
+    /** @param forbidden asked before each step: why no more may be taken in that state, empty if it may */
     public Runner(
             ClusterObserver observer,
             StepWork work,
             Patience patience,
             RunListener listener,
-            Supplier<Optional<String>> forbidden) {
+            Function<ClusterFacts, Optional<String>> forbidden) {
         this.observer = observer;
         this.work = work;
         this.rollback = new Rollback(observer, work, patience);
@@ -107,7 +108,7 @@ public final class Runner {
             if (plan instanceof Plan.Done done) {
                 return passed.isEmpty()
                         ? new Outcome.Reached(done.why())
-                        : new Outcome.Failed(String.join("; ", passed), false);
+                        : new Outcome.Failed(String.join("; ", passed.values()), false);
             }
             if (plan instanceof Plan.Refused refused) {
                 // An election, or a member that is just back: what our own step shook is soon over.
@@ -135,7 +136,7 @@ public final class Runner {
             if (next.step().equals(lastDone)) {
                 return new Outcome.Failed(next.step().inVain(), false);
             }
-            Optional<String> why = forbidden.get();
+            Optional<String> why = forbidden.apply(seen.orElseThrow());
             if (why.isPresent()) {
                 return new Outcome.Failed(why.get(), false);
             }
@@ -157,10 +158,10 @@ public final class Runner {
                 }
             } catch (StepFailedException e) {
                 String failure = String.valueOf(e.getMessage());
-                if (!goal.passes(next.step())) {
+                // Planned again, it would fail for ever.
+                if (!goal.passes(next.step()) || passed.put(next.step(), failure) != null) {
                     return fail(goal, next, failure);
                 }
-                passed.add(failure);
                 listener.notes("failed: " + failure);
             }
         }

@@ -3,6 +3,7 @@ package io.understudy.cluster.run;
 import static java.util.stream.Collectors.joining;
 
 import io.understudy.cluster.machine.DataOwner;
+import io.understudy.cluster.machine.MachineBusyException;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
@@ -51,19 +52,22 @@ public final class StepWork {
      */
     public void begin(Step step, ClusterFacts facts)
             throws RefusedException, OutcomeUnknownException, InterruptedException {
+        if (step instanceof Step.Start) {
+            performed.add(step);
+        }
         Optional<Refusal> obstacle = obstacle(step, facts);
         if (obstacle.isPresent()) {
             throw new IllegalStateException(obstacle.get().toString());
         }
         if (step instanceof Step.AddLearner add) {
             if (machines.isInUse(add.member())) {
-                machines.retire(add.member());
+                part(() -> machines.retire(add.member()));
             }
             membership.addLearner(add.member().peerUrls());
         } else if (step instanceof Step.Promote promote) {
             facts.member(promote.learner())
                     .flatMap(each -> machines.place(each.name()))
-                    .ifPresent(machines::letGo);
+                    .ifPresent(place -> part(() -> machines.letGo(place)));
             membership.promote(promote.learner());
         } else if (step instanceof Step.MoveLeader move) {
             membership.moveLeader(move.to());
@@ -78,11 +82,19 @@ public final class StepWork {
         } else if (step instanceof Step.UpdatePeerUrls update) {
             membership.updatePeerUrls(update.member(), update.peerUrls());
         } else {
-            performed.add(step);
             order(step, facts);
         }
         if (step instanceof Step.Compact || step instanceof Step.Defragment) {
             performed.add(step);
+        }
+    }
+
+    /** An order before the one that takes the step. */
+    private static void part(Runnable order) {
+        try {
+            order.run();
+        } catch (MachineBusyException e) {
+            throw e.ofPart();
         }
     }
 
@@ -129,7 +141,7 @@ public final class StepWork {
                 .isPresent();
     }
 
-    /** Whether a machine was ordered to take the step; or it was taken and no member shows its effect. */
+    /** Whether the start of a member was attempted; or the step was taken and no member shows its effect. */
     public boolean hasPerformed(Step step) {
         return performed.contains(step);
     }
@@ -225,7 +237,7 @@ public final class StepWork {
     }
 
     void stop(MemberSpec member) throws InterruptedException {
-        machines.stop(member);
+        part(() -> machines.stop(member));
         Deadline deadline = Deadline.in(STOP);
         while (isRunning(member)) {
             if (deadline.isOver()) {

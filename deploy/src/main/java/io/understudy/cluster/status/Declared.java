@@ -22,7 +22,7 @@ public record Declared(Shape shape, List<String> machines) {
     }
 
     /** Voting members wanted, or the largest odd number that there are machines for. */
-    private int voters() {
+    public int voters() {
         int promotable = promotable();
         return machines.isEmpty()
                 ? shape.voters()

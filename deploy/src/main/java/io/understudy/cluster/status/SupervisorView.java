@@ -17,11 +17,9 @@ public record SupervisorView(URI url, Optional<JsonNode> state, String failure) 
         return state.map(page -> page.path("supervisor").asText());
     }
 
-    /** Whether it may change members now. */
-    public boolean isActive() {
-        return state.filter(page -> page.path("standing").asText().equals("active")
-                        && page.path("paused").isNull())
-                .isPresent();
+    /** Whether it may change members, now or once it is elected. */
+    public boolean mayAct() {
+        return state.filter(page -> page.path("paused").isNull()).isPresent();
     }
 
     /** In one line. */

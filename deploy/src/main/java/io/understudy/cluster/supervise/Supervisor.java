@@ -24,7 +24,6 @@ import io.understudy.cluster.supervise.rule.History;
 import io.understudy.cluster.supervise.rule.Place;
 import io.understudy.cluster.supervise.rule.Rules;
 import io.understudy.cluster.supervise.rule.Situation;
-import io.understudy.vocabulary.ClusterId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -179,10 +178,21 @@ final class Supervisor implements AutoCloseable {
         try {
             boolean acted = false;
             while (!closed.await(acted ? 0 : settings.interval().toMillis(), TimeUnit.MILLISECONDS)) {
-                acted = lookAndAct();
+                acted = lookedAndActed();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean lookedAndActed() throws InterruptedException {
+        try {
+            boolean acted = lookAndAct();
+            candidacy.observed();
+            return acted;
+        } catch (RuntimeException e) {
+            LOG.atError().setCause(e).log("observation failed; retrying");
+            return false;
         }
     }
 
@@ -217,51 +227,52 @@ final class Supervisor implements AutoCloseable {
             silentSince = e.isSilence() ? silentSince.or(() -> Optional.of(clock.instant())) : Optional.empty();
             Optional<Decision.Change> start = startUnobserved(places, String.valueOf(e.getMessage()));
             return start.isPresent()
-                    ? take(start.get(), lastFacts())
+                    ? take(start.get(), seen.orElseThrow().facts())
                     : record(
                             new Decision.Waiting("unobservable", String.valueOf(e.getMessage()), "nothing is changed"),
                             Outcome.NONE,
-                            "");
-        } catch (RuntimeException e) {
-            LOG.atError().setCause(e).log("observation failed; retrying");
-            return false;
+                            seen.isPresent()
+                                    ? ""
+                                    : "not observed since this supervisor started, so its members are not started");
         }
     }
 
-    /** An own member with an ended process, when no member has answered for {@code shape.deadTime}; each once. */
+    /**
+     * An own member with an ended process, when no member has answered for {@code shape.deadTime}; each once. None before
+     * the first observation.
+     */
     private Optional<Decision.Change> startUnobserved(List<Place> places, String observed) {
         Instant since = silentSince.orElse(Instant.MAX);
-        if (paused().isPresent() || since.isAfter(clock.instant().minus(limits.dead()))) {
+        if (seen.isEmpty()
+                || paused().isPresent()
+                || since.isAfter(clock.instant().minus(limits.dead()))) {
             return Optional.empty();
         }
+        ClusterFacts last = seen.get().facts();
         return places.stream()
                 .filter(place -> Rules.isStartable(place, history, since))
-                .filter(place -> hasOwnData(place.spec()))
+                .filter(place -> hasMembersData(place.spec(), last))
                 .findFirst()
                 .map(place -> new Decision.Change(
                         "restart",
                         observed,
                         "the process of " + place.name() + " is started with the data it has",
                         new Step.Start(place.spec()),
-                        lastFacts().quorum(),
-                        lastFacts().quorum()));
+                        last.quorum(),
+                        last.quorum()));
     }
 
-    /** Whether a member of this cluster, as far as that is known, ran there last. */
-    private boolean hasOwnData(MemberSpec member) {
+    /** Whether the data belong to a member as last observed: another cluster may have replaced an unobserved one. */
+    private boolean hasMembersData(MemberSpec place, ClusterFacts last) {
         try {
-            return machines.owner(member)
-                    .filter(owner ->
-                            history.cluster().map(owner.cluster()::equals).orElse(true))
+            return machines.owner(place)
+                    .filter(owner -> owner.cluster().equals(last.cluster())
+                            && last.member(owner.member()).isPresent())
                     .isPresent();
-        } catch (MachineBusyException e) {
+        } catch (RuntimeException e) {
+            LOG.atDebug().addKeyValue("machine", place.name()).setCause(e).log("owner of the data not readable");
             return false;
         }
-    }
-
-    private ClusterFacts lastFacts() {
-        return seen.map(Situation::facts)
-                .orElseGet(() -> new ClusterFacts(new ClusterId(0), List.of(), false, List.of(), Instant.now()));
     }
 
     private Situation situation(ClusterFacts now, Moment at, List<Place> places) {
@@ -334,8 +345,9 @@ final class Supervisor implements AutoCloseable {
             return record(change, Outcome.UNKNOWN, String.valueOf(e.getMessage()));
         } catch (MachineBusyException e) {
             CompletableFuture<?> end = e.end();
-            // Such a machine has to stop a removed member first.
-            if (end == null || step instanceof Step.AddLearner) {
+            if (end == null) {
+                // The step has not been taken: it need not be waited for.
+                history = unordered;
                 return record(change, Outcome.FAILED, String.valueOf(e.getMessage()));
             }
             orders.add(change, end, clock.instant());

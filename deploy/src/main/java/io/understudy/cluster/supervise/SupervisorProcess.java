@@ -66,11 +66,18 @@ public final class SupervisorProcess implements AutoCloseable {
                     opened(open, new ProcessMetrics("supervisor", ProcessMetrics.versionOf(SupervisorProcess.class)));
             EtcdConnections connections = opened(
                     open, EtcdConnections.open(cluster, configured.otherwise().endpoints()));
-            BoundedMachines bounded = opened(open, new BoundedMachines(machines, ORDER));
+            Duration stale = settings.pace().multipliedBy(LATE);
             EtcdObserver observer = new EtcdObserver(cluster, configured.otherwise(), connections, metrics.registry());
             Candidacy candidacy = opened(
                     open,
-                    Candidacy.start(ProcessName.unique(), connections, observer::votingEndpoints, settings.lease()));
+                    Candidacy.start(
+                            ProcessName.unique(),
+                            connections,
+                            observer::votingEndpoints,
+                            settings.lease(),
+                            stale.plus(settings.lease())));
+            // Closed before the candidacy: no other supervisor acts while an order is under way.
+            BoundedMachines bounded = opened(open, new BoundedMachines(machines, ORDER));
             Supervisor supervisor = opened(
                     open,
                     new Supervisor(
@@ -84,7 +91,6 @@ public final class SupervisorProcess implements AutoCloseable {
                             new Journal(metrics.registry()),
                             snapshots(open, configured.snapshots(), observer, connections, tool, metrics.registry())));
             SupervisorMeters.register(supervisor, bounded, metrics.registry());
-            Duration stale = settings.pace().multipliedBy(LATE);
             StateServer server = opened(
                     open,
                     StateServer.start(

@@ -22,7 +22,6 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -175,9 +174,29 @@ class RefusalsTest {
 
         assertThat(steps(repair(Map.of(1, 5L, 2, 5L, 3, 6L)), corrupt))
                 .containsExactly("remove m3 permanently", "disarm CORRUPT of m3");
+        assertThat(refusal(repair(Map.of(1, 5L, 2, 5L, 3, 6L)), withAlarm(THREE, 2, "CORRUPT"))
+                        .rule())
+                .isEqualTo("corruption-confirmed");
+        assertThat(refusal(repair(Map.of(1, 5L, 2, 5L, 3, 6L)), withAlarm(THREE, 0, "CORRUPT"))
+                        .rule())
+                .isEqualTo("corruption-confirmed");
         assertThat(refusal(repair(Map.of(1, 5L, 2, 6L, 3, 7L)), corrupt).rule()).isEqualTo("hash-majority");
         assertThat(refusal(repair(Map.of(1, 5L, 3, 6L)), corrupt).rule()).isEqualTo("hash-majority");
         assertThat(refusal(repair(Map.of(1, 5L, 2, 5L, 3, 5L)), corrupt).rule()).isEqualTo("corruption-confirmed");
+    }
+
+    /** etcd hashes what is left after a compaction, so equal data have other hashes after another one. */
+    @Test
+    void aMemberThatCompactedToAnotherRevisionIsNotKnownToBeCorrupt() {
+        Hashes<MemberId> hashes = new Hashes<>(Map.of(
+                new MemberId(1), new Hashes.Hash(5, 8),
+                new MemberId(2), new Hashes.Hash(5, 8),
+                new MemberId(3), new Hashes.Hash(6, 1)));
+
+        assertThat(refusal(repair(hashes, Map.of(), 2), withAlarm(THREE, 3, "CORRUPT"))
+                        .rule())
+                .isEqualTo("hash-comparable");
+        assertThat(hashes.differs(new MemberId(3), new Hashes.Hash(5, 8))).isFalse();
     }
 
     /** Of an interrupted run. */
@@ -202,14 +221,7 @@ class RefusalsTest {
 
     @Test
     void aCorruptMemberIsReplacedWhereAMachineIsConfigured() {
-        RepairCluster repair = new RepairCluster(
-                new Revision(9),
-                hashes(Map.of(1, 5L, 2, 5L, 3, 6L)),
-                Map.of(),
-                step -> false,
-                facts -> List.of(),
-                member -> OptionalLong.empty(),
-                Optional.of(new Scale(3, List.of(FactsFixture.place(3)))));
+        RepairCluster repair = repair(hashes(Map.of(1, 5L, 2, 5L, 3, 6L)), Map.of(), 3, FactsFixture.place(3));
 
         assertThat(steps(repair, withAlarm(THREE, 3, "CORRUPT")))
                 .startsWith(
@@ -217,6 +229,20 @@ class RefusalsTest {
                 .endsWith("promote m3");
         assertThat(steps(repair, FactsFixture.voters(true, true)))
                 .startsWith("add m3 as a learner at http://10.0.0.3:2380");
+        Step.Join join = new Step.Join(FactsFixture.place(3), new MemberId(9));
+        assertThat(repair.undoes(join)).isTrue();
+    }
+
+    /** Neither before the removal nor after it is two of three a success. */
+    @Test
+    void aCorruptMemberWithoutAPlaceForAnotherIsNotRemoved() {
+        RepairCluster repair = repair(hashes(Map.of(1, 5L, 2, 5L, 3, 6L)), Map.of(), 3);
+
+        assertThat(refusal(repair, withAlarm(THREE, 3, "CORRUPT")).rule()).isEqualTo("place-for-member");
+        assertThat(refusal(repair, FactsFixture.voters(true, true)).rule()).isEqualTo("place-for-member");
+        assertThat(repair.plan(THREE)).isInstanceOf(Plan.Done.class);
+        // Nor is any removed that is there.
+        assertThat(repair.plan(FactsFixture.voters(true, true, true, true))).isInstanceOf(Plan.Done.class);
     }
 
     @Test
@@ -247,14 +273,20 @@ class RefusalsTest {
     }
 
     private static RepairCluster repair(Map<Integer, Long> hashes, Map<MemberId, String> moves) {
+        return repair(hashes(hashes), moves, 1);
+    }
+
+    private static RepairCluster repair(
+            Hashes<MemberId> hashes, Map<MemberId, String> moves, int voters, MemberSpec... places) {
         return new RepairCluster(
                 new Revision(9),
-                hashes(hashes),
+                hashes,
                 moves,
                 step -> false,
                 facts -> List.of(),
                 member -> OptionalLong.empty(),
-                Optional.empty());
+                voters,
+                List.of(places));
     }
 
     private static Hashes<MemberId> hashes(Map<Integer, Long> hashes) {

@@ -1,8 +1,11 @@
 package io.understudy.cluster.goal;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.understudy.cluster.machine.ManualMachines;
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.machine.NoMachines;
 import io.understudy.cluster.membership.Membership;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
@@ -89,6 +92,42 @@ final class RunnerTest {
         assertThat(plans).isEmpty();
         assertThat(outcome).isInstanceOfSatisfying(Outcome.Failed.class, failed -> assertThat(failed.why())
                 .contains("machine is broken"));
+    }
+
+    @Test
+    void aPassedStepThatFailsAgainEndsTheRun() throws Exception {
+        isBroken = true;
+        List<Step> attempts = new ArrayList<>();
+        Goal goal = new Goal() {
+            @Override
+            public Plan plan(ClusterFacts facts) {
+                return away(facts);
+            }
+
+            @Override
+            public boolean passes(Step step) {
+                attempts.add(step);
+                return attempts.size() < 10;
+            }
+        };
+
+        assertThat(run(goal)).isInstanceOf(Outcome.Failed.class);
+        assertThat(attempts).hasSize(2);
+    }
+
+    /** The next plan has the other steps. */
+    @Test
+    void aStartThatItsMachineRefusesCountsAsAttempted() {
+        MemberSpec place = FactsFixture.place(1);
+        StepWork work = new StepWork(new Moves(), new NoMachines() {
+            @Override
+            public boolean isInUse(MemberSpec member) {
+                throw new IllegalStateException("machine is broken");
+            }
+        });
+
+        assertThatThrownBy(() -> work.begin(new Step.Start(place), facts())).hasMessageContaining("machine is broken");
+        assertThat(work.hasPerformed(new Step.Start(place))).isTrue();
     }
 
     private Outcome run(Goal goal) throws InterruptedException {

@@ -76,7 +76,15 @@ final class ClusterStatusTest {
         SupervisorView silent = new SupervisorView(url, Optional.empty(), "no supervisor reachable");
         ClusterStatus status = status(facts(), Optional.empty(), List.of(active, silent));
 
-        assertThat(active.isActive()).isTrue();
+        assertThat(active.mayAct()).isTrue();
+        // Under an alarm no supervisor is elected; after it, one is.
+        assertThat(new SupervisorView(url, Optional.of(JSON.readTree("""
+                        {"supervisor": "s2", "standing": "unknown: no leader", "paused": null}""")), "").mayAct())
+                .isTrue();
+        assertThat(new SupervisorView(url, Optional.of(JSON.readTree("""
+                        {"supervisor": "s2", "standing": "unknown: no leader", "paused": "manually"}""")), "").mayAct())
+                .isFalse();
+        assertThat(silent.mayAct()).isFalse();
         assertThat(StatusText.of(status))
                 .contains("supervisor s1, active: standby-failover: m3 is suspect; waits", "no supervisor reachable");
         JsonNode supervisors = JSON.readTree(StatusJson.of(status)).path("supervisors");

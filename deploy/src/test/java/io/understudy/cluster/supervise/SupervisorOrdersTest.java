@@ -1,11 +1,13 @@
 package io.understudy.cluster.supervise;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.cluster.machine.BoundedMachines;
 import io.understudy.cluster.machine.DataOwner;
+import io.understudy.cluster.machine.MachineBusyException;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.NoMachines;
 import io.understudy.cluster.membership.Membership;
@@ -24,6 +26,8 @@ import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.Role;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
@@ -31,8 +35,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -42,11 +49,18 @@ import org.junit.jupiter.api.Test;
 final class SupervisorOrdersTest {
 
     private static final Duration PATIENCE = Duration.ofMillis(200);
+    private static final Duration DEAD = Duration.ofSeconds(1);
+    private static final Duration INTERVAL = Duration.ofMillis(100);
 
     private final AtomicInteger looks = new AtomicInteger();
     private final CountDownLatch thaw = new CountDownLatch(1);
     private final Set<String> running = ConcurrentHashMap.newKeySet();
     private final AtomicInteger orders = new AtomicInteger();
+    private final Map<String, DataOwner> owners = new ConcurrentHashMap<>(Map.of(
+            "m1", new DataOwner(new ClusterId(1), new MemberId(1)),
+            "m2", new DataOwner(new ClusterId(1), new MemberId(2))));
+    /** Holds back checks of the data directory of m1. */
+    private CountDownLatch reads = new CountDownLatch(0);
 
     @Test
     void anOrderThatDoesNotEndBlocksNeitherTheObservationsNorOtherMachines() throws Exception {
@@ -64,18 +78,92 @@ final class SupervisorOrdersTest {
         });
     }
 
+    /** Nothing was ordered, so the start is tried again. */
+    @Test
+    void aReadOfTheMachineThatDoesNotEndIsNoOrder() throws Exception {
+        reads = thaw;
+        supervise(() -> facts(false), (supervisor, journal) -> {
+            await("the read").until(() -> outcomes(journal, "m1").contains(Outcome.FAILED));
+            assertThat(orders).hasValue(0);
+            thaw.countDown();
+            await("the start of m1").until(() -> running.contains("m1"));
+            assertThat(outcomes(journal, "m1")).doesNotContain(Outcome.ORDERED);
+        });
+    }
+
+    /** The data of m2 are of a member that was removed, and those of m4 cannot be read. */
     @Test
     void ownMembersThatEndedAreStartedThoughNoMemberAnswers() throws Exception {
+        thaw.countDown();
+        owners.put("m2", new DataOwner(new ClusterId(1), new MemberId(9)));
+        running.addAll(List.of("m1", "m2", "m3", "m4"));
+        supervise(
+                () -> {
+                    if (looks.get() == 1) {
+                        return facts(false);
+                    }
+                    if (looks.get() == 2) {
+                        running.clear();
+                    }
+                    throw new UnobservableException("no endpoint reachable");
+                },
+                (supervisor, journal) -> {
+                    await("the start of m1").until(() -> outcomes(journal, "m1").contains(Outcome.DONE));
+                    int before = looks.get();
+                    await("more observations").until(() -> looks.get() > before + 2);
+                    assertThat(running).containsExactly("m1");
+                });
+    }
+
+    /** Another cluster may have replaced the one of the data. */
+    @Test
+    void nothingIsStartedBeforeTheFirstObservation() throws Exception {
         thaw.countDown();
         supervise(
                 () -> {
                     throw new UnobservableException("no endpoint reachable");
                 },
                 (supervisor, journal) -> {
-                    await("both starts").until(() -> running.size() == 2);
-                    assertThat(outcomes(journal, "m1")).contains(Outcome.DONE);
-                    assertThat(running).doesNotContain("m3");
+                    int whenDead = Math.toIntExact(DEAD.dividedBy(INTERVAL)) + 3;
+                    await("observations for the dead time").until(() -> looks.get() > whenDead);
+                    assertThat(running).isEmpty();
+                    assertThat(journal.last().orElseThrow().detail()).contains("not observed since");
                 });
+    }
+
+    /** When a removed member has stopped, no other has been added. */
+    @Test
+    void theEndOfAnOrderBeforeAStepIsNotTheEndOfTheStep() {
+        owners.put("m2", new DataOwner(new ClusterId(1), new MemberId(9)));
+        running.add("m2");
+        try (BoundedMachines machines = new BoundedMachines(new Frozen(), PATIENCE)) {
+            StepWork work = new StepWork(new NoMembership(), machines);
+            assertThatThrownBy(() -> work.begin(new Step.AddLearner(spec("m2")), facts(false)))
+                    .isInstanceOfSatisfying(MachineBusyException.class, busy -> assertThat(busy.end())
+                            .isNull());
+            thaw.countDown();
+        }
+        assertThat(running).isEmpty();
+    }
+
+    @Test
+    void machinesAreClosedWhenOrdersHaveEnded() {
+        List<String> ended = new CopyOnWriteArrayList<>();
+        BoundedMachines machines = new BoundedMachines(new Frozen(), Duration.ofMillis(1));
+        assertThatThrownBy(() -> machines.start(spec("m1"))).isInstanceOf(MachineBusyException.class);
+        CompletableFuture<Void> thawed = CompletableFuture.runAsync(
+                () -> {
+                    ended.add("order");
+                    thaw.countDown();
+                },
+                CompletableFuture.delayedExecutor(300, TimeUnit.MILLISECONDS));
+
+        machines.close();
+        ended.add("machines");
+
+        thawed.join();
+        assertThat(ended).containsExactly("order", "machines");
+        assertThat(running).contains("m1");
     }
 
     @FunctionalInterface
@@ -88,18 +176,23 @@ final class SupervisorOrdersTest {
                 null,
                 Map.of(),
                 Map.of(
-                        "cluster.endpoints", "http://127.0.0.1:1",
-                        "shape.deadTime", "1s",
-                        "supervisor.interval", "100ms",
-                        "supervisor.patience", "100ms"));
+                        "cluster.endpoints",
+                        "http://127.0.0.1:1",
+                        "shape.deadTime",
+                        DEAD.toSeconds() + "s",
+                        "supervisor.interval",
+                        INTERVAL.toMillis() + "ms",
+                        "supervisor.patience",
+                        "100ms"));
         ClusterObserver observer = patience -> {
             looks.incrementAndGet();
             return facts.get();
         };
         Journal journal = new Journal(new SimpleMeterRegistry());
         try (EtcdConnections connections = EtcdConnections.open(settings.cluster());
+                Candidacy candidacy =
+                        Candidacy.start("s", connections, List::of, Duration.ofSeconds(2), Duration.ofMinutes(1));
                 BoundedMachines machines = new BoundedMachines(new Frozen(), PATIENCE);
-                Candidacy candidacy = Candidacy.start("s", connections, List::of, Duration.ofSeconds(2));
                 Supervisor supervisor = new Supervisor(
                         observer,
                         new StepWork(new NoMembership(), machines),
@@ -143,25 +236,35 @@ final class SupervisorOrdersTest {
         return new ClusterFacts(new ClusterId(1), members, isConfirmed, List.of(), Instant.now());
     }
 
-    /** m1 starts only when thawed; m3 has no data. */
+    /** m1 starts only when thawed; m3 has no data, and those of m4 cannot be read. */
     private final class Frozen extends NoMachines {
 
         @Override
         public List<MemberSpec> places() {
-            return List.of(spec("m3"), spec("m1"), spec("m2"));
+            return List.of(spec("m4"), spec("m3"), spec("m2"), spec("m1"));
         }
 
         @Override
         public void start(MemberSpec member) {
             if (member.name().equals("m1")) {
                 orders.incrementAndGet();
-                try {
-                    thaw.await();
-                } catch (InterruptedException e) {
-                    throw new IllegalStateException(e);
-                }
+                await(thaw);
             }
             running.add(member.name());
+        }
+
+        @Override
+        public boolean isInUse(MemberSpec member) {
+            if (member.name().equals("m1")) {
+                await(reads);
+            }
+            return running.contains(member.name());
+        }
+
+        @Override
+        public void retire(MemberSpec member) {
+            await(thaw);
+            running.remove(member.name());
         }
 
         @Override
@@ -171,9 +274,18 @@ final class SupervisorOrdersTest {
 
         @Override
         public Optional<DataOwner> owner(MemberSpec member) {
-            return member.name().equals("m3")
-                    ? Optional.empty()
-                    : Optional.of(new DataOwner(new ClusterId(1), new MemberId(1)));
+            if (member.name().equals("m4")) {
+                throw new UncheckedIOException(new IOException("Input/output error"));
+            }
+            return Optional.ofNullable(owners.get(member.name()));
+        }
+
+        private static void await(CountDownLatch latch) {
+            try {
+                latch.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
         }
     }
 

@@ -3,6 +3,8 @@ package io.understudy.cluster.supervise;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.understudy.cluster.supervise.elect.Candidacy;
+import io.understudy.cluster.supervise.elect.Standing;
 import io.understudy.cluster.supervise.elect.Turn;
 import io.understudy.etcd.EtcdConnections;
 import java.net.URI;
@@ -41,6 +43,7 @@ final class TurnIT {
                 EtcdConnections connections =
                         EtcdConnections.open(cluster.settings().cluster())) {
             await().atMost(PATIENCE).until(() -> cluster.isOf(1, 0));
+            aSupervisorWithoutObservationsIsNotActive(cluster, connections);
             CompletableFuture<Turn> second;
             SupervisorProcess active;
             try (Turn first = take("the first", cluster, connections)) {
@@ -65,6 +68,30 @@ final class TurnIT {
             }
             await("the standby to join").atMost(PATIENCE).until(() -> cluster.isOf(1, 1));
             pausedByOneAndResumedByAnother(cluster, active);
+        }
+    }
+
+    /** As when the thread of its observations is stuck. */
+    private static void aSupervisorWithoutObservationsIsNotActive(
+            SupervisedCluster cluster, EtcdConnections connections) {
+        try (Candidacy candidacy = Candidacy.start(
+                "stuck",
+                connections,
+                () -> cluster.settings().cluster().seeds().subList(0, 1),
+                Duration.ofSeconds(2),
+                Duration.ofSeconds(3))) {
+            await("it to be elected").atMost(PATIENCE).until(() -> candidacy.standing() instanceof Standing.Active);
+            await("it to resign")
+                    .atMost(PATIENCE)
+                    .until(() -> candidacy.standing().toString().contains("no observation completed"));
+            await("the cluster to know").atMost(PATIENCE).until(() -> Turn.activeSupervisor(
+                            connections,
+                            () -> cluster.settings().cluster().seeds().subList(0, 1))
+                    .isEmpty());
+            candidacy.observed();
+            await("it to be elected again")
+                    .atMost(PATIENCE)
+                    .until(() -> candidacy.standing() instanceof Standing.Active);
         }
     }
 

@@ -36,6 +36,7 @@ public final class Candidacy implements AutoCloseable {
 
     private final String name;
     private final Duration ttl;
+    private final Duration silence;
     private final Keys keys;
     private final Thread thread;
     private final CountDownLatch closed = new CountDownLatch(1);
@@ -44,14 +45,17 @@ public final class Candidacy implements AutoCloseable {
     private Keys.Found seen = Keys.Found.NOTHING;
     /** By {@link System#nanoTime}. */
     private long activeUntil;
+    /** When the supervisor completed an observation, by {@link System#nanoTime}. */
+    private volatile long observedAt = System.nanoTime();
     /** 0 for none. */
     private volatile long lease;
 
     private int beats;
 
-    private Candidacy(String name, Duration ttl, Keys keys) {
+    private Candidacy(String name, Duration ttl, Duration silence, Keys keys) {
         this.name = name;
         this.ttl = ttl;
+        this.silence = silence;
         this.keys = keys;
         this.thread = new Thread(this::run, "supervisor-candidacy");
         thread.setDaemon(true);
@@ -63,10 +67,16 @@ public final class Candidacy implements AutoCloseable {
      * @param name of this process; differs between any two
      * @param endpoints voters to ask, best first
      * @param ttl how long the lease lasts, in whole seconds
+     * @param silence without {@link #observed} for so long, another supervisor may act
      */
     public static Candidacy start(
-            String name, EtcdConnections connections, Supplier<List<Endpoint>> endpoints, Duration ttl) {
-        Candidacy candidacy = new Candidacy(name, ttl, new Keys(connections, endpoints, ttl.dividedBy(BEATS + 1L)));
+            String name,
+            EtcdConnections connections,
+            Supplier<List<Endpoint>> endpoints,
+            Duration ttl,
+            Duration silence) {
+        Candidacy candidacy =
+                new Candidacy(name, ttl, silence, new Keys(connections, endpoints, ttl.dividedBy(BEATS + 1L)));
         candidacy.thread.start();
         return candidacy;
     }
@@ -86,6 +96,11 @@ public final class Candidacy implements AutoCloseable {
     /** Why nobody is to act, as last seen in the cluster. */
     public synchronized Optional<String> paused() {
         return seen.paused();
+    }
+
+    /** To be called after each observation. */
+    public void observed() {
+        observedAt = System.nanoTime();
     }
 
     /** Asks the cluster whether this supervisor acts, and nobody paused it; false also if there is no answer. */
@@ -172,10 +187,7 @@ public final class Candidacy implements AutoCloseable {
         thread.interrupt();
         try {
             thread.join(CLOSE_DEADLINE.toMillis());
-            if (lease != 0) {
-                keys.revoke(lease);
-                lease = 0;
-            }
+            revoke();
         } catch (Keys.FailedException e) {
             LOG.atInfo()
                     .addKeyValue("supervisor", name)
@@ -203,6 +215,11 @@ public final class Candidacy implements AutoCloseable {
     private void beat() throws InterruptedException {
         long began = System.nanoTime();
         try {
+            if (began - observedAt > silence.toNanos()) {
+                become(new Standing.Unknown("no observation completed for " + silence.toSeconds() + " s"));
+                revoke();
+                return;
+            }
             beats++;
             if (standing() instanceof Standing.Active && beats % BEATS_PER_READ != 0 && keys.keepAlive(lease)) {
                 hold(began);
@@ -227,6 +244,13 @@ public final class Candidacy implements AutoCloseable {
             }
         } catch (RuntimeException e) {
             LOG.atError().addKeyValue("supervisor", name).setCause(e).log("election failed; retrying");
+        }
+    }
+
+    private void revoke() throws Keys.FailedException, InterruptedException {
+        if (lease != 0) {
+            keys.revoke(lease);
+            lease = 0;
         }
     }
 
