@@ -54,6 +54,13 @@ final class ClusterRollCommand implements Callable<Integer> {
     private boolean v2Checked;
 
     @Option(
+            names = "--raft-snapshots-written",
+            description =
+                    "Confirm that each member was restarted as 3.6 with --snapshot-count=1 after all ran 3.6. Needed"
+                            + " before 3.7 for members that this command cannot start as 3.6.")
+    private boolean raftSnapshotsWritten;
+
+    @Option(
             names = "--started-before",
             paramLabel = "TIME",
             description = "Restart only members started before this time, such as 2026-01-31T12:00:00Z (default: now)."
@@ -102,13 +109,17 @@ final class ClusterRollCommand implements Callable<Integer> {
     }
 
     private Goal roll(ClusterChange seen, Instant since, EtcdVersion target, Optional<Path> directory) {
-        Roll roll = new Roll(since, target, directory.map(each -> each.resolve("etcd")));
+        Roll roll = new Roll(
+                since,
+                target,
+                directory.map(each -> each.resolve("etcd")),
+                step -> raftSnapshotsWritten || seen.work().hasPerformed(step));
         if (!(roll.plan(seen.facts()) instanceof Plan.Steps) || !changesMinor(seen.facts(), target)) {
             return roll;
         }
         List<Refusal> refusals = new UpgradeChecks(
-                        seen.machines(), seen.work()::freeBytes, target, directory, v2Checked)
-                .check(seen.facts().members());
+                        seen.machines(), seen.work()::freeBytes, target, v2Checked, raftSnapshotsWritten)
+                .check(seen.facts());
         if (!refusals.isEmpty()) {
             return facts -> new Plan.Refused(refusals);
         }

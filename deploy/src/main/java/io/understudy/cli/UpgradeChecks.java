@@ -1,8 +1,11 @@
 package io.understudy.cli;
 
+import io.understudy.cluster.machine.DataDirectory;
+import io.understudy.cluster.machine.DataOwner;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.cluster.machine.RemovedFlags;
+import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Refusal;
@@ -22,45 +25,52 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * What an upgrade by a minor version requires of the machines: flags that the new version has, free disk space, no v2
- * content before 3.6, and before 3.7 the old program for a restart that writes a raft snapshot.
+ * What a change of the minor version requires of the machines: flags that the new version has, and for an upgrade free disk
+ * space, no v2 content before 3.6, and before 3.7 the old program for a restart that writes a raft snapshot.
  *
  * @param machines as configured
  * @param freeBytes on the disk of a member; empty if it is elsewhere
  * @param target version of the members afterwards
- * @param program directory of the new programs; empty if they replaced the old ones
  * @param isV2Checked whether the operator confirms that no member has v2 content
+ * @param isRaftSnapshotWritten whether the operator confirms the restart of each member before 3.7
  */
 record UpgradeChecks(
         List<MachineSettings> machines,
         Function<MemberFacts, OptionalLong> freeBytes,
         EtcdVersion target,
-        Optional<Path> program,
-        boolean isV2Checked) {
+        boolean isV2Checked,
+        boolean isRaftSnapshotWritten) {
 
     private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);
     private static final Duration V2_DEADLINE = Duration.ofMinutes(10);
 
-    /** All reasons against the upgrade of {@code members}; none if it may begin. */
-    List<Refusal> check(List<MemberFacts> members) {
+    /** All reasons against the change; none if it may begin. A member that does not respond is to be changed too. */
+    List<Refusal> check(ClusterFacts facts) {
+        List<MemberFacts> members = facts.members().stream()
+                .filter(member -> member.hasStarted()
+                        && (isUnknown(member) || version(member).minor() != target.minor()))
+                .toList();
+        boolean lowers = members.stream().anyMatch(member -> version(member).minor() > target.minor());
+        long databaseBytes = facts.members().stream()
+                .flatMap(member -> member.answer().stream())
+                .mapToLong(MemberAnswer::databaseBytes)
+                .max()
+                .orElse(0);
+        boolean checksV2 = target.minor() == 6 && !lowers && !isV2Checked;
+        Optional<Path> v2Tool = checksV2 ? v2Tool() : Optional.empty();
         List<Refusal> refusals = new ArrayList<>();
-        Optional<Path> v2Tool = Optional.empty();
         for (MemberFacts member : members) {
-            EtcdVersion running = version(member);
-            if (running.equals(EtcdVersion.UNKNOWN) || running.minor() >= target.minor()) {
-                continue;
-            }
             Optional<MachineSettings> machine = machines.stream()
                     .filter(each -> each.name().equals(member.name()))
                     .findFirst();
             machine.flatMap(this::flags).ifPresent(refusals::add);
-            space(member).ifPresent(refusals::add);
-            if (!running.atLeast(3, 6, 0) && !isV2Checked) {
-                v2Tool = v2Tool.or(this::v2Tool);
-                v2Content(member, machine, v2Tool).ifPresent(refusals::add);
+            oldProgram(member, machine).ifPresent(refusals::add);
+            if (!lowers) {
+                space(member, databaseBytes).ifPresent(refusals::add);
             }
-            if (running.minor() == 6 && !member.process().hasRaftSnapshot().orElse(true)) {
-                oldProgram(member, running, machine).ifPresent(refusals::add);
+            if (checksV2) {
+                v2Content(member, new DataOwner(facts.cluster(), member.id()), machine, v2Tool)
+                        .ifPresent(refusals::add);
             }
         }
         return refusals;
@@ -77,8 +87,8 @@ record UpgradeChecks(
                         "Change machines." + machine.name() + ".arguments"));
     }
 
-    private Optional<Refusal> space(MemberFacts member) {
-        long required = member.answer().map(MemberAnswer::databaseBytes).orElse(0L);
+    private Optional<Refusal> space(MemberFacts member, long databaseBytes) {
+        long required = member.answer().map(MemberAnswer::databaseBytes).orElse(databaseBytes);
         OptionalLong free = freeBytes.apply(member);
         return free.isEmpty() || free.getAsLong() >= required
                 ? Optional.empty()
@@ -90,7 +100,8 @@ record UpgradeChecks(
     }
 
     /** etcd 3.6 does not start with content of the v2 API (etcd#20870, #21849, #21850). */
-    private Optional<Refusal> v2Content(MemberFacts member, Optional<MachineSettings> machine, Optional<Path> tool) {
+    private static Optional<Refusal> v2Content(
+            MemberFacts member, DataOwner owner, Optional<MachineSettings> machine, Optional<Path> tool) {
         String confirm = "run etcdutl check v2store --data-dir of the newest 3.5 on its machine while " + member.label()
                 + " is stopped, and confirm the result with --v2-checked";
         if (machine.isEmpty() || machine.get().process() == ProcessKind.MANUAL) {
@@ -100,6 +111,19 @@ record UpgradeChecks(
                             + " unknown: it runs on a machine that is not managed here",
                     confirm));
         }
+        Path data = machine.get().dataDirectory();
+        // etcdutl is content with a directory that has no log.
+        Optional<DataOwner> found = new DataDirectory(data).owner();
+        if (!found.equals(Optional.of(owner))) {
+            return Optional.of(new Refusal(
+                    "no-v2-content",
+                    data + " has " + found.map(other -> "data of " + other).orElse("no readable data")
+                            + ", not those of "
+                            + member.label()
+                            + ", to be searched for content of the v2 API, with which etcd 3.6 does not"
+                            + " start",
+                    "Change machines." + member.label() + ".dataDirectory"));
+        }
         if (tool.isEmpty()) {
             return Optional.of(new Refusal(
                     "no-v2-content",
@@ -108,11 +132,7 @@ record UpgradeChecks(
                     "Put the etcdutl of the newest 3.5 on PATH, or " + confirm));
         }
         try {
-            var unused = Command.of(List.of(
-                            tool.get().toString(),
-                            "check",
-                            "v2store",
-                            "--data-dir=" + machine.get().dataDirectory()))
+            var unused = Command.of(List.of(tool.get().toString(), "check", "v2store", "--data-dir=" + data))
                     .run(V2_DEADLINE);
             return Optional.empty();
         } catch (CommandFailedException e) {
@@ -148,22 +168,39 @@ record UpgradeChecks(
         }
     }
 
-    /** The restart that writes a raft snapshot must be as the running version. */
-    private Optional<Refusal> oldProgram(MemberFacts member, EtcdVersion running, Optional<MachineSettings> machine) {
-        Optional<Path> old = machine.filter(each -> each.process() == ProcessKind.LOCAL)
-                .map(each -> each.program().orElseGet(() -> EtcdBinaries.find().etcd()));
-        EtcdVersion configured =
-                old.map(path -> version(List.of(path.toString(), "--version"))).orElse(EtcdVersion.UNKNOWN);
+    /**
+     * A member of unknown version is started first, and before 3.7 each member is restarted: neither as the new version, which
+     * may not read the data.
+     */
+    private Optional<Refusal> oldProgram(MemberFacts member, Optional<MachineSettings> machine) {
+        EtcdVersion running = version(member);
+        if (!isUnknown(member) && (isRaftSnapshotWritten || running.minor() != 6 || target.minor() != 7)) {
+            return Optional.empty();
+        }
+        EtcdVersion configured = machine.filter(each -> each.process() == ProcessKind.LOCAL)
+                .map(each -> each.program().orElseGet(() -> EtcdBinaries.find().etcd()))
+                .map(path -> version(List.of(path.toString(), "--version")))
+                .orElse(EtcdVersion.UNKNOWN);
+        if (isUnknown(member)) {
+            return !configured.equals(EtcdVersion.UNKNOWN) && configured.minor() != target.minor()
+                    ? Optional.empty()
+                    : Optional.of(new Refusal(
+                            "version-known",
+                            member.label() + " does not respond, and etcd " + target
+                                    + " may not be able to read its data: its version is unknown",
+                            "Start it first with its present program"));
+        }
         return configured.compareTo(running) == 0
                 ? Optional.empty()
                 : Optional.of(new Refusal(
                         "raft-snapshot-written",
-                        member.label() + " has not written a raft snapshot since it started; with entries of 3.5 in its"
-                                + " write-ahead log etcd 3.7 does not start",
-                        "Restart it once as " + running + " with --snapshot-count=1"
-                                + (old.isEmpty()
+                        member.label() + " must be restarted as " + running
+                                + " with --snapshot-count=1 first: etcd 3.7 does"
+                                + " not start with entries of 3.5 in its write-ahead log",
+                        "Restart it so, and confirm with --raft-snapshots-written"
+                                + (configured.equals(EtcdVersion.UNKNOWN)
                                         ? ""
-                                        : ", or keep " + running + " as its configured program, which is " + configured
+                                        : "; or keep " + running + " as its configured program, which is " + configured
                                                 + ", and specify the new one with --program")));
     }
 
@@ -180,6 +217,10 @@ record UpgradeChecks(
         } catch (CommandFailedException e) {
             return EtcdVersion.UNKNOWN;
         }
+    }
+
+    private static boolean isUnknown(MemberFacts member) {
+        return version(member).equals(EtcdVersion.UNKNOWN);
     }
 
     private static EtcdVersion version(MemberFacts member) {

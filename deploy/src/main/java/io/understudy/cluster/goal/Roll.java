@@ -4,10 +4,9 @@ import static java.util.stream.Collectors.joining;
 
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
-import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Goal;
-import io.understudy.cluster.plan.NextStep;
+import io.understudy.cluster.plan.NextStep.Next;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Planner;
 import io.understudy.cluster.plan.Refusal;
@@ -16,8 +15,11 @@ import io.understudy.etcd.EtcdVersion;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,21 +33,23 @@ import org.jspecify.annotations.Nullable;
  * @param startedSince when a process must have started at the earliest, by its own clock
  * @param version what it must be; null for any. Then the time of the start does not matter
  * @param program server of that version; empty for the configured one
+ * @param hasPerformed whether this run has taken a step
  */
-public record Roll(Instant startedSince, @Nullable EtcdVersion version, Optional<Path> program)
-        implements Goal, NextStep {
+public record Roll(
+        Instant startedSince, @Nullable EtcdVersion version, Optional<Path> program, Predicate<Step> hasPerformed)
+        implements Goal {
 
     public Roll(Instant startedSince, @Nullable EtcdVersion version) {
-        this(startedSince, version, Optional.empty());
+        this(startedSince, version, Optional.empty(), step -> false);
     }
 
     @Override
     public Plan plan(ClusterFacts facts) {
-        return Planner.plan(facts, this);
+        Set<Step> planned = new HashSet<>();
+        return Planner.plan(facts, now -> after(now, step -> hasPerformed.test(step) || !planned.add(step)));
     }
 
-    @Override
-    public Next after(ClusterFacts facts) {
+    private Next after(ClusterFacts facts, Predicate<Step> isDone) {
         List<MemberFacts> members =
                 facts.members().stream().filter(MemberFacts::hasStarted).toList();
         List<MemberFacts> untold =
@@ -73,7 +77,7 @@ public record Roll(Instant startedSince, @Nullable EtcdVersion version, Optional
                             ? "every member's process started after " + startedSince
                             : "every member has version " + version);
         }
-        return new Next.Do(Leadership.away(facts, next.get()).orElseGet(() -> restart(next.get())));
+        return new Next.Do(Leadership.away(facts, next.get()).orElseGet(() -> restart(next.get(), isDone)));
     }
 
     private boolean isUntold(MemberFacts member) {
@@ -85,17 +89,19 @@ public record Roll(Instant startedSince, @Nullable EtcdVersion version, Optional
     private boolean isOld(MemberFacts member) {
         return version == null
                 ? member.process().startedAt().orElse(Instant.MIN).isBefore(startedSince)
-                : member.answer()
-                                .map(MemberAnswer::version)
-                                .orElse(EtcdVersion.UNKNOWN)
-                                .compareTo(version)
-                        != 0;
+                : UpgradeRules.running(member).compareTo(version) != 0;
     }
 
-    private Step restart(MemberFacts member) {
+    /** A member of unknown version starts with its configured program first: what its data require of an upgrade is unknown. */
+    private Step restart(MemberFacts member, Predicate<Step> isDone) {
         MemberSpec spec = new MemberSpec(member.name(), member.peerUrls(), member.clientUrls());
-        return version != null && UpgradeRules.lacksRaftSnapshot(member, version)
-                ? new Step.Restart(spec, member.id(), null, Optional.empty(), true)
+        EtcdVersion running = UpgradeRules.running(member);
+        if (version != null && running.equals(EtcdVersion.UNKNOWN)) {
+            return new Step.Restart(spec, member.id());
+        }
+        Step snapshot = new Step.Restart(spec, member.id(), null, Optional.empty(), true);
+        return version != null && UpgradeRules.needsRaftSnapshot(running, version) && !isDone.test(snapshot)
+                ? snapshot
                 : new Step.Restart(spec, member.id(), version, program, false);
     }
 }

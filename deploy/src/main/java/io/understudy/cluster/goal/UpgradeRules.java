@@ -29,39 +29,19 @@ final class UpgradeRules {
                 .ifPresent(refusals::add);
         if (facts.members().stream().anyMatch(member -> changesMinor(member, target))) {
             alarms(facts).ifPresent(refusals::add);
-            storage(facts, target).ifPresent(refusals::add);
-            downgrade(facts, target).ifPresent(refusals::add);
-            raftSnapshotsUnknown(facts, target).ifPresent(refusals::add);
+            downgrade(facts, target).or(() -> storage(facts, target)).ifPresent(refusals::add);
         }
         return refusals;
     }
 
-    /** Whether the member must write a raft snapshot before it starts as {@code target}. */
-    static boolean lacksRaftSnapshot(MemberFacts member, EtcdVersion target) {
-        return entersWithoutOldEntries(member, target)
-                && !member.process().hasRaftSnapshot().orElse(true);
-    }
-
-    private static boolean entersWithoutOldEntries(MemberFacts member, EtcdVersion target) {
-        EtcdVersion running = running(member);
+    /**
+     * Whether the member may have entries of 3.5 above its last raft snapshot. That it has written one as 3.6 proves nothing:
+     * it writes them while it reads the entries of 3.5 again.
+     */
+    static boolean needsRaftSnapshot(EtcdVersion running, EtcdVersion target) {
         return target.minor() >= WITHOUT_ENTRIES_OF_3_5
                 && running.atLeast(3, 6, 0)
                 && running.minor() < WITHOUT_ENTRIES_OF_3_5;
-    }
-
-    private static Optional<Refusal> raftSnapshotsUnknown(ClusterFacts facts, EtcdVersion target) {
-        String members = facts.members().stream()
-                .filter(member -> entersWithoutOldEntries(member, target)
-                        && member.process().hasRaftSnapshot().isEmpty())
-                .map(MemberFacts::label)
-                .collect(joining(", "));
-        return members.isEmpty()
-                ? Optional.empty()
-                : Optional.of(new Refusal(
-                        "raft-snapshot-known",
-                        "etcd 3.7 does not start with entries of 3.5 in its write-ahead log, and the metrics of "
-                                + members + " do not show whether it has written a raft snapshot since it started",
-                        "Make /metrics of each member reachable at its client URL"));
     }
 
     /** Members that do not answer have no known version. */
@@ -87,39 +67,45 @@ final class UpgradeRules {
                         "Repair it first (understudy cluster repair)"));
     }
 
-    /** The version of the data follows that of the cluster within seconds of the last upgrade. */
+    /**
+     * The version of the data follows that of the cluster within seconds of the last upgrade, or of {@code downgrade enable}:
+     * an earlier release does not start with data of a later one. 3.5 reports none.
+     */
     private static Optional<Refusal> storage(ClusterFacts facts, EtcdVersion target) {
-        String expected = facts.members().stream()
+        EtcdVersion oldest = facts.members().stream()
                 .map(UpgradeRules::running)
                 .filter(version -> !version.equals(EtcdVersion.UNKNOWN))
                 .min(Comparator.naturalOrder())
-                .filter(oldest -> oldest.minor() < target.minor())
-                .orElse(target)
-                .ofCluster();
-        List<String> versions = facts.members().stream()
-                .flatMap(member -> member.answer().stream())
-                .map(answer -> answer.storage().version())
-                .filter(version -> !version.isEmpty())
-                .distinct()
-                .sorted()
-                .toList();
-        return versions.isEmpty() || versions.equals(List.of(expected))
+                .orElse(target);
+        String required = (oldest.compareTo(target) < 0 ? oldest : target).ofCluster();
+        String others = facts.members().stream()
+                .filter(member -> member.answer()
+                        .map(answer -> answer.storage().version())
+                        .filter(version ->
+                                !version.equals(required) && !(version.isEmpty() && !oldest.atLeast(3, 6, 0)))
+                        .isPresent())
+                .map(member -> member.label() + " has "
+                        + member.answer().orElseThrow().storage().version())
+                .collect(joining(", "));
+        return others.isEmpty()
                 ? Optional.empty()
                 : Optional.of(new Refusal(
                         "storage-versions-equal",
-                        "the storage versions of the members are " + String.join(", ", versions) + "; required: "
-                                + expected,
-                        "Wait some seconds, until etcd has changed them"));
+                        "the data of all members must have the storage version " + required + "; " + others,
+                        "Wait until they have it (understudy cluster status)"));
     }
 
+    /** While one member runs the target's minor version or an earlier one, so does the cluster: there is nothing to enable. */
     private static Optional<Refusal> downgrade(ClusterFacts facts, EtcdVersion target) {
         Optional<String> enabled = facts.members().stream()
                 .flatMap(member -> member.answer().stream())
                 .map(answer -> answer.storage().downgradeTo())
                 .filter(version -> !version.isEmpty())
                 .findFirst();
-        boolean lowers =
-                facts.members().stream().anyMatch(member -> running(member).minor() > target.minor());
+        boolean lowers = facts.members().stream()
+                .map(UpgradeRules::running)
+                .filter(version -> !version.equals(EtcdVersion.UNKNOWN))
+                .allMatch(version -> version.minor() > target.minor());
         boolean raises = facts.members().stream().anyMatch(member -> isOlderMinor(running(member), target));
         if (lowers && !enabled.equals(Optional.of(target.ofCluster()))) {
             return Optional.of(new Refusal(
@@ -147,7 +133,7 @@ final class UpgradeRules {
                 && running.minor() < target.minor();
     }
 
-    private static EtcdVersion running(MemberFacts member) {
+    static EtcdVersion running(MemberFacts member) {
         return member.answer().map(MemberAnswer::version).orElse(EtcdVersion.UNKNOWN);
     }
 }

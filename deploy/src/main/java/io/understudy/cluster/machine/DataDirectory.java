@@ -50,7 +50,7 @@ public record DataDirectory(Path path) {
     }
 
     /** Reads the owner from the metadata at the start of the write-ahead log. Empty without a readable log. */
-    Optional<DataOwner> owner() {
+    public Optional<DataOwner> owner() {
         List<Path> logs = logs();
         if (logs.isEmpty()) {
             return Optional.empty();

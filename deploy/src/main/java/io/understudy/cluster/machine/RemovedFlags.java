@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Flags that a version of etcd no longer has ({@code embed/config.go} of 3.5.33, 3.6.16 and 3.7.3): it does not start with them. */
+/** Flags that a version of etcd lacks ({@code embed/config.go} of 3.5.33, 3.6.16 and 3.7.3): it does not start with them. */
 public final class RemovedFlags {
 
     private static final Set<String> IN_3_6 = Set.of(
@@ -18,6 +18,18 @@ public final class RemovedFlags {
             "proxy-read-timeout",
             "proxy-refresh-interval",
             "proxy-write-timeout");
+
+    /** Less {@code max-learners}, which members get as a variable. 3.7 has no more than 3.6. */
+    private static final Set<String> SINCE_3_6 = Set.of("""
+            bootstrap-defrag-threshold-megabytes compact-hash-check-time compaction-batch-limit
+            compaction-sleep-interval corrupt-check-time discovery-cacert discovery-cert discovery-dial-timeout
+            discovery-insecure-skip-tls-verify discovery-insecure-transport discovery-keepalive-time
+            discovery-keepalive-timeout discovery-key discovery-password discovery-request-timeout discovery-token
+            discovery-user distributed-tracing-address distributed-tracing-instance-id
+            distributed-tracing-sampling-rate distributed-tracing-service-name downgrade-check-time
+            enable-distributed-tracing experimental-warning-unary-request-duration feature-gates log-format
+            memory-mlock peer-skip-client-san-verification snapshot-catchup-entries warning-apply-duration
+            warning-unary-request-duration watch-progress-notify-interval""".split("\\s+"));
 
     private static final String EXPERIMENTAL = "experimental-";
 
@@ -46,6 +58,9 @@ public final class RemovedFlags {
     private static Stream<String> removed(String flag, EtcdVersion version) {
         if (IN_3_6.contains(flag)) {
             return version.atLeast(3, 6, 0) ? Stream.of("--" + flag + " (no successor)") : Stream.empty();
+        }
+        if (SINCE_3_6.contains(flag) && !version.atLeast(3, 6, 0)) {
+            return Stream.of("--" + flag + " (since 3.6)");
         }
         if (!version.atLeast(3, 7, 0)) {
             return Stream.empty();

@@ -11,19 +11,17 @@ import java.util.Optional;
  * @param clockAhead how far its clock is ahead of ours, as its HTTP answers are dated: to a second, negative if behind
  * @param servesPeers whether something answers at every peer URL that the cluster lists for it
  * @param quotaBytes limit of its database file
- * @param hasRaftSnapshot whether it has written a raft snapshot since it started
  */
 public record MemberProcess(
         Optional<Instant> startedAt,
         Optional<Duration> clockAhead,
         Optional<Boolean> servesPeers,
-        Optional<Long> quotaBytes,
-        Optional<Boolean> hasRaftSnapshot) {
+        Optional<Long> quotaBytes) {
 
     public static final MemberProcess UNSEEN = new MemberProcess(Optional.empty(), Optional.empty(), Optional.empty());
 
     /** One with an unknown quota. */
     public MemberProcess(Optional<Instant> startedAt, Optional<Duration> clockAhead, Optional<Boolean> servesPeers) {
-        this(startedAt, clockAhead, servesPeers, Optional.empty(), Optional.empty());
+        this(startedAt, clockAhead, servesPeers, Optional.empty());
     }
 }

@@ -88,11 +88,6 @@ record MetricsPage(String text) {
                 .findFirst();
     }
 
-    /** Whether the process has written a raft snapshot ({@code api/snap/metrics.go}). */
-    Optional<Boolean> hasRaftSnapshot() {
-        return value("etcd_snap_fsync_duration_seconds_count").map(count -> count > 0);
-    }
-
     /** When the process started, by its own clock. */
     Optional<Instant> startedAt() {
         return value("process_start_time_seconds").map(seconds -> Instant.ofEpochMilli(Math.round(seconds * MILLIS)));

@@ -240,8 +240,7 @@ final class Sight {
                         reply.flatMap(each -> each.page().metrics().startedAt()),
                         reply.flatMap(each -> each.page().clockAhead()),
                         servesPeers(peerUrls),
-                        reply.flatMap(each -> each.page().metrics().quotaBytes()),
-                        reply.flatMap(each -> each.page().metrics().hasRaftSnapshot())));
+                        reply.flatMap(each -> each.page().metrics().quotaBytes())));
     }
 
     /** Empty if the list is an old one. */

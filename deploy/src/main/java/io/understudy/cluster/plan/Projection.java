@@ -96,16 +96,14 @@ public final class Projection {
                         Optional.of(Instant.MAX),
                         member.process().clockAhead(),
                         Optional.of(true),
-                        member.process().quotaBytes(),
-                        Optional.of(false)));
+                        member.process().quotaBytes()));
     }
 
     private static MemberFacts restarted(ClusterFacts facts, Step.Restart step, MemberFacts member) {
         MemberFacts serving = serving(facts, step.member(), member);
         EtcdVersion version = step.version() != null
                 ? step.version()
-                : member.answer().map(MemberAnswer::version).orElse(EtcdVersion.UNKNOWN);
-        MemberProcess process = serving.process();
+                : member.answer().orElse(serving.answer().orElseThrow()).version();
         return new MemberFacts(
                 serving.id(),
                 serving.name(),
@@ -114,12 +112,7 @@ public final class Projection {
                 serving.clientUrls(),
                 Optional.of(serving.answer().orElseThrow().withVersion(version)),
                 serving.measurements(),
-                new MemberProcess(
-                        process.startedAt(),
-                        process.clockAhead(),
-                        process.servesPeers(),
-                        process.quotaBytes(),
-                        Optional.of(step.writesRaftSnapshot())));
+                serving.process());
     }
 
     private static MemberFacts answering(MemberFacts member, MemberAnswer answer) {
@@ -159,8 +152,7 @@ public final class Projection {
                         member.process().startedAt(),
                         member.process().clockAhead(),
                         Optional.of(false),
-                        member.process().quotaBytes(),
-                        member.process().hasRaftSnapshot()));
+                        member.process().quotaBytes()));
     }
 
     /** What a member would answer that is as the leader is, but for how much it has applied. */

@@ -143,7 +143,7 @@ public sealed interface Step {
      *
      * @param version of what is in place on its machine by now; null for the one it had
      * @param program server to start; empty for the configured one
-     * @param writesRaftSnapshot whether it has to write a raft snapshot at once
+     * @param writesRaftSnapshot whether it has to write raft snapshots until its next start, the first before it serves
      */
     record Restart(
             MemberSpec member,
@@ -160,9 +160,7 @@ public sealed interface Step {
         @Override
         public String text() {
             return "restart " + member.name() + (version == null ? "" : " as " + version)
-                    + (writesRaftSnapshot
-                            ? " with --snapshot-count=1 and wait until it has written a raft snapshot"
-                            : " and wait until it serves");
+                    + (writesRaftSnapshot ? " with --snapshot-count=1" : "") + " and wait until it serves";
         }
 
         @Override

@@ -75,8 +75,6 @@ final class Effects {
                     .filter(MemberFacts::isHealthy)
                     .filter(member -> isNewer(startedAt(before, restart.id()), startedAt(now, restart.id())))
                     .filter(member -> restart.version() == null || InSync.isSo(now, member))
-                    .filter(member -> !restart.writesRaftSnapshot()
-                            || member.process().hasRaftSnapshot().orElse(false))
                     .isPresent();
         }
         if (step instanceof Step.Migrate migrate) {

@@ -5,19 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.observe.MemberProcess;
 import io.understudy.cluster.plan.Plan;
-import io.understudy.cluster.plan.Plan.Planned;
 import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Step;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.StorageStatus;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Plans of upgrades between minor versions. */
 final class UpgradeRulesTest {
@@ -25,24 +26,45 @@ final class UpgradeRulesTest {
     private static final ClusterFacts THREE = FactsFixture.voters(true, true, true);
 
     @Test
-    void aMemberWithoutRaftSnapshotWritesOneBeforeItStartsAs37() {
-        ClusterFacts facts = changed(
-                FactsFixture.withLearner(THREE, true, 0),
-                member -> as(member, "3.6.16", "3.6.0", "", !member.name().equals("m3")));
-
-        assertThat(steps(facts, "3.7.3"))
+    void everyMemberWritesARaftSnapshotBeforeItStartsAs37() {
+        assertThat(steps(changed(FactsFixture.withLearner(THREE, true, 0), UpgradeRulesTest::as36), "3.7.3"))
                 .containsExactly(
+                        "restart m4 with --snapshot-count=1 and wait until it serves",
                         "restart m4 as 3.7.3 and wait until it serves",
+                        "restart m2 with --snapshot-count=1 and wait until it serves",
                         "restart m2 as 3.7.3 and wait until it serves",
-                        "restart m3 with --snapshot-count=1 and wait until it has written a raft snapshot",
+                        "restart m3 with --snapshot-count=1 and wait until it serves",
                         "restart m3 as 3.7.3 and wait until it serves",
                         "move leadership to m2",
+                        "restart m1 with --snapshot-count=1 and wait until it serves",
                         "restart m1 as 3.7.3 and wait until it serves");
+    }
+
+    /** One that an interrupted run had restarted so still has the flag: it is restarted again. */
+    @Test
+    void aRaftSnapshotThatThisRunMadeIsNotPlannedAgain() {
+        ClusterFacts facts = changed(THREE, UpgradeRulesTest::as36);
+        Step first = ((Plan.Steps) plan(facts, "3.7.3")).steps().get(0).step();
+
+        assertThat(first.text()).isEqualTo("restart m2 with --snapshot-count=1 and wait until it serves");
+        assertThat(steps(roll("3.7.3", first::equals).plan(facts)))
+                .startsWith(
+                        "restart m2 as 3.7.3 and wait until it serves",
+                        "restart m3 with --snapshot-count=1 and wait until it serves");
+    }
+
+    /** An interrupted run may have left it stopped, with entries of 3.5. */
+    @ParameterizedTest
+    @ValueSource(strings = {"3.6.16", "3.7.3"})
+    void aMemberOfUnknownVersionStartsWithItsConfiguredProgramFirst(String others) {
+        ClusterFacts facts = changed(FactsFixture.voters(true, true, false), member -> as(member, others, "3.6.0", ""));
+
+        assertThat(steps(facts, "3.7.3")).startsWith("restart m3 and wait until it serves");
     }
 
     @Test
     void noRaftSnapshotIsNeededBefore36() {
-        ClusterFacts facts = changed(THREE, member -> as(member, "3.5.33", "", "", false));
+        ClusterFacts facts = changed(THREE, member -> as(member, "3.5.33", "", ""));
 
         assertThat(steps(facts, "3.6.16")).hasSize(4).noneMatch(step -> step.contains("snapshot"));
     }
@@ -50,32 +72,41 @@ final class UpgradeRulesTest {
     @ParameterizedTest
     @CsvSource({"3.5.25,3.6.16,3.5.26", "3.5.33,3.7.3,3.6.11", "3.6.10,3.7.3,3.6.11"})
     void aMinorVersionIsNeitherSkippedNorLeftTooEarly(String running, String target, String first) {
-        Refusal refusal = only(changed(THREE, member -> as(member, running, "", "", true)), target);
+        String storage = running.startsWith("3.6") ? "3.6.0" : "";
+        Refusal refusal = only(changed(THREE, member -> as(member, running, storage, "")), target);
 
         assertThat(refusal.rule()).isEqualTo("supported-upgrade");
         assertThat(refusal.wayOut()).contains(first);
     }
 
-    @Test
-    void storageVersionsAreEqualBeforeAnUpgrade() {
-        ClusterFacts facts = changed(
-                THREE, member -> as(member, "3.6.16", member.name().equals("m2") ? "3.5.0" : "3.6.0", "", true));
+    @ParameterizedTest
+    @CsvSource({
+        "3.5.33,'',3.6.16,''",
+        "3.6.16,3.6.0,3.7.3,''",
+        "3.6.16,3.5.0,3.7.3,'m1 has 3.5.0, m2 has 3.5.0, m3 has 3.5.0'",
+        "3.7.3,3.7.0,3.6.16,'m1 has 3.7.0, m2 has 3.7.0, m3 has 3.7.0'",
+        "3.7.3,3.6.0,3.6.16,''",
+        "3.6.16,3.6.0,3.5.33,'m1 has 3.6.0, m2 has 3.6.0, m3 has 3.6.0'",
+        "3.6.16,'',3.5.33,'m1 has , m2 has , m3 has '",
+        "3.6.16,3.5.0,3.5.33,''"
+    })
+    void theDataHaveTheVersionThatBothReleasesRead(String running, String storage, String target, String others) {
+        EtcdVersion version = EtcdVersion.parse(target);
+        String downgrade = EtcdVersion.parse(running).compareTo(version) > 0 ? version.ofCluster() : "";
+        ClusterFacts facts = changed(THREE, member -> as(member, running, storage, downgrade));
 
-        Refusal refusal = only(facts, "3.7.3");
-
-        assertThat(refusal.rule()).isEqualTo("storage-versions-equal");
-        assertThat(refusal.why()).contains("3.5.0, 3.6.0; required: 3.6.0");
-        assertThat(only(changed(THREE, member -> as(member, "3.6.16", "3.5.0", "", true)), "3.7.3")
-                        .rule())
-                .isEqualTo("storage-versions-equal");
+        assertThat(refusals(facts, target))
+                .extracting(Refusal::rule)
+                .isEqualTo(others.isEmpty() ? List.of() : List.of("storage-versions-equal"));
+        assertThat(refusals(facts, target)).allMatch(refusal -> refusal.why().endsWith(others));
     }
 
     @Test
-    void membersThatAreUpgradedAlreadyKeepTheStorageVersionOfTheOthers() {
-        ClusterFacts facts = changed(
-                THREE, member -> as(member, member.name().equals("m3") ? "3.7.3" : "3.6.16", "3.6.0", "", true));
+    void membersThatWereUpgradedKeepTheStorageVersionOfTheCluster() {
+        ClusterFacts facts =
+                changed(THREE, member -> as(member, member.name().equals("m2") ? "3.7.3" : "3.6.16", "3.6.0", ""));
 
-        assertThat(steps(facts, "3.7.3")).hasSize(3);
+        assertThat(refusals(facts, "3.7.3")).isEmpty();
     }
 
     @Test
@@ -102,28 +133,32 @@ final class UpgradeRulesTest {
     }
 
     @Test
-    void unknownRaftSnapshotsAreReported() {
-        ClusterFacts facts =
-                changed(THREE, member -> with(member, answer -> answer.withVersion(EtcdVersion.parse("3.6.16"))));
-
-        assertThat(only(facts, "3.7.3").rule()).isEqualTo("raft-snapshot-known");
-    }
-
-    @Test
     void anEarlierMinorVersionNeedsAnEnabledDowngrade() {
-        assertThat(only(changed(THREE, member -> as(member, "3.7.3", "3.7.0", "", true)), "3.6.16")
+        assertThat(only(changed(THREE, member -> as(member, "3.7.3", "3.7.0", "")), "3.6.16")
                         .wayOut())
                 .contains("etcdctl downgrade enable 3.6.0");
-        assertThat(steps(changed(THREE, member -> as(member, "3.7.3", "3.6.0", "3.6.0", true)), "3.6.16"))
+        assertThat(steps(changed(THREE, member -> as(member, "3.7.3", "3.6.0", "3.6.0")), "3.6.16"))
                 .hasSize(4);
-        assertThat(only(changed(THREE, member -> as(member, "3.6.16", "3.6.0", "3.5.0", true)), "3.7.3")
+        assertThat(only(changed(THREE, member -> as(member, "3.6.16", "3.6.0", "3.5.0")), "3.7.3")
                         .rule())
                 .isEqualTo("no-downgrade");
     }
 
+    @Test
+    void anUpgradeThatHasBegunIsUndoneWithoutADowngrade() {
+        ClusterFacts facts =
+                changed(THREE, member -> as(member, member.name().equals("m2") ? "3.7.3" : "3.6.16", "3.6.0", ""));
+
+        assertThat(steps(facts, "3.6.16")).containsExactly("restart m2 as 3.6.16 and wait until it serves");
+    }
+
     private static List<String> steps(ClusterFacts facts, String target) {
-        return ((Plan.Steps) plan(facts, target))
-                .steps().stream().map(Planned::told).toList();
+        return steps(plan(facts, target));
+    }
+
+    private static List<String> steps(Plan plan) {
+        return ((Plan.Steps) plan)
+                .steps().stream().map(planned -> planned.step().text()).toList();
     }
 
     private static Refusal only(ClusterFacts facts, String target) {
@@ -136,7 +171,12 @@ final class UpgradeRulesTest {
     }
 
     private static Plan plan(ClusterFacts facts, String target) {
-        return new Roll(FactsFixture.STARTED, EtcdVersion.parse(target), Optional.of(Path.of("/opt/etcd"))).plan(facts);
+        return roll(target, step -> false).plan(facts);
+    }
+
+    private static Roll roll(String target, Predicate<Step> hasPerformed) {
+        return new Roll(
+                FactsFixture.STARTED, EtcdVersion.parse(target), Optional.of(Path.of("/opt/etcd")), hasPerformed);
     }
 
     private static ClusterFacts changed(ClusterFacts facts, UnaryOperator<MemberFacts> change) {
@@ -148,9 +188,12 @@ final class UpgradeRulesTest {
                 facts.at());
     }
 
-    private static MemberFacts as(
-            MemberFacts member, String version, String storage, String downgrade, boolean hasRaftSnapshot) {
-        MemberFacts answering = with(
+    private static MemberFacts as36(MemberFacts member) {
+        return as(member, "3.6.16", "3.6.0", "");
+    }
+
+    private static MemberFacts as(MemberFacts member, String version, String storage, String downgrade) {
+        return with(
                 member,
                 answer -> new MemberAnswer(
                         EtcdVersion.parse(version),
@@ -164,20 +207,6 @@ final class UpgradeRulesTest {
                         answer.reachesQuorum(),
                         answer.errors(),
                         new StorageStatus(storage, 0, downgrade)));
-        return new MemberFacts(
-                answering.id(),
-                answering.name(),
-                answering.role(),
-                answering.peerUrls(),
-                answering.clientUrls(),
-                answering.answer(),
-                answering.measurements(),
-                new MemberProcess(
-                        answering.process().startedAt(),
-                        Optional.empty(),
-                        answering.process().servesPeers(),
-                        Optional.empty(),
-                        Optional.of(hasRaftSnapshot)));
     }
 
     private static MemberFacts with(MemberFacts member, UnaryOperator<MemberAnswer> change) {

@@ -25,4 +25,13 @@ final class RemovedFlagsTest {
                         "--experimental-initial-corrupt-check (use --feature-gates=InitialCorruptCheck=true)",
                         "--experimental-watch-progress-notify-interval (use --watch-progress-notify-interval)");
     }
+
+    @Test
+    void flagsOf36AreMissingAfterADowngradeTo35() {
+        List<String> arguments = List.of("--feature-gates=X=true", "--max-learners=2", "--quota-backend-bytes=1");
+
+        assertThat(RemovedFlags.in(arguments, EtcdVersion.parse("3.5.33")))
+                .containsExactly("--feature-gates (since 3.6)");
+        assertThat(RemovedFlags.in(arguments, EtcdVersion.parse("3.6.16"))).isEmpty();
+    }
 }

@@ -133,7 +133,6 @@ final class ClusterStatusTest {
                         Optional.empty(),
                         Optional.empty(),
                         Optional.empty(),
-                        answers ? Optional.of(2048L) : Optional.empty(),
-                        Optional.empty()));
+                        answers ? Optional.of(2048L) : Optional.empty()));
     }
 }

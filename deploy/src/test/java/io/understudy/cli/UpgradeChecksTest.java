@@ -1,0 +1,143 @@
+package io.understudy.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.Measurements;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Refusal;
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.etcd.Role;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What is checked of the machines before a change of the minor version. */
+final class UpgradeChecksTest {
+
+    private static final MemberSpec M1 = new MemberSpec(
+            "m1", List.of(URI.create("http://10.0.0.1:2380")), List.of(URI.create("http://10.0.0.1:2379")));
+
+    @TempDir
+    private Path folder;
+
+    private MachineSettings machine;
+
+    @BeforeEach
+    void configure() {
+        machine = MachineSettings.of(M1, ProcessKind.LOCAL, folder.resolve("m1"));
+    }
+
+    /** A member that does not respond may have data that the new program cannot read. */
+    @ParameterizedTest
+    @CsvSource({"3.6.16,''", "3.7.3,version-known"})
+    void aMemberThatDoesNotRespondIsStartedWithAnEarlierProgram(String configured, String rule) throws Exception {
+        machine = machine.withProgram(program(configured));
+
+        assertThat(rules("3.7.3", Optional.empty(), false)).isEqualTo(rule.isEmpty() ? List.of() : List.of(rule));
+    }
+
+    @Test
+    void aMemberThatDoesNotRespondIsCheckedLikeTheOthers() throws Exception {
+        machine = machine.withProgram(program("3.5.33")).withArguments(List.of("--proxy=off"));
+
+        assertThat(rules("3.6.16", Optional.empty(), false))
+                .containsExactly("flags-known", "free-space", "no-v2-content");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"3.6.16,false,''", "3.7.3,false,raft-snapshot-written", "3.7.3,true,''"})
+    void theRestartBefore37NeedsThePresentProgram(String configured, boolean isConfirmed, String rule)
+            throws Exception {
+        machine = machine.withProgram(program(configured));
+
+        assertThat(rules("3.7.3", Optional.of("3.6.16"), isConfirmed))
+                .isEqualTo(rule.isEmpty() ? List.of() : List.of(rule));
+    }
+
+    /** Else a wrong data directory has no v2 content. */
+    @Test
+    void theDataThatAreSearchedAreThoseOfTheMember() throws Exception {
+        Files.createDirectories(folder.resolve("m1/member/snap"));
+
+        assertThat(refusals("3.6.16", Optional.of("3.5.33"), false))
+                .singleElement()
+                .satisfies(refusal -> assertThat(refusal.why()).contains("m1 has no readable data"));
+    }
+
+    @Test
+    void flagsAreCheckedBeforeADowngradeToo() throws Exception {
+        machine = machine.withArguments(List.of("--log-format=json"));
+
+        assertThat(rules("3.5.33", Optional.of("3.6.16"), false)).containsExactly("flags-known");
+    }
+
+    private List<String> rules(String target, Optional<String> running, boolean isRaftSnapshotWritten) {
+        return refusals(target, running, isRaftSnapshotWritten).stream()
+                .map(Refusal::rule)
+                .toList();
+    }
+
+    /** Of two members, of which the second, with a database of 1000 bytes, runs the target or a version like the first. */
+    private List<Refusal> refusals(String target, Optional<String> running, boolean isRaftSnapshotWritten) {
+        boolean isLow = target.equals("3.6.16") && running.isEmpty();
+        ClusterFacts facts = new ClusterFacts(
+                new ClusterId(7),
+                List.of(member(1, running), member(2, Optional.of(target))),
+                true,
+                List.of(),
+                Instant.EPOCH);
+        return new UpgradeChecks(
+                        List.of(machine),
+                        member -> OptionalLong.of(isLow ? 999 : 1000),
+                        EtcdVersion.parse(target),
+                        false,
+                        isRaftSnapshotWritten)
+                .check(facts);
+    }
+
+    private static MemberFacts member(int number, Optional<String> running) {
+        return new MemberFacts(
+                new MemberId(number),
+                "m" + number,
+                Role.VOTER,
+                M1.peerUrls(),
+                M1.clientUrls(),
+                running.map(version -> new MemberAnswer(
+                        EtcdVersion.parse(version),
+                        Optional.of(new MemberId(2)),
+                        2,
+                        10,
+                        10,
+                        new Revision(5),
+                        1000,
+                        1000,
+                        true,
+                        List.of())),
+                Measurements.NONE);
+    }
+
+    private Path program(String version) throws IOException {
+        Path program = folder.resolve("etcd");
+        Files.writeString(program, "#!/bin/sh\necho etcd Version: " + version + "\n");
+        return Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwx------"));
+    }
+}
