@@ -4,7 +4,10 @@ import com.google.protobuf.ByteString;
 import io.grpc.Status;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.etcd.ClusterView;
+import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.Health;
 import io.understudy.etcd.ReadIndex;
@@ -64,8 +67,7 @@ final class EtcdSource implements GatewaySource {
     private final Verifier verifier;
     private final SourceForm jsonForm;
     private final SourceEntries previousEntries;
-    private final Forwarding forwarding;
-    private final boolean isFollowedPrimary;
+    private final SourceForwarding forwarding;
     private final MeterRegistry registry;
     private @Nullable EnforcedPermissions permissions;
 
@@ -92,7 +94,6 @@ final class EtcdSource implements GatewaySource {
         this.settings = settings;
         this.replica = replica;
         this.registry = registry;
-        this.isFollowedPrimary = confirmed != null;
         // First, since it reads files that may not be there.
         this.cluster = TlsFileException.at(
                 source.name(),
@@ -134,6 +135,11 @@ final class EtcdSource implements GatewaySource {
         return permissions == null ? CompletableFuture.completedFuture(null) : permissions.refresh();
     }
 
+    /** Another source has taken the place of this one. */
+    void superseded() {
+        forwarding.superseded();
+    }
+
     /** Closed with this. */
     EtcdCluster etcd() {
         return cluster;
@@ -164,16 +170,23 @@ final class EtcdSource implements GatewaySource {
         return new ReadSource.Cluster(cluster, this::readIndex);
     }
 
-    /** A followed primary may be closed by authentication for the time of a move. */
+    /** Always asked, since only that shows whether authentication was disabled. */
     private CompletableFuture<ReadIndex> readIndex(Duration deadline) {
-        return isFollowedPrimary
-                        || cluster.settings().login() != null
-                        || permissions == null
-                        || !permissions.isEnforced()
-                ? cluster.readIndexRound(deadline)
-                : CompletableFuture.failedFuture(new ApiException(
-                        Status.Code.UNAVAILABLE,
-                        "understudy: the source has authentication enabled; set source.user of this gateway"));
+        return cluster.readIndexRound(deadline)
+                .exceptionallyCompose(failure -> CompletableFuture.failedFuture(
+                        isNameless(failure)
+                                ? new ApiException(
+                                        Status.Code.UNAVAILABLE,
+                                        "understudy: the source has authentication enabled; set source.user of this"
+                                                + " gateway")
+                                : failure));
+    }
+
+    private boolean isNameless(Throwable failure) {
+        return cluster.settings().login() == null
+                && permissions != null
+                && permissions.isEnforced()
+                && EtcdErrors.classify(Duty.READ_INDEX, failure).error() == EtcdError.USER_EMPTY;
     }
 
     @Override

@@ -181,7 +181,8 @@ final class FollowedSource implements GatewaySource {
                     Present now = present;
                     return new HeldWrites.Primary(now.source().forwarding(), now.open(), () -> hasMoved(now));
                 },
-                settings.forward());
+                settings.forward(),
+                forwarded);
     }
 
     private Side first() {
@@ -292,6 +293,7 @@ final class FollowedSource implements GatewaySource {
                 to.revision().value(),
                 before.version() + 1,
                 gate);
+        before.source().superseded();
         next.start(writing);
         follow(before.open(), gate);
         LOG.atInfo()

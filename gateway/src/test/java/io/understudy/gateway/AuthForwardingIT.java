@@ -2,6 +2,7 @@ package io.understudy.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
@@ -47,6 +48,18 @@ final class AuthForwardingIT {
             assertThat(fixture.etcdctl("--user=root:root", "user", "list")).isEqualTo("guest\nroot\n");
             assertThat(fixture.etcdctl("--user=root:root", "auth", "status")).contains("Authentication Status: true");
             assertThat(fixture.etcdctl("--user=root:root", "auth", "disable")).isEqualTo("Authentication Disabled\n");
+            whatIsSwitchedAtTheMemberIsNoticed(fixture);
         }
+    }
+
+    private static void whatIsSwitchedAtTheMemberIsNoticed(GatewayFixture fixture) {
+        assertThat(SOURCE.cluster().etcdctl("auth", "enable")).isEqualTo("Authentication Enabled\n");
+        await().atMost(GatewayFixture.PATIENCE)
+                .until(() -> fixture.page("/readyz?verbose").body().contains("set source.user of this gateway"));
+        assertThat(SOURCE.cluster().etcdctl("--user=root:root", "auth", "disable"))
+                .isEqualTo("Authentication Disabled\n");
+        await().atMost(GatewayFixture.PATIENCE).ignoreExceptions().until(() -> fixture.etcdctl("get", "script")
+                .equals("script\nline\n"));
+        fixture.awaitReady();
     }
 }

@@ -6,11 +6,13 @@ import static org.awaitility.Awaitility.await;
 
 import io.grpc.Channel;
 import io.grpc.ManagedChannel;
+import io.grpc.StatusRuntimeException;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.forward.EtcdMethod;
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
+import io.understudy.gateway.server.Unhurried;
 import io.understudy.local.certificate.Certificates;
 import io.understudy.tls.ClientCertificates;
 import io.understudy.tls.ListenerSecurity;
@@ -116,6 +118,24 @@ final class BorrowedIdentityIT {
                         GatewaySettings.of("test", new HostPort("127.0.0.1", 0), new SourceSettings.Etcd(cluster))))
                 .withMessageContaining(root.certificate().toString())
                 .withMessageContaining("its common name is 'root'");
+    }
+
+    @Test
+    void aGatewayThatIsAUserByItsCertificateNeedsNoOther() throws Exception {
+        GatewaySettings certified = GatewaySettings.of(
+                        "test",
+                        new HostPort("127.0.0.1", 0),
+                        new SourceSettings.Etcd(source.settings(root), source.files(nobody)))
+                .withLimits(Unhurried.LIMITS)
+                .withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD));
+        try (GatewayFixture fixture = new GatewayFixture(Gateway.start(certified))) {
+            fixture.awaitReady();
+            await().atMost(GatewayFixture.PATIENCE)
+                    .untilAsserted(() -> assertThatExceptionOfType(StatusRuntimeException.class)
+                            .isThrownBy(() -> fixture.everything())
+                            .withMessageContaining("user name is empty"));
+            assertThat(fixture.etcdctl("--user=root:root", "get", "nothing")).isEmpty();
+        }
     }
 
     /** Until it is known that the source asks for names. */

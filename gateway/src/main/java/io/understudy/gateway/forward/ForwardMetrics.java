@@ -14,6 +14,7 @@ public final class ForwardMetrics {
 
     private final MeterRegistry registry;
     private final AtomicInteger streams = new AtomicInteger();
+    private final HeldCalls held = new HeldCalls();
     private final Counter elsewhere;
     private final ConcurrentMap<Ending, Timer> calls = new ConcurrentHashMap<>();
 
@@ -26,6 +27,15 @@ public final class ForwardMetrics {
                 .gauge(streams, AtomicInteger::get)
                 .strongReference(true)
                 .register(registry);
+        GatewayMeter.FORWARD_HELD
+                .gauge(held, HeldCalls::count)
+                .strongReference(true)
+                .register(registry);
+    }
+
+    /** Calls that wait unsent, of all sources. */
+    HeldCalls held() {
+        return held;
     }
 
     /** Streams open now. */

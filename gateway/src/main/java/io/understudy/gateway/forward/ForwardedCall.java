@@ -21,6 +21,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One call of a client and the call to the source that answers it, joined: messages, metadata, half-close and cancellation
@@ -39,15 +41,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class ForwardedCall extends ServerCall.Listener<byte[]> {
 
+    private static final Logger LOG = LoggerFactory.getLogger(ForwardedCall.class);
+
     /** As much as etcd's own client takes. */
     private static final int MAX_ANSWER_BYTES = Integer.MAX_VALUE;
 
     /** What a connection to a member in good health doesn't take. */
     private static final Duration CONNECTS_WITHIN = Duration.ofSeconds(1);
-
-    private static final Duration FIRST_PAUSE = Duration.ofMillis(25);
-
-    private static final Duration LONGEST_PAUSE = Duration.ofMillis(400);
 
     private static final Metadata.Key<String> REQUIRES_LEADER =
             Metadata.Key.of(Freshness.REQUIRES_LEADER_KEY, Metadata.ASCII_STRING_MARSHALLER);
@@ -60,6 +60,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
     private final EtcdCluster source;
     private final Supplier<List<Endpoint>> members;
     private final ForwardMetrics metrics;
+    private final Retries retries;
     private Iterator<Endpoint> candidates;
     /** The only one, kept for another attempt; null where the client sends a stream of them. */
     private final byte @Nullable [] request;
@@ -73,7 +74,9 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
     private final long heldUntilNanos;
     private final boolean requiresLeader;
 
-    private Duration pause = FIRST_PAUSE;
+    /** Null if it never waited. */
+    private @Nullable CompletableFuture<Void> turn;
+
     private @Nullable Attempt attempt;
     private boolean clientDone;
     private boolean over;
@@ -82,6 +85,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
      * Does nothing until {@link #start}.
      *
      * @param members that can execute it, best first
+     * @param retries has those wait that reached none of them
      * @param request the only one; null where the client sends a stream of them
      * @param patience for a unary call that came without a deadline, and for one that reaches no member
      * @param succeeded run on each answer, before the client gets it
@@ -95,6 +99,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
             EtcdCluster source,
             Supplier<List<Endpoint>> members,
             ForwardMetrics metrics,
+            Retries retries,
             byte @Nullable [] request,
             Duration patience,
             Runnable succeeded) {
@@ -105,6 +110,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         this.loop = loop;
         this.source = source;
         this.metrics = metrics;
+        this.retries = retries;
         this.members = members;
         this.candidates = members.get().iterator();
         this.request = request;
@@ -117,30 +123,46 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
 
     void start() {
         metrics.began(method);
-        unsent();
+        guarded(this::unsent);
     }
 
-    /** Tries the next best member, or all of them again later. */
+    /** Tries the next best member, or all of them again later, unless another source has replaced this one. */
     private void unsent() {
         Status noLeader = Refusals.status(ApiException.noLeader());
         // A member without a leader fails such a request at once. After a start, no member is known to have none.
         boolean isLeaderless = requiresLeader && source.view().clusterId() != null;
-        // A source that is no longer followed is closed.
-        if (candidates.hasNext()
-                || isLeaderless
-                || source.thread().isShutdown()
-                || System.nanoTime() + pause.toNanos() - heldUntilNanos >= 0) {
+        if (retries.areOver()) {
+            end(Refusals.MOVED, new Metadata());
+        } else if (candidates.hasNext() || isLeaderless || !held(noLeader)) {
             next(noLeader, new Metadata());
-            return;
         }
-        CompletableFuture.delayedExecutor(pause.toNanos(), TimeUnit.NANOSECONDS, loop)
-                .execute(() -> {
-                    if (!over) {
-                        candidates = members.get().iterator();
-                        unsent();
-                    }
+    }
+
+    private boolean held(Status noLeader) {
+        turn = new CompletableFuture<>();
+        return retries.hold(turn, request, heldUntilNanos, loop, inTime -> {
+            if (over) {
+                return;
+            }
+            if (inTime) {
+                guarded(() -> {
+                    candidates = members.get().iterator();
+                    unsent();
                 });
-        pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
+            } else {
+                end(noLeader, new Metadata());
+            }
+        });
+    }
+
+    /** Ends the call if a step of it fails, which nobody else would do. */
+    private void guarded(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException e) {
+            LOG.atError().addKeyValue("method", method.fullName()).setCause(e).log("call failed");
+            end(Status.INTERNAL.withDescription("understudy: " + e), new Metadata());
+        }
     }
 
     /** Tries the next best member; ends with what the last one came to if there is none. */
@@ -183,6 +205,9 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         if (!over) {
             over = true;
             metrics.ended(method, Status.Code.CANCELLED.name(), Duration.ofNanos(System.nanoTime() - beganNanos));
+            if (turn != null) {
+                turn.complete(null);
+            }
             if (attempt != null) {
                 attempt.call.cancel("cancelled by the client", null);
             }
@@ -201,7 +226,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
     private final class Attempt extends ClientCall.Listener<byte[]> {
 
         private final Endpoint endpoint;
-        private final SendingRecord sending = new SendingRecord();
+        private final SendingRecord sending;
         private final ClientCall<byte[], byte[]> call;
         /** The client has a message less under way than it may have. */
         private boolean wantsFromClient = true;
@@ -213,6 +238,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
 
         Attempt(Endpoint endpoint) {
             this.endpoint = endpoint;
+            this.sending = new SendingRecord(turn == null ? () -> {} : retries::reached);
             CallOptions options = CallOptions.DEFAULT
                     .withExecutor(loop)
                     .withMaxInboundMessageSize(MAX_ANSWER_BYTES)
@@ -295,7 +321,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
             if (sending.answered()) {
                 if (refusedUnseen(status)) {
                     metrics.elsewhere();
-                    next(status, passed);
+                    guarded(() -> next(status, passed));
                 } else {
                     end(status, passed);
                 }
@@ -304,7 +330,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
                 end(Refusals.status(theirs ? Refusals.deadlineExceeded() : ApiException.timedOut()), passed);
             } else if (sending.provablyNotSent()) {
                 metrics.elsewhere();
-                unsent();
+                guarded(ForwardedCall.this::unsent);
             } else {
                 end(
                         status.getCode() == Status.Code.UNAVAILABLE

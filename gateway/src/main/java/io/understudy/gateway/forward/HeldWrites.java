@@ -12,8 +12,6 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -25,9 +23,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant W6: a write during a move of the primary is executed at most once, at one of both clusters.
  */
 public final class HeldWrites implements Forwarding {
-
-    /** Writes that wait at a time; further ones are rejected. */
-    static final int MAX_HELD = 10_000;
 
     /** One Raft proposal each, so a refusal leaves nothing behind. */
     private static final Set<String> SINGLE = Set.of(
@@ -43,7 +38,7 @@ public final class HeldWrites implements Forwarding {
 
     private final Supplier<Primary> primary;
     private final ForwardSettings settings;
-    private final AtomicInteger held = new AtomicInteger();
+    private final HeldCalls held;
 
     /**
      * The primary, as a call finds it.
@@ -54,9 +49,10 @@ public final class HeldWrites implements Forwarding {
     public record Primary(Forwarding calls, CompletableFuture<Void> open, Supplier<CompletableFuture<Boolean>> moved) {}
 
     /** @param primary read once for each attempt */
-    public HeldWrites(Supplier<Primary> primary, ForwardSettings settings) {
+    public HeldWrites(Supplier<Primary> primary, ForwardSettings settings, ForwardMetrics metrics) {
         this.primary = primary;
         this.settings = settings;
+        this.held = metrics.held();
     }
 
     @Override
@@ -123,33 +119,25 @@ public final class HeldWrites implements Forwarding {
                 hold(now.open(), this::send, () -> {});
                 return;
             }
-            ServerCall<byte[], byte[]> answered = isSingle(method) ? new Attempt(now) : client;
-            sent = now.calls().start(method, answered, headers, caller, loop, request);
+            sent = now.calls().start(method, new Attempt(now), headers, caller, loop, request);
         }
 
         /** Waits for a condition, unsent; {@code late} runs before the client gets the error. */
         private void hold(CompletableFuture<?> condition, Runnable met, Runnable late) {
-            if (held.incrementAndGet() > MAX_HELD) {
-                held.decrementAndGet();
+            boolean fits = held.hold(request, condition.copy(), deadlineNanos, loop, inTime -> {
+                if (over) {
+                    return;
+                }
+                if (inTime) {
+                    met.run();
+                    return;
+                }
+                late.run();
+                end(theirs ? Refusals.deadlineExceeded() : ApiException.timedOut());
+            });
+            if (!fits) {
                 end(ApiException.tooManyRequests(": too many writes wait for a move of the primary"));
-                return;
             }
-            long left = Math.max(0, deadlineNanos - System.nanoTime());
-            var unused = condition
-                    .copy()
-                    .orTimeout(left, TimeUnit.NANOSECONDS)
-                    .whenComplete((done, failed) -> loop.execute(() -> {
-                        held.decrementAndGet();
-                        if (over) {
-                            return;
-                        }
-                        if (failed == null) {
-                            met.run();
-                            return;
-                        }
-                        late.run();
-                        end(theirs ? Refusals.deadlineExceeded() : ApiException.timedOut());
-                    }));
         }
 
         private void end(ApiException why) {
@@ -199,13 +187,14 @@ public final class HeldWrites implements Forwarding {
             @Override
             public void close(Status status, Metadata trailers) {
                 String why = status.getDescription();
-                EtcdError error = why == null ? EtcdError.OTHER : EtcdErrors.error(why);
-                if (error == EtcdError.NO_LEADER
-                        && !over
-                        && !primary.get().calls().equals(by.calls())) {
-                    // It reached no member, and the role has moved since.
-                    send();
-                } else if (CLOSED.contains(error)) {
+                if (status.equals(Refusals.MOVED)) {
+                    // In a turn of its own: the call may end before whoever began it knows it.
+                    loop.execute(() -> {
+                        if (!over) {
+                            send();
+                        }
+                    });
+                } else if (isSingle(method) && why != null && CLOSED.contains(EtcdErrors.error(why))) {
                     sent = null;
                     CompletableFuture<Boolean> moved = by.moved().get();
                     hold(

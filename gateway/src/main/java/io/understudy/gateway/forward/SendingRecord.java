@@ -13,8 +13,14 @@ import io.grpc.Metadata;
  */
 final class SendingRecord extends ClientStreamTracer.Factory {
 
+    private final Runnable leaving;
     private volatile boolean created;
     private volatile boolean answered;
+
+    /** {@code leaving} is run when a connection was given the call. */
+    SendingRecord(Runnable leaving) {
+        this.leaving = leaving;
+    }
 
     /** No connection was ever given the call. */
     boolean provablyNotSent() {
@@ -32,6 +38,7 @@ final class SendingRecord extends ClientStreamTracer.Factory {
             @Override
             public void streamCreated(Attributes transport, Metadata sent) {
                 created = true;
+                leaving.run();
             }
 
             @Override

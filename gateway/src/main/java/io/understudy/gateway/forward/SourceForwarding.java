@@ -7,6 +7,7 @@ import io.etcd.jetcd.api.MemberRemoveRequest;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
+import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.Member;
@@ -15,7 +16,10 @@ import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.vocabulary.MemberId;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +43,7 @@ public final class SourceForwarding implements Forwarding {
     private final Executed executed;
     private final BooleanSupplier asksForNames;
     private final boolean showsCertificate;
+    private final Map<Duty, Retries> retries = new EnumMap<>(Duty.class);
 
     /** Receives what forwarded calls have changed, before their clients are answered. For any thread. */
     public interface Executed {
@@ -70,6 +75,14 @@ public final class SourceForwarding implements Forwarding {
         this.executed = executed;
         this.asksForNames = asksForNames;
         this.showsCertificate = showsCertificate;
+        for (Duty duty : Duty.values()) {
+            retries.put(duty, new Retries(metrics.held()));
+        }
+    }
+
+    /** Another source has taken the place of this one: calls that were not sent yet end. */
+    public void superseded() {
+        retries.values().forEach(Retries::end);
     }
 
     @Override
@@ -99,6 +112,7 @@ public final class SourceForwarding implements Forwarding {
                 source,
                 () -> members(method, request),
                 metrics,
+                Objects.requireNonNull(retries.get(method.duty())),
                 request,
                 settings.timeout(),
                 () -> executed(method, request));

@@ -61,15 +61,18 @@ final class StreamedAnswer extends ServerCall<byte[], byte[]> implements Streame
             return;
         }
         sending = true;
-        while (wanted > 0 && !requests.isEmpty() && !cancelled) {
-            wanted--;
-            call.onMessage(Objects.requireNonNull(requests.poll()));
+        try {
+            while (wanted > 0 && !requests.isEmpty() && !cancelled) {
+                wanted--;
+                call.onMessage(Objects.requireNonNull(requests.poll()));
+            }
+            if (requests.isOver() && !sent && !cancelled) {
+                sent = true;
+                call.onHalfClose();
+            }
+        } finally {
+            sending = false;
         }
-        if (requests.isOver() && !sent && !cancelled) {
-            sent = true;
-            call.onHalfClose();
-        }
-        sending = false;
     }
 
     @Override

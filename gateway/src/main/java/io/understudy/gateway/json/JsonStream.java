@@ -69,9 +69,13 @@ final class JsonStream implements StreamTaker {
         } catch (ApiException e) {
             end(e);
         } catch (RuntimeException e) {
-            LOG.atError().addKeyValue("type", type.getName()).setCause(e).log("request failed");
-            end(new ApiException(Status.Code.INTERNAL, "understudy: " + e));
+            broken(e);
         }
+    }
+
+    private void broken(RuntimeException why) {
+        LOG.atError().addKeyValue("type", type.getName()).setCause(why).log("request failed");
+        breakOff(new ApiException(Status.Code.INTERNAL, "understudy: " + why));
     }
 
     /** Breaks it off at that time, by {@link System#nanoTime}, if it is one. */
@@ -120,7 +124,11 @@ final class JsonStream implements StreamTaker {
     private void resume() {
         waits = false;
         if (!over && call != null) {
-            call.takesMore();
+            try {
+                call.takesMore();
+            } catch (RuntimeException e) {
+                broken(e);
+            }
         }
     }
 

@@ -96,6 +96,9 @@ public enum GatewayMeter implements Declared {
             .by("method", "gRPC method")
             .by("code", "gRPC status code")),
     FORWARD_STREAMS(Metric.gauge("understudy.gateway.forward.streams", "open forwarded streams")),
+    FORWARD_HELD(Metric.gauge(
+            "understudy.gateway.forward.held",
+            "calls that wait unsent, for a reachable member or a move of the primary")),
     FORWARD_ELSEWHERE(Metric.counter(
             "understudy.gateway.forward.elsewhere",
             "forwarded requests retried on another member, being unsent or rejected unprocessed")),

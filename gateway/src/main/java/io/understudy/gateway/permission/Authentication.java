@@ -4,7 +4,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -35,8 +34,8 @@ final class Authentication implements AutoCloseable {
     private final AtomicReference<@Nullable CompletableFuture<Void>> underWay = new AtomicReference<>();
     private volatile State state = State.UNKNOWN;
     private volatile long askedNanos;
-    /** Switches known for certain; what was asked before the last one may be out of date. */
-    private final AtomicInteger switches = new AtomicInteger();
+    /** Switches known for certain; what was asked before the last one may be out of date. Changed under this object's lock. */
+    private volatile int switches;
 
     private volatile @Nullable ScheduledFuture<?> timer;
 
@@ -70,7 +69,7 @@ final class Authentication implements AutoCloseable {
             }
         }
         askedNanos = System.nanoTime();
-        int before = switches.get();
+        int before = switches;
         CompletableFuture<Boolean> answer;
         try {
             answer = question.get();
@@ -78,9 +77,9 @@ final class Authentication implements AutoCloseable {
             answer = CompletableFuture.failedFuture(e);
         }
         var unused = answer.handle((enabled, failure) -> {
-            if (failure == null && before == switches.get()) {
-                told(enabled ? State.ON : State.OFF);
-            } else if (failure != null) {
+            if (failure == null) {
+                answered(enabled, before);
+            } else {
                 LOG.atDebug()
                         .addKeyValue("cause", failure.toString())
                         .log("authentication state of the source unknown");
@@ -92,10 +91,16 @@ final class Authentication implements AutoCloseable {
     }
 
     /** It was switched: a member that lags would still report the former state. */
-    void switched(boolean enabled) {
-        switches.incrementAndGet();
+    synchronized void switched(boolean enabled) {
+        switches++;
         askedNanos = System.nanoTime();
         told(enabled ? State.ON : State.OFF);
+    }
+
+    private synchronized void answered(boolean enabled, int before) {
+        if (before == switches) {
+            told(enabled ? State.ON : State.OFF);
+        }
     }
 
     private void told(State now) {

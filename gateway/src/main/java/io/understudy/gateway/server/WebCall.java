@@ -1,5 +1,6 @@
 package io.understudy.gateway.server;
 
+import io.grpc.Status;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -81,7 +82,17 @@ final class WebCall implements RequestReader, WebRequest {
         if (over || reader == null) {
             return data.readableBytes();
         }
-        keep(reader.read(data, end));
+        try {
+            keep(reader.read(data, end));
+        } catch (RuntimeException e) {
+            // Beyond this call it would end its connection.
+            LOG.atError()
+                    .addKeyValue("method", method())
+                    .addKeyValue("path", path())
+                    .setCause(e)
+                    .log("request failed");
+            reader.refuse(new ApiException(Status.Code.INTERNAL, "understudy: " + e));
+        }
         return 0;
     }
 

@@ -64,15 +64,16 @@ public final class MessageWatch implements WatchOutput, StreamedCall {
             return;
         }
         receiving = true;
-        while (answered && !requests.isEmpty() && taker.takes()) {
-            answered = false;
-            try {
+        try {
+            while (answered && !requests.isEmpty() && taker.takes()) {
+                answered = false;
                 stream.receive(WatchRequest.parseFrom(Objects.requireNonNull(requests.poll())), this::answered);
-            } catch (InvalidProtocolBufferException e) {
-                throw new IllegalArgumentException("invalid watch request", e);
             }
+        } catch (InvalidProtocolBufferException e) {
+            throw new IllegalArgumentException("invalid watch request", e);
+        } finally {
+            receiving = false;
         }
-        receiving = false;
     }
 
     private void answered() {

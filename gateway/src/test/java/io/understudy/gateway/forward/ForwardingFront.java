@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 /** A port at which every call is forwarded, without a gateway around it; all clients share one session and its thread. */
 final class ForwardingFront implements AutoCloseable {
 
-    private static final SourceForwarding.Executed UNOBSERVED = new SourceForwarding.Executed() {
+    static final SourceForwarding.Executed UNOBSERVED = new SourceForwarding.Executed() {
         @Override
         public void compacted(long revision) {}
 

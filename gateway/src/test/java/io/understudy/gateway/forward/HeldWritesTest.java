@@ -6,16 +6,20 @@ import static org.awaitility.Awaitility.await;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
+import java.net.URI;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -37,6 +41,7 @@ final class HeldWritesTest {
 
     private final CompletableFuture<Void> open = new CompletableFuture<>();
     private final CompletableFuture<Boolean> moved = new CompletableFuture<>();
+    private final ForwardMetrics metrics = new ForwardMetrics(new SimpleMeterRegistry());
     private final Sent former = new Sent();
     private final Sent next = new Sent();
     private volatile HeldWrites.Primary primary = closed();
@@ -159,30 +164,54 @@ final class HeldWritesTest {
     }
 
     @Test
+    void whatReachedNoMemberOfTheFormerPrimaryGoesToTheNextOne() {
+        EtcdSettings nowhere = EtcdSettings.of(URI.create("http://127.0.0.1:1")).withName("source");
+        try (EtcdCluster gone = EtcdCluster.connect(nowhere, new SimpleMeterRegistry())) {
+            SourceForwarding away = new SourceForwarding(
+                    gone,
+                    ForwardSettings.DEFAULTS.with(Writes.FORWARD),
+                    metrics,
+                    ForwardingFront.UNOBSERVED,
+                    () -> false,
+                    false);
+            primary = open(away);
+            HeldWrites held = held(Duration.ofSeconds(30));
+            call(held, PUT, Caller.NO_DEADLINE);
+            call(held, LOCK, Caller.NO_DEADLINE);
+            await().until(() -> metrics.held().count() == 2);
+            primary = open(next);
+            away.superseded();
+            await().until(() -> next.methods.size() == 2);
+            assertThat(next.methods).containsExactlyInAnyOrder(PUT, LOCK);
+            assertThat(metrics.held().count()).isZero();
+        }
+    }
+
+    @Test
     void whatWaitsIsBounded() {
         HeldWrites held = held(Duration.ofSeconds(30));
-        for (int i = 0; i < HeldWrites.MAX_HELD; i++) {
+        for (int i = 0; i < HeldCalls.MAX_CALLS; i++) {
             call(held, PUT, Caller.NO_DEADLINE);
         }
         assertThat(call(held, PUT, Caller.NO_DEADLINE).future().cause())
                 .hasMessageStartingWith("etcdserver: too many requests");
         primary = open(next);
         open.complete(null);
-        assertThat(next.methods).hasSize(HeldWrites.MAX_HELD);
+        assertThat(next.methods).hasSize(HeldCalls.MAX_CALLS);
         call(held, PUT, Caller.NO_DEADLINE);
-        assertThat(next.methods).hasSize(HeldWrites.MAX_HELD + 1);
+        assertThat(next.methods).hasSize(HeldCalls.MAX_CALLS + 1);
     }
 
     private HeldWrites.Primary closed() {
         return new HeldWrites.Primary(former, open, () -> moved);
     }
 
-    private HeldWrites.Primary open(Sent at) {
+    private HeldWrites.Primary open(Forwarding at) {
         return new HeldWrites.Primary(at, CompletableFuture.completedFuture(null), () -> moved);
     }
 
     private HeldWrites held(Duration timeout) {
-        return new HeldWrites(() -> primary, new ForwardSettings(Writes.FORWARD, timeout));
+        return new HeldWrites(() -> primary, new ForwardSettings(Writes.FORWARD, timeout), metrics);
     }
 
     private static PromisedAnswer call(HeldWrites held, EtcdMethod method, long deadlineNanos) {
@@ -198,7 +227,7 @@ final class HeldWritesTest {
     /** Takes calls and answers none. */
     private static final class Sent implements Forwarding {
 
-        private final List<EtcdMethod> methods = new ArrayList<>();
+        private final List<EtcdMethod> methods = new CopyOnWriteArrayList<>();
         private ServerCall<byte[], byte[]> last;
 
         @Override

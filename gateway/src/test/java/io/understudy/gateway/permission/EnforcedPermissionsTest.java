@@ -18,8 +18,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -190,6 +192,26 @@ final class EnforcedPermissionsTest {
 
         asked.get(5, TimeUnit.SECONDS);
         check(Principal.ANONYMOUS, read("script"));
+    }
+
+    @Test
+    void aSwitchOutlivesAFormerAnswerThatComesAtTheSameMoment() throws Exception {
+        for (int i = 0; i < 2_000; i++) {
+            CompletableFuture<Boolean> former = new CompletableFuture<>();
+            try (Authentication authentication = new Authentication(() -> former)) {
+                CompletableFuture<Void> asked = authentication.ask();
+                CountDownLatch begun = new CountDownLatch(1);
+                Future<Boolean> answered = thread.submit(() -> {
+                    begun.countDown();
+                    return former.complete(true);
+                });
+                begun.await();
+                authentication.switched(false);
+                assertThat(answered.get()).isTrue();
+                asked.get(5, TimeUnit.SECONDS);
+                assertThat(authentication.state()).isEqualTo(Authentication.State.OFF);
+            }
+        }
     }
 
     @Test

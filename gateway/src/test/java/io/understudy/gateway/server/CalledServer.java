@@ -16,6 +16,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.ByteBuf;
 import io.understudy.config.HostPort;
 import io.understudy.gateway.api.AnswerBody;
+import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.tls.TlsServer;
@@ -64,6 +65,9 @@ final class CalledServer {
             .setFullMethodName(KVGrpc.getRangeMethod().getFullMethodName())
             .setType(MethodDescriptor.MethodType.UNARY)
             .build();
+
+    /** Where a body can't be read. */
+    static final String BROKEN_BODY = "/broken-body";
 
     static final String PUSHES = "test.Test/Pushes";
 
@@ -142,7 +146,7 @@ final class CalledServer {
                             return new ServerCall.Listener<>() {};
                         })),
                 method -> (code, nanos) -> ended.add(code),
-                TestServer.NO_CALLS,
+                new BrokenBodies(),
                 request -> {
                     principals.add(request.principal());
                     if (request.path().equals("/broken")) {
@@ -289,6 +293,48 @@ final class CalledServer {
             rest -= made;
             produced.addAndGet(made);
             return rest > 0;
+        }
+    }
+
+    private static final class BrokenBodies implements WebCalls {
+        @Override
+        public boolean serve(String path) {
+            return path.equals(BROKEN_BODY);
+        }
+
+        @Override
+        public boolean lasts(WebRequest request) {
+            return true;
+        }
+
+        @Override
+        public boolean streamsRequests(String path) {
+            return serve(path);
+        }
+
+        @Override
+        public void refuse(WebRequest request, ApiException why) {
+            request.answer(500, "text/plain", why.text());
+        }
+
+        @Override
+        public void refuseTooLarge(WebRequest request, long most) {
+            throw new IllegalStateException("not that large");
+        }
+
+        @Override
+        public void handle(WebRequest request) {
+            request.readBody(new BodyReader() {
+                @Override
+                public int read(ByteBuf data, boolean end) {
+                    throw new IllegalStateException("broken");
+                }
+
+                @Override
+                public void refuse(ApiException why) {
+                    BrokenBodies.this.refuse(request, why);
+                }
+            });
         }
     }
 

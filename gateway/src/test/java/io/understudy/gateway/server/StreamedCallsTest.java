@@ -108,6 +108,20 @@ final class StreamedCallsTest {
         await().atMost(PATIENCE).untilTrue(server.echoCancelled);
     }
 
+    @Test
+    void aFaultWhileABodyIsReadEndsItsCallOnly() {
+        HttpClient client = server.vertx.createHttpClient(
+                new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false));
+        clients.add(client);
+        HttpClientRequest broken =
+                TestServer.get(client.request(HttpMethod.POST, server.port(), "127.0.0.1", CalledServer.BROKEN_BODY));
+        assertThat(TestServer.get(broken.send(Buffer.buffer("{}")).compose(HttpClientResponse::body)))
+                .hasToString("understudy: java.lang.IllegalStateException: broken");
+        HttpClientRequest next = TestServer.get(client.request(HttpMethod.GET, server.port(), "127.0.0.1", "/page"));
+        assertThat(next.connection()).isSameAs(broken.connection());
+        assertThat(TestServer.get(next.send()).statusCode()).isEqualTo(200);
+    }
+
     /** Streams of one connection, to which is pushed whatever they take; their answers are read later. */
     private HttpConnection openPushed(int streams, int window, AtomicLong received) {
         HttpClient client = server.vertx.createHttpClient(new HttpClientOptions()

@@ -1,0 +1,80 @@
+package io.understudy.gateway.forward;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Which of the calls that reached no member tries again. */
+@Timeout(60)
+final class RetriesTest {
+
+    private final HeldCalls held = new HeldCalls();
+    private final Retries retries = new Retries(held);
+    private final List<String> turns = new CopyOnWriteArrayList<>();
+
+    @Test
+    void oneTriesAtATime_inTurns() {
+        List.of("a", "b", "c").forEach(this::waitAgainAndAgain);
+        await().until(() -> turns.size() >= 4);
+        assertThat(List.copyOf(turns).subList(0, 4)).containsExactly("a", "b", "c", "a");
+        // One may be under way.
+        await().until(() -> held.count() == 3);
+    }
+
+    @Test
+    void allFollowTheOneThatReachesAMember() {
+        List.of("a", "b", "c")
+                .forEach(name -> hold(30, inTime -> {
+                    turns.add(name + " " + inTime);
+                    retries.reached();
+                }));
+        await().until(() -> turns.size() == 3);
+        assertThat(turns).containsExactlyInAnyOrder("a true", "b true", "c true");
+        assertThat(held.count()).isZero();
+    }
+
+    @Test
+    void whoWaitedLongEnoughIsTold_andWhoGoesAwayLeavesItsRoom() {
+        hold(0, inTime -> turns.add("late " + !inTime));
+        await().until(() -> turns.contains("late true"));
+        hold(30, inTime -> {}).complete(null);
+        assertThat(held.count()).isZero();
+    }
+
+    @Test
+    void theBytesThatWaitAreBounded() {
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        byte[] half = new byte[(int) (HeldCalls.MAX_BYTES / 2)];
+        assertThat(held.hold(half, new CompletableFuture<>(), until, Runnable::run, inTime -> {}))
+                .isTrue();
+        CompletableFuture<Void> second = new CompletableFuture<>();
+        assertThat(held.hold(half, second, until, Runnable::run, inTime -> {})).isTrue();
+        assertThat(held.hold(new byte[1], new CompletableFuture<>(), until, Runnable::run, inTime -> {}))
+                .isFalse();
+        assertThat(held.count()).isEqualTo(2);
+        second.complete(null);
+        assertThat(held.hold(new byte[1], new CompletableFuture<>(), until, Runnable::run, inTime -> {}))
+                .isTrue();
+    }
+
+    private void waitAgainAndAgain(String name) {
+        hold(30, inTime -> {
+            turns.add(name);
+            waitAgainAndAgain(name);
+        });
+    }
+
+    private CompletableFuture<Void> hold(int seconds, Consumer<Boolean> then) {
+        CompletableFuture<Void> turn = new CompletableFuture<>();
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        assertThat(retries.hold(turn, null, until, Runnable::run, then)).isTrue();
+        return turn;
+    }
+}
