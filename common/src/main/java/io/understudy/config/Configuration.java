@@ -36,7 +36,7 @@ public final class Configuration {
      * @param valid the values, defaults included
      * @param refused keys whose value was given and is not allowed, or is missing
      */
-    record Values(Map<String, Setting<?>> rows, Map<String, Object> valid, Set<String> refused) {}
+    record Values(Map<String, Setting<?>> rows, Map<String, Object> valid, Set<String> refused, Set<String> given) {}
 
     /**
      * Reads, merges and checks everything; flags win over the environment, which wins over the file.
@@ -90,6 +90,11 @@ public final class Configuration {
     /** The file that a secret was read from; empty if it was given itself, or not at all. */
     public Optional<Path> fileOf(Setting<?> secret) {
         return find(Schema.companion(secret));
+    }
+
+    /** Whether the setting was given, so that its value is not a default. */
+    public boolean isGiven(Setting<?> setting) {
+        return values.given().contains(key(setting));
     }
 
     /** Whether a value for the setting can be had. */

@@ -57,7 +57,8 @@ final class Loader {
         new TreeMap<>(flags).forEach((key, text) -> add(key, new Given(text, "flag " + key, Given.Origin.FLAG, false)));
         schema.settings().forEach(this::resolve);
         former.forEach(this::warn);
-        Configuration configuration = new Configuration(new Configuration.Values(rows, valid, refused), "");
+        Configuration configuration =
+                new Configuration(new Configuration.Values(rows, valid, refused, Set.copyOf(given.keySet())), "");
         checks.forEach(check -> run(check, configuration));
         if (!problems.isEmpty()) {
             throw new ConfigurationException(problems);

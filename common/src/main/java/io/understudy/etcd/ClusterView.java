@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param foreign endpoints that lead to another cluster; never candidates. When they are all there is, nothing can be
  *     reached until an operator decides which cluster is meant
  * @param alarms those of which a member that answers knows; none where members tell their status to root alone
- * @param status of the leader, or of another member that answers; null where none tells its status
+ * @param status of the leader, or of another member that answers; null where none reports its status
  */
 public record ClusterView(
         @Nullable ClusterId clusterId,
@@ -44,11 +44,11 @@ public record ClusterView(
     }
 
     /**
-     * The oldest version among the voting members, whose API the cluster serves; among all members if no voting member
+     * The oldest version among the voting members: the cluster serves its API; among all members if no voting member
      * ever answered, {@link EtcdVersion#UNKNOWN} until one did.
      */
     public EtcdVersion version() {
-        // Asked for each read, so without streams.
+        // Called for each read, so without streams.
         EtcdVersion ofVoters = EtcdVersion.UNKNOWN;
         EtcdVersion ofAll = EtcdVersion.UNKNOWN;
         for (Member member : members) {

@@ -39,7 +39,7 @@ enum EtcdFault {
         };
     }
 
-    /** What goes wrong with {@code version}, and the first patch without it. */
+    /** The fault of {@code version}, and the first patch without it. */
     String text(EtcdVersion version) {
         return text + ", corrected in " + version.major() + "." + version.minor() + "." + firstWithout(version.minor());
     }

@@ -17,7 +17,7 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
     /** Of a server that did not say; older than everything, so that nothing is assumed. */
     public static final EtcdVersion UNKNOWN = new EtcdVersion(0, 0, 0, "");
 
-    /** The newest version whose API gateways serve. */
+    /** The newest version of the API that gateways serve. */
     public static final EtcdVersion NEWEST = new EtcdVersion(3, 7, 3, "");
 
     private static final String GATEWAY = "+understudy";
@@ -42,10 +42,10 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
 
     /** Whether a gateway reported this version, not etcd. */
     public boolean isUnderstudy() {
-        return suffix.contains(GATEWAY);
+        return suffix.contains("understudy");
     }
 
-    /** What a gateway with a source of this version reports: at most the newest version whose API it serves. */
+    /** What a gateway with a source of this version reports: {@link #NEWEST} for a later minor version. */
     public EtcdVersion ofGateway() {
         EtcdVersion served = major == NEWEST.major && minor <= NEWEST.minor ? this : NEWEST;
         return served.isUnderstudy()
@@ -58,7 +58,7 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
         return major + "." + minor + "." + patch;
     }
 
-    /** Of a cluster whose oldest voting member runs this version. */
+    /** Of a cluster with an oldest voting member of this version. */
     public String ofCluster() {
         return major + "." + minor + ".0";
     }
@@ -78,7 +78,7 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
 
     /** Whether Status requires the role {@code root} where authentication is enabled; later any user is answered. */
     public boolean statusRequiresRoot() {
-        return major == 3 && minor == 5 ? patch < 32 : !atLeast(3, 6, 12);
+        return (major == 3 && minor == 5) ? patch < 32 : !atLeast(3, 6, 12);
     }
 
     /** Whether a range with an unknown sort order or target is rejected ({@code v3rpc/key.go}). */
@@ -119,9 +119,9 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
                 .findFirst();
     }
 
-    /** Whether a member list is linearizable; older members answer from memory. */
+    /** Whether a member list is linearizable; older members and gateways answer from memory. */
     public boolean confirmsMembers() {
-        return atLeast(3, 5, 0);
+        return !isUnderstudy() && atLeast(3, 5, 0);
     }
 
     /** Whether a learner answers {@code GET /readyz/linearizable_read} on its client port. */

@@ -205,7 +205,7 @@ record ViewBuilder(
                 .toList();
     }
 
-    /** The leader's if it answers; gateways last, whose own is another member's. */
+    /** The leader's if it answers; gateways last, since theirs is another member's. */
     private @Nullable StatusResponse status(@Nullable MemberId leader) {
         return observations.keySet().stream()
                 .filter(endpoint -> observation(endpoint).answers())

@@ -120,8 +120,8 @@ final class ClusterChange implements AutoCloseable {
                             .file()
                             .path()));
             // Without a quorum no lease is granted, and nothing but the start of members is planned. An alarm prevents
-            // a lease
-            // too, and neither a start nor a move of leadership changes the member list.
+            // a
+            // lease too, and neither a start nor a move of leadership changes the member list.
             boolean isHarmless = !facts.alarms().isEmpty()
                     && steps.stream()
                             .allMatch(each ->

@@ -78,10 +78,11 @@ final class ImportRulesTest {
             .gateway.permission com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.netty.channel io.netty.util
             .gateway.permission io.vertx.core org.slf4j
             .gateway.forward    .metrics .gateway.metrics .gateway.api .gateway.caller .etcd .config com.google.protobuf io.etcd.jetcd.api
-            .gateway.forward    io.grpc io.micrometer io.vertx.core
+            .gateway.forward    .vocabulary io.grpc io.micrometer io.vertx.core org.slf4j
             .gateway.dashboard  .metrics .gateway.metrics .gateway.member .health .vocabulary .etcd .config .tls io.micrometer io.vertx.core org.slf4j
             .gateway.rest       .gateway.dashboard .gateway.member
             .gateway.member     .gateway.api .health .gateway.replica .etcd .vocabulary .config io.etcd.jetcd.api
+            .gateway.member     com.google.protobuf
             .gateway.replica    .vocabulary .feed .config com.google.protobuf org.slf4j
             .gateway.verify     .gateway.replica .vocabulary .feed .etcd .config com.google.protobuf io.etcd.jetcd.api
             .gateway.verify     io.grpc org.slf4j

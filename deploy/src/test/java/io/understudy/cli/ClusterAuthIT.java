@@ -53,7 +53,11 @@ final class ClusterAuthIT {
         try (ClusterConnection cluster = ClusterConnection.open(anonymous, Map.of())) {
             machines(cluster).foundAll(cluster.places().subList(0, 3), "auth");
         }
-        await().atMost(COMMAND).until(() -> run(anonymous, "status") == 0 && status.contains("3 voters, 3 healthy"));
+        await().atMost(COMMAND).untilAsserted(() -> {
+            int exit = run(anonymous, "status");
+            assertThat(exit).as(status).isZero();
+            assertThat(status).contains("3 voters, 3 healthy");
+        });
         for (String role : List.of("root", "supervisor")) {
             etcdctl("user", "add", role + ":" + password(role));
             etcdctl("user", "grant-role", role, "root");

@@ -97,6 +97,9 @@ final class KeyBrowserIT {
 
     @Test
     void theKeyboardAloneLeadsThroughAllOfIt() {
+        // The history begins when the gateway started.
+        put("app/mode", "slow");
+        put("app/mode", "fast");
         WebElement prefix = browser.tabTo("#prefix");
         prefix.sendKeys("app/", Keys.ENTER);
         eventually().until(() -> browser.all(".key").size() == 3);

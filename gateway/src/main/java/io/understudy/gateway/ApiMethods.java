@@ -181,7 +181,7 @@ final class ApiMethods {
                         : (call, metadata, caller, loop) -> forwarding.start(method, call, metadata, caller, loop));
     }
 
-    /** To whom the source's version answers ({@code v3rpc/maintenance.go}). */
+    /** For the callers that the source's version serves ({@code v3rpc/maintenance.go}). */
     private Future<StatusResponse> status(Caller caller) {
         if (reads.fails(caller)) {
             return Future.failedFuture(ApiException.noLeader());

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A gateway that is root at its source twice over, by token and by certificate, and whose clients are not: whatever they
- * call, they get what they would get from etcd if they were nobody.
+ * call, they get what they would get from etcd if they were nameless.
  *
  * <p>Tests invariant P3.
  */
@@ -42,7 +42,7 @@ final class BorrowedIdentityIT {
     private static Gateway gateway;
     private static Certificates.Pair root;
     private static Certificates.Pair guest;
-    private static Certificates.Pair nobody;
+    private static Certificates.Pair nameless;
     private static EtcdSettings cluster;
 
     @BeforeAll
@@ -50,12 +50,12 @@ final class BorrowedIdentityIT {
         Certificates certificates = new Certificates(folder);
         root = certificates.make("root", "EC");
         guest = certificates.make("guest", "EC");
-        nobody = certificates.makeNameless("nobody", "EC");
-        source = new CertifiedEtcd(folder, certificates, root, nobody);
+        nameless = certificates.makeNameless("nameless", "EC");
+        source = new CertifiedEtcd(folder, certificates, root, nameless);
         source.cluster.enableAuthentication(Users.ROOT);
         cluster = source.settings(root).withLogin(Users.root());
         settings = GatewaySettings.of(
-                        "test", new HostPort("127.0.0.1", 0), new SourceSettings.Etcd(cluster, source.files(nobody)))
+                        "test", new HostPort("127.0.0.1", 0), new SourceSettings.Etcd(cluster, source.files(nameless)))
                 .withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD))
                 .withSecurity(new ListenerSecurity(
                         new TlsFiles(guest.certificate(), source.own.certificate(), source.own.key()),
@@ -125,7 +125,7 @@ final class BorrowedIdentityIT {
         GatewaySettings certified = GatewaySettings.of(
                         "test",
                         new HostPort("127.0.0.1", 0),
-                        new SourceSettings.Etcd(source.settings(root), source.files(nobody)))
+                        new SourceSettings.Etcd(source.settings(root), source.files(nameless)))
                 .withLimits(Unhurried.LIMITS)
                 .withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD));
         try (GatewayFixture fixture = new GatewayFixture(Gateway.start(certified))) {

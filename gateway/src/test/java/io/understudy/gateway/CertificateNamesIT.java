@@ -197,7 +197,7 @@ final class CertificateNamesIT {
     }
 
     @Test
-    void statusAnswersThoseWhomTheSourceAnswers() {
+    void statusIsServedToThoseThatTheSourceServes() {
         for (String name : new String[] {Users.ROOT, STRANGER}) {
             assertThat(status(GATEWAY.get(name))).as(name).isEqualTo(status(ETCD.get(name)));
         }

@@ -44,7 +44,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Tag("core")
 final class DifferenceIT {
 
-    private static final int REQUESTS = Integer.getInteger("understudy.requests", 20_000);
+    private static final boolean LONG = "long".equals(System.getProperty("understudy.schedule"));
+    private static final int REQUESTS = Integer.getInteger("understudy.requests", LONG ? 20_000 : 2_000);
     /** Each of which the gateway asks its source for, once or several times. */
     private static final int REQUESTS_PASSED_ON = REQUESTS / 10;
 

@@ -170,7 +170,7 @@ final class PermissionIT {
     }
 
     @Test
-    void statusAnswersThoseWhomTheSourceAnswers() {
+    void statusIsServedToThoseThatTheSourceServes() {
         for (String token : Arrays.asList(users.token("root"), users.token("guest"), "never.7", null)) {
             assertThat(outcome(() ->
                             MaintenanceGrpc.newBlockingStub(gateway(token)).status(StatusRequest.getDefaultInstance())))
@@ -179,13 +179,13 @@ final class PermissionIT {
         }
     }
 
-    /** By which a gateway behind this one finds who has the role root. */
+    /** By which a gateway behind this one checks for the role root. */
     @Test
-    void aHashOfTheLargestRevisionShowsWhoHasTheRoleRoot() {
+    void aHashOfTheLargestRevisionRequiresTheRoleRoot() {
         HashKVRequest largest =
                 HashKVRequest.newBuilder().setRevision(Long.MAX_VALUE).build();
         for (String token : Arrays.asList(users.token("root"), users.token("guest"), "never.7", null)) {
-            // etcd 3.5 says the same with code UNKNOWN and another prefix.
+            // etcd 3.5 reports the same with code UNKNOWN and another prefix.
             String expected = outcome(() -> MaintenanceGrpc.newBlockingStub(Users.as(token, users.voter()))
                     .hashKV(largest));
             assertThat(outcome(() ->

@@ -68,7 +68,7 @@ final class PageChain implements AutoCloseable {
     /** A page takes several times its bytes while it is decoded, and up to five are held. */
     private static final long MOST_PAGE_BYTES = Math.max(64 << 10, HEAP_BYTES / 256);
 
-    /** Of a page whose values are larger than those before; it is requested again with fewer keys. */
+    /** Of a page with larger values than those before; it is requested again with fewer keys. */
     private static final int MOST_ANSWER_BYTES = (int) Math.max(4 << 20, Math.min(64 << 20, HEAP_BYTES / 16));
 
     private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});

@@ -180,7 +180,7 @@ final class TailKeeper implements AutoCloseable {
         use(tailAt(chosen, standing, recognition), chosen);
     }
 
-    /** The first whose version watches can be trusted with, else the first. */
+    /** The first with a version that serves watches correctly, else the first. */
     private Endpoint best(List<Endpoint> candidates) {
         return candidates.stream()
                 .filter(candidate -> versionAt(candidate).watchFault().isEmpty())

@@ -14,6 +14,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -93,6 +94,11 @@ public final class BoundedMachines implements Machines, AutoCloseable {
     @Override
     public OptionalLong received(MemberSpec member) {
         return read(member, "read of the received snapshot", () -> machines.received(member));
+    }
+
+    @Override
+    public void start(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+        order(member, "start", () -> machines.start(member, settings));
     }
 
     @Override

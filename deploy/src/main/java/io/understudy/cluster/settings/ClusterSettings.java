@@ -93,7 +93,7 @@ public record ClusterSettings(
                 SupervisorSettings.from(all.at(SUPERVISOR)),
                 SnapshotSettings.from(all.at(SNAPSHOTS)),
                 flags.containsKey(CLUSTER + ".endpoints"),
-                Shape.ROWS.stream().anyMatch(all.at(SHAPE)::has));
+                Shape.ROWS.stream().anyMatch(all.at(SHAPE)::isGiven));
     }
 
     /** Two members with the same of anything that is one member's own would ruin each other. */

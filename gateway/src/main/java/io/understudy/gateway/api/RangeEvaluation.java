@@ -27,7 +27,7 @@ public final class RangeEvaluation {
      *
      * @param at as of the request's revision, and covering its keys; the request's revision isn't looked at
      * @param header of the answer; its revision is the current one even when the request asks for an older one
-     * @param version of etcd, whose answer it is
+     * @param version of etcd that the answer follows
      */
     public static RangeResult range(RangeRequest request, KeySpace at, ResponseHeader header, EtcdVersion version) {
         EntryFields fields = RangeRequests.fields(request, version);

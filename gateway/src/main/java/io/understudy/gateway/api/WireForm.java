@@ -23,7 +23,7 @@ public final class WireForm {
         return new RangeBody(result);
     }
 
-    /** The answer to a range request as the messages of a stream, whose length is not known beforehand. */
+    /** The answer to a range request as the messages of a stream. Its length is not known beforehand. */
     public static AnswerBody stream(RangeResult result) {
         return new RangeStreamBody(result);
     }

@@ -27,7 +27,7 @@ public record ForwardSettings(Writes writes, Duration timeout) {
     private static final Setting<Duration> TIMEOUT = Setting.duration(
                     "forward.timeout",
                     "Timeout of forwarded calls without a deadline. It does not apply to streams and to calls that wait for"
-                            + " other clients, such as Lock.")
+                            + " other clients, such as Lock. Also the maximum time that a call waits for a reachable member.")
             .defaultsTo(DEFAULTS.timeout)
             .between(LEAST_TIMEOUT, MOST_TIMEOUT);
 

@@ -155,7 +155,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         });
     }
 
-    /** Ends the call if a step of it fails, which nobody else would do. */
+    /** Ends the call if a step of it fails: nothing else would. */
     private void guarded(Runnable step) {
         try {
             step.run();

@@ -188,7 +188,7 @@ public final class HeldWrites implements Forwarding {
             public void close(Status status, Metadata trailers) {
                 String why = status.getDescription();
                 if (status.equals(Refusals.MOVED)) {
-                    // In a turn of its own: the call may end before whoever began it knows it.
+                    // In a turn of its own: the call may end before it was returned.
                     loop.execute(() -> {
                         if (!over) {
                             send();

@@ -21,7 +21,7 @@ public interface CommitHistory {
 
         /**
          * The next step; null if there was none in time. What is lost on the way (a member, a connection) is had again
-         * elsewhere, without end: an exception is for good.
+         * elsewhere, without end. Only a CompactedException is for good; after others a new reading is opened.
          *
          * @throws CompactedException if the next commits are gone for good
          */

@@ -33,8 +33,8 @@ final class Authentication implements AutoCloseable {
     private final Supplier<CompletableFuture<Boolean>> question;
     private final AtomicReference<@Nullable CompletableFuture<Void>> underWay = new AtomicReference<>();
     private volatile State state = State.UNKNOWN;
-    private volatile long askedNanos;
-    /** Switches known for certain; what was asked before the last one may be out of date. Changed under this object's lock. */
+    private volatile long readNanos;
+    /** Switches known for certain; a state that was read before the last one may be out of date. Changed under this object's lock. */
     private volatile int switches;
 
     private volatile @Nullable ScheduledFuture<?> timer;
@@ -50,7 +50,7 @@ final class Authentication implements AutoCloseable {
     }
 
     private void tick() {
-        if (state == State.UNKNOWN || System.nanoTime() - askedNanos >= PAUSE_NANOS) {
+        if (state == State.UNKNOWN || System.nanoTime() - readNanos >= PAUSE_NANOS) {
             var unused = ask();
         }
     }
@@ -68,7 +68,7 @@ final class Authentication implements AutoCloseable {
                 return other;
             }
         }
-        askedNanos = System.nanoTime();
+        readNanos = System.nanoTime();
         int before = switches;
         CompletableFuture<Boolean> answer;
         try {
@@ -93,17 +93,17 @@ final class Authentication implements AutoCloseable {
     /** It was switched: a member that lags would still report the former state. */
     synchronized void switched(boolean enabled) {
         switches++;
-        askedNanos = System.nanoTime();
-        told(enabled ? State.ON : State.OFF);
+        readNanos = System.nanoTime();
+        set(enabled ? State.ON : State.OFF);
     }
 
     private synchronized void answered(boolean enabled, int before) {
         if (before == switches) {
-            told(enabled ? State.ON : State.OFF);
+            set(enabled ? State.ON : State.OFF);
         }
     }
 
-    private void told(State now) {
+    private void set(State now) {
         State before = state;
         state = now;
         if (before != now) {

@@ -22,7 +22,11 @@ interface Confirmations {
          */
         void confirmed(long revision, long asOfNanos);
 
-        /** @param fatal what to answer; null to wait for the next confirmation */
+        /**
+         * No state was confirmed.
+         *
+         * @param fatal what to answer; null to wait for the next confirmation
+         */
         void failed(@Nullable ApiException fatal);
     }
 

@@ -129,7 +129,7 @@ final class LoopWaits {
             byRevision.clear();
             lowest = Long.MAX_VALUE;
             for (Wait wait : waits) {
-                tell(wait, Waiting::dropped);
+                deliver(wait, Waiting::dropped);
             }
         });
     }
@@ -169,7 +169,7 @@ final class LoopWaits {
         try {
             ride(wait);
         } catch (RuntimeException | Error e) {
-            tell(wait, read -> read.failed(e));
+            deliver(wait, read -> read.failed(e));
         }
     }
 
@@ -180,7 +180,7 @@ final class LoopWaits {
             revision = applied.getAsLong();
             for (Wait wait = byRevision.peek(); wait != null && wait.revision <= revision; wait = byRevision.peek()) {
                 Wait unused = byRevision.remove();
-                tell(wait, Waiting::met);
+                deliver(wait, Waiting::met);
             }
             Wait first = byRevision.peek();
             next = first == null ? Long.MAX_VALUE : first.revision;
@@ -206,10 +206,10 @@ final class LoopWaits {
         }
         try {
             for (Wait wait : gone) {
-                tell(wait, Waiting::abandoned);
+                deliver(wait, Waiting::abandoned);
             }
             for (Wait wait : expired) {
-                tell(wait, Waiting::expired);
+                deliver(wait, Waiting::expired);
             }
             if (!gone.isEmpty() || !expired.isEmpty()) {
                 boolean unused = byRevision.removeIf(wait -> wait.over);
@@ -227,7 +227,7 @@ final class LoopWaits {
     }
 
     /** Ends a wait, unless it is over. Whatever goes wrong with this read, others are told after it. */
-    private void tell(Wait wait, Consumer<Waiting> what) {
+    private void deliver(Wait wait, Consumer<Waiting> what) {
         if (!end(wait)) {
             return;
         }
@@ -273,7 +273,7 @@ final class LoopWaits {
         public void confirmed(long revision, long asOfNanos) {
             loop.runOnContext(told -> {
                 for (Wait wait : waits) {
-                    tell(wait, read -> read.confirmed(revision, asOfNanos));
+                    deliver(wait, read -> read.confirmed(revision, asOfNanos));
                 }
             });
         }
@@ -283,7 +283,7 @@ final class LoopWaits {
             loop.runOnContext(told -> {
                 for (Wait wait : waits) {
                     if (fatal != null) {
-                        tell(wait, read -> read.failed(fatal));
+                        deliver(wait, read -> read.failed(fatal));
                     } else if (!wait.over) {
                         rideAgain(wait);
                     }

@@ -35,7 +35,9 @@ public record ReadSettings(
             256L << 20);
 
     private static final Setting<Duration> TIMEOUT = Setting.duration(
-                    "reads.timeout", "Maximum duration of a read; 7 s in etcd. A client can set a shorter deadline.")
+                    "reads.timeout",
+                    "Maximum duration of a read; 7 s in etcd. A client can set a shorter deadline. The transfer of a response from"
+                            + " the source has one more minute.")
             .defaultsTo(DEFAULTS.timeout)
             .between(Duration.ofMillis(100), Duration.ofMinutes(5));
     private static final Setting<Duration> FRESHNESS_TIMEOUT = Setting.duration(

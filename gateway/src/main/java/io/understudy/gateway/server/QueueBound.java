@@ -5,7 +5,7 @@ package io.understudy.gateway.server;
  *
  * <p>A turn takes what has arrived on all connections, so its requests are the queue. The bound is what fits into a target
  * at the processor time that a request takes: wall time would count a processor that others use as load. Turns may exceed
- * the bound as a leaky bucket: a burst passes, and a queue that stands does not.
+ * the bound as a leaky bucket: a burst passes, and a queue that persists does not.
  *
  * <p>Invariant S7: at three times the sustainable load, accepted requests are not delayed by rejected ones.
  */
@@ -19,6 +19,8 @@ final class QueueBound {
 
     /** How much more the first request of each connection may find, so that busy connections do not starve others. */
     private static final int FIRST_SHARE = 4;
+
+    private static final int MOST = Integer.MAX_VALUE / FIRST_SHARE;
 
     /** Of a turn before its measurement begins, which saves two system calls in short turns. */
     private static final int UNMEASURED = 16;
@@ -71,7 +73,6 @@ final class QueueBound {
     }
 
     private int bound() {
-        return (int)
-                Math.max(LEAST, Math.min(Integer.MAX_VALUE / FIRST_SHARE, targetNanos / Math.max(1, serviceNanos)));
+        return (int) Math.max(LEAST, Math.min(MOST, targetNanos / Math.max(1, serviceNanos)));
     }
 }

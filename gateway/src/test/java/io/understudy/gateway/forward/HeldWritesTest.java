@@ -111,7 +111,7 @@ final class HeldWritesTest {
 
         PromisedAnswer answer = call(held(Duration.ofSeconds(30)), PUT, Caller.NO_DEADLINE);
         primary = open(next);
-        former.last.close(unsent, new Metadata());
+        former.last.close(Refusals.MOVED, new Metadata());
         assertThat(answer.future().isComplete()).isFalse();
         assertThat(next.methods).containsExactly(PUT);
     }

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What is asked of the source, how often, and what becomes of its answers.
+ * What is requests of the source, how often, and what becomes of its answers.
  *
  * <p>Tests invariant P1.
  */
@@ -51,11 +51,11 @@ final class EnforcedPermissionsTest {
 
     private final AtomicInteger questions = new AtomicInteger();
 
-    /** What anybody may read, how often that was asked, and what holds the answers up. */
+    /** What anybody may read, how often that was requests, and what holds the answers up. */
     private volatile KeyRange readable = KeyRange.single(key("script"));
 
     private volatile CompletableFuture<Void> held = CompletableFuture.completedFuture(null);
-    private final Map<Permission, AtomicInteger> asked = new ConcurrentHashMap<>();
+    private final Map<Permission, AtomicInteger> requests = new ConcurrentHashMap<>();
 
     private final EnforcedPermissions permissions = new EnforcedPermissions(
             vertx,
@@ -78,7 +78,7 @@ final class EnforcedPermissionsTest {
     }
 
     private Verdict verdict(Permission wanted) {
-        asked.computeIfAbsent(wanted, each -> new AtomicInteger()).incrementAndGet();
+        requests.computeIfAbsent(wanted, each -> new AtomicInteger()).incrementAndGet();
         Permission.Read read = (Permission.Read) wanted;
         return readable.covers(KeyRange.ofEtcd(read.key(), read.end()))
                 ? Verdict.GRANTED
@@ -92,7 +92,7 @@ final class EnforcedPermissionsTest {
         check(Principal.ANONYMOUS, read("stage"));
         check(GUEST, read("stage"));
         check(new Principal.Certificate("guest"), Permission.Standing.ROOT);
-        assertThat(asked).isEmpty();
+        assertThat(requests).isEmpty();
     }
 
     @Test
@@ -101,7 +101,7 @@ final class EnforcedPermissionsTest {
         for (int i = 0; i < 100; i++) {
             check(GUEST, read("script"));
         }
-        assertThat(asked.get(read("script"))).hasValueLessThanOrEqualTo(2);
+        assertThat(requests.get(read("script"))).hasValueLessThanOrEqualTo(2);
         readable = KeyRange.single(key("other"));
         clock.addAndGet(MAX_AGE.toNanos());
         refused(GUEST, read("script"));
@@ -128,7 +128,7 @@ final class EnforcedPermissionsTest {
         for (CompletableFuture<Void> each : waiting) {
             each.get(5, TimeUnit.SECONDS);
         }
-        assertThat(asked.get(read("script"))).hasValue(1);
+        assertThat(requests.get(read("script"))).hasValue(1);
     }
 
     @Test
@@ -137,11 +137,11 @@ final class EnforcedPermissionsTest {
         permissions.start();
         check(GUEST, read("/plays/hamlet/1"));
         await().until(() -> {
-            int before = asked.size();
+            int before = requests.size();
             for (int i = 0; i < 10; i++) {
                 check(GUEST, read("/plays/macbeth/" + i + "/" + before));
             }
-            return asked.size() == before;
+            return requests.size() == before;
         });
         refused(GUEST, read("/stage/1"));
         readable = KeyRange.single(key("other"));
@@ -185,12 +185,12 @@ final class EnforcedPermissionsTest {
                 .isEqualTo(ApiException.userNameEmpty().text());
         CompletableFuture<Boolean> lagging = new CompletableFuture<>();
         enabled = lagging;
-        CompletableFuture<Void> asked = permissions.refresh();
+        CompletableFuture<Void> refresh = permissions.refresh();
 
         permissions.switched(false);
         lagging.complete(true);
 
-        asked.get(5, TimeUnit.SECONDS);
+        refresh.get(5, TimeUnit.SECONDS);
         check(Principal.ANONYMOUS, read("script"));
     }
 
@@ -199,7 +199,7 @@ final class EnforcedPermissionsTest {
         for (int i = 0; i < 2_000; i++) {
             CompletableFuture<Boolean> former = new CompletableFuture<>();
             try (Authentication authentication = new Authentication(() -> former)) {
-                CompletableFuture<Void> asked = authentication.ask();
+                CompletableFuture<Void> refresh = authentication.ask();
                 CountDownLatch begun = new CountDownLatch(1);
                 Future<Boolean> answered = thread.submit(() -> {
                     begun.countDown();
@@ -208,7 +208,7 @@ final class EnforcedPermissionsTest {
                 begun.await();
                 authentication.switched(false);
                 assertThat(answered.get()).isTrue();
-                asked.get(5, TimeUnit.SECONDS);
+                refresh.get(5, TimeUnit.SECONDS);
                 assertThat(authentication.state()).isEqualTo(Authentication.State.OFF);
             }
         }
@@ -222,7 +222,7 @@ final class EnforcedPermissionsTest {
                 .isEqualTo("etcdserver: permission denied");
         check(Principal.ANONYMOUS, Permission.Standing.ANYBODY);
         check(new Principal.Certificate("guest"), Permission.Standing.USER);
-        assertThat(asked).isEmpty();
+        assertThat(requests).isEmpty();
     }
 
     @Test

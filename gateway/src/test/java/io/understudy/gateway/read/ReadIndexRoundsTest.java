@@ -56,7 +56,7 @@ final class ReadIndexRoundsTest {
 
     @Test
     void aLonelyReaderIsNeverKeptWaiting() {
-        ReadIndexRounds rounds = rounds(this::toldByTheTest);
+        ReadIndexRounds rounds = rounds(this::givenByTheTest);
         for (int read = 1; read <= 100; read++) {
             rounds.join(new Reader(rounds, 0));
             // At once, on the reader's own thread.
@@ -83,7 +83,7 @@ final class ReadIndexRoundsTest {
 
     @Test
     void whoComesBackAloneWaitsForTheOthersButAMoment() {
-        ReadIndexRounds rounds = rounds(this::toldByTheTest);
+        ReadIndexRounds rounds = rounds(this::givenByTheTest);
         rounds.join(new Reader(rounds, 0));
         for (int i = 0; i < 10; i++) {
             rounds.join(new Reader(rounds, 0));
@@ -128,7 +128,7 @@ final class ReadIndexRoundsTest {
 
     @Test
     void readersAreAnsweredWhenNoLaterRoundWouldBeConfirmed() {
-        ReadIndexRounds rounds = rounds(this::toldByTheTest);
+        ReadIndexRounds rounds = rounds(this::givenByTheTest);
         Refused refused = new Refused(new CompletableFuture<>());
         rounds.join(refused);
 
@@ -141,7 +141,7 @@ final class ReadIndexRoundsTest {
 
     @Test
     void whoCannotBeToldKeepsNobodyElseFromIt() {
-        ReadIndexRounds rounds = rounds(this::toldByTheTest);
+        ReadIndexRounds rounds = rounds(this::givenByTheTest);
         rounds.join(new Reader(rounds, 0));
         Reader other = new Reader(rounds, 0);
         rounds.join(new Untellable());
@@ -210,7 +210,7 @@ final class ReadIndexRoundsTest {
                 source, timers, settings, new AsOfClock(() -> 1), new ReadMetrics(new SimpleMeterRegistry()), applied);
     }
 
-    private CompletableFuture<ReadIndex> toldByTheTest(Duration deadline) {
+    private CompletableFuture<ReadIndex> givenByTheTest(Duration deadline) {
         CompletableFuture<ReadIndex> round = new CompletableFuture<>();
         sent.add(round);
         return round;
@@ -218,7 +218,7 @@ final class ReadIndexRoundsTest {
 
     private CompletableFuture<ReadIndex> afterAMoment(Duration deadline) {
         long now = System.nanoTime();
-        CompletableFuture<ReadIndex> round = toldByTheTest(deadline);
+        CompletableFuture<ReadIndex> round = givenByTheTest(deadline);
         var unused = timers.schedule(() -> round.complete(index(now)), 3, TimeUnit.MILLISECONDS);
         return round;
     }
