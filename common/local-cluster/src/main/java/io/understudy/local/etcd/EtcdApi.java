@@ -151,6 +151,8 @@ final class EtcdApi {
                         json.createObjectNode().put("ID", lease.path("ID").asText());
                 await(post(client, "/v3/lease/revoke", body, RECONFIGURATION));
             }
+            // So that the revision changes, whatever keys there are.
+            await(post(client, "/v3/kv/put", json.createObjectNode().put("key", "AA=="), RECONFIGURATION));
             // Both a zero byte: every key.
             ObjectNode everything = json.createObjectNode().put("key", "AA==").put("range_end", "AA==");
             await(post(client, "/v3/kv/deleterange", everything, RECONFIGURATION));
