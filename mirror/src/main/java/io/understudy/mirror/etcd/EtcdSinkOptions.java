@@ -240,20 +240,6 @@ public record EtcdSinkOptions(
                 limitsFirst);
     }
 
-    public EtcdSinkOptions withLanes(int count) {
-        return new EtcdSinkOptions(
-                onForeignKeys,
-                maxRequestBytes,
-                maxTxnOps,
-                progressInterval,
-                history,
-                leases,
-                count,
-                maxPrunePercent,
-                onSourceReset,
-                limitsFirst);
-    }
-
     public EtcdSinkOptions withMaxPrunePercent(int percent) {
         return new EtcdSinkOptions(
                 onForeignKeys,
