@@ -115,11 +115,19 @@ final class Loader {
             if (key.isPresent()) {
                 add(key.get(), value);
             } else {
-                List<String> known =
-                        schema.settings().stream().map(Setting::variable).toList();
-                problems.add(new Problem(value.where(), "", "is not a known variable" + meant(variable, known)));
+                unknown(variable);
             }
         });
+    }
+
+    /** An error only if it is meant as a setting: other software may use the same prefix. */
+    private void unknown(String variable) {
+        List<String> known = schema.settings().stream().map(Setting::variable).toList();
+        if (Spelling.nearest(variable, known).isPresent() || schema.isInGroup(variable)) {
+            problems.add(new Problem("variable " + variable, "", "is not a known variable" + meant(variable, known)));
+        } else {
+            LOG.atWarn().addKeyValue("variable", variable).log("environment variable is not a setting");
+        }
     }
 
     private void add(String key, Given value) {

@@ -188,6 +188,14 @@ final class Schema {
         return row.key().substring(0, row.key().indexOf('*') - 1);
     }
 
+    /** Whether a variable begins as those of settings in a group. */
+    boolean isInGroup(String variable) {
+        return byKey.values().stream()
+                .map(Setting::key)
+                .filter(key -> key.contains("."))
+                .anyMatch(key -> variable.startsWith(Variables.name(key.substring(0, key.indexOf('.') + 1))));
+    }
+
     /** Whether {@code key} is only the beginning of keys. */
     boolean isGroup(String key) {
         return byKey.values().stream().anyMatch(row -> {

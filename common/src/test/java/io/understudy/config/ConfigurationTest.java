@@ -217,7 +217,10 @@ final class ConfigurationTest {
                 ConfigurationException.class,
                 () -> Configuration.load(
                         file,
-                        Map.of("UNDERSTUDY_FEED_STALL_TIMEOUT", "90ms", "UNDERSTUDY_LOPS", "1"),
+                        Map.of(
+                                "UNDERSTUDY_FEED_STALL_TIMEOUT", "90ms",
+                                "UNDERSTUDY_LOPS", "1",
+                                "UNDERSTUDY_SOURCE_CERTIFICATE_OF_THE_CLIENT", "a.pem"),
                         Map.of("loops", "many"),
                         ROWS));
 
@@ -225,6 +228,8 @@ final class ConfigurationTest {
                 .map(Problem::toString)
                 .containsExactlyInAnyOrder(
                         file + ":3:3: feed.stalTimeout is not a known setting; did you mean feed.stallTimeout?",
+                        "variable UNDERSTUDY_SOURCE_CERTIFICATE_OF_THE_CLIENT: is not a known variable; see the settings"
+                                + " reference",
                         "variable UNDERSTUDY_LOPS: is not a known variable; did you mean UNDERSTUDY_LOOPS?",
                         file + ":1:1: listen cannot be 'here': allowed: host:port, with an IPv6 address in brackets",
                         "flag loops: loops cannot be 'many': allowed: an integer, from 1 to 64",
@@ -236,7 +241,7 @@ final class ConfigurationTest {
                                 + ":4:3: feed.maxCommitBytes cannot be '64MB': allowed: bytes such as 512KiB or 64MiB, from 1"
                                 + " to 1TiB",
                         file + ":8:7: mirrors.orders.sink.kind cannot be 'file': allowed: one of etcd, kafka-topic");
-        assertThat(refused).hasMessageContaining("8 problems").hasMessageContaining("stalTimeout");
+        assertThat(refused).hasMessageContaining("9 problems").hasMessageContaining("stalTimeout");
     }
 
     @Test
@@ -319,7 +324,8 @@ final class ConfigurationTest {
                         "UNDERSTUDY_SERVICE_HOST", "10.0.0.1",
                         "UNDERSTUDY_SERVICE_PORT_GRPC", "2379",
                         "UNDERSTUDY_PORT", "tcp://10.0.0.1:2379",
-                        "UNDERSTUDY_PORT_2379_TCP_ADDR", "10.0.0.1"),
+                        "UNDERSTUDY_PORT_2379_TCP_ADDR", "10.0.0.1",
+                        "UNDERSTUDY_BACKUP_SCRIPT", "/opt/backup"),
                 Map.of("source.endpoints", "http://a:1"),
                 ROWS);
     }
