@@ -9,12 +9,15 @@ import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
+import io.netty.channel.embedded.EmbeddedChannel;
 import io.vertx.core.Promise;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -108,6 +111,38 @@ final class CallLimitsTest {
                 assertThat(another.getInputStream().read()).isEqualTo('H');
             }
         });
+    }
+
+    @Test
+    void aBurstOfIdleConnectionsLeavesHealthPagesServed() throws IOException {
+        List<Socket> burst = new ArrayList<>();
+        try {
+            for (int i = 0; i < 3 * ConnectionLimit.SPARE; i++) {
+                burst.add(new Socket(InetAddress.getLoopbackAddress(), server.port()));
+            }
+            assertThat(server.linesFor("GET /health HTTP/1.1\r\nhost: x\r\n\r\n"))
+                    .startsWith("HTTP/1.1 200 OK");
+            // The oldest of those beyond the limit, which made room.
+            assertThat(burst.get(CalledServer.CONNECTIONS).getInputStream().read())
+                    .isEqualTo(-1);
+        } finally {
+            for (Socket each : burst) {
+                each.close();
+            }
+        }
+    }
+
+    @Test
+    void connectionsBeyondAllLimitsAreClosedWhereTheyAreAccepted() {
+        EmbeddedChannel accepting = new EmbeddedChannel(new AcceptLimit(1));
+        EmbeddedChannel first = new EmbeddedChannel();
+        EmbeddedChannel second = new EmbeddedChannel();
+        EmbeddedChannel third = new EmbeddedChannel();
+        assertThat(accepting.writeInbound(first, second)).isTrue();
+        assertThat(second.isOpen()).isFalse();
+        first.close();
+        accepting.writeInbound(third);
+        assertThat(accepting.inboundMessages()).containsExactly(first, third);
     }
 
     @Test
