@@ -11,11 +11,11 @@ import org.slf4j.LoggerFactory;
  * Maximum number of open connections per server: as configured, or fewer if the process may not open as many files.
  *
  * @param clients per server
- * @param servers that share the files of the process
+ * @param accepted of all servers together, before those beyond the limit are closed
  *
  * <p>Invariant S9: health pages are served while clients hold all connections that are allowed.
  */
-public record ConnectionLimit(int clients, int servers) {
+public record ConnectionLimit(int clients, int accepted) {
 
     /** Connections beyond the limit, for health pages only and for a second at most. */
     static final int SPARE = 32;
@@ -46,16 +46,17 @@ public record ConnectionLimit(int clients, int servers) {
     }
 
     static ConnectionLimit of(int configured, int servers, long files) {
-        return new ConnectionLimit(
-                (int) Math.min(configured, Math.max(SPARE, (files - OWN_FILES) / servers - SPARE)), servers);
+        int clients = (int) Math.min(configured, Math.max(SPARE, (files - OWN_FILES) / servers - SPARE));
+        long accepted =
+                Math.min(servers * ((long) clients + SPARE) + CLOSING, Math.max(SPARE, files - OWN_FILES + CLOSING));
+        return new ConnectionLimit(clients, (int) Math.min(Integer.MAX_VALUE, accepted));
     }
 
     /** Makes event loops that accept no connection beyond those of all servers. */
     public Vertx vertx(VertxOptions options) {
-        long most = servers * ((long) clients + SPARE) + CLOSING;
         return Vertx.builder()
                 .with(options)
-                .withTransport(new AcceptLimit((int) Math.min(Integer.MAX_VALUE, most)).transport())
+                .withTransport(new AcceptLimit(accepted).transport())
                 .build();
     }
 }

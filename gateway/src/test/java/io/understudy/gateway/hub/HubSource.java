@@ -171,6 +171,13 @@ final class HubSource implements CommitHistory, PreviousEntries {
         });
     }
 
+    /** Fails the commits that want to learn. */
+    synchronized void refuse(Throwable why) {
+        List<LoggedCommit> refused = List.copyOf(unlearned);
+        unlearned.clear();
+        refused.forEach(commit -> learning.remove(commit).completeExceptionally(why));
+    }
+
     /** Lets those commits learn that want to. */
     void teach() {
         List<LoggedCommit> wanted;

@@ -148,7 +148,8 @@ final class CallLimitsTest {
     @Test
     void connectionsAreLimitedByOpenFiles() {
         assertThat(ConnectionLimit.of(100_000, 2, 1 << 20).clients()).isEqualTo(100_000);
-        assertThat(ConnectionLimit.of(100_000, 2, 1024).clients()).isEqualTo(352);
+        assertThat(ConnectionLimit.of(100_000, 2, 1024)).isEqualTo(new ConnectionLimit(352, 832));
+        assertThat(ConnectionLimit.of(100_000, 2, 300)).isEqualTo(new ConnectionLimit(32, 108));
         assertThat(ConnectionLimit.of(100_000, 1, 100).clients()).isEqualTo(ConnectionLimit.SPARE);
     }
 }

@@ -72,7 +72,7 @@ final class CalledServer {
 
     static final String PUSHES = "test.Test/Pushes";
 
-    private static final ConnectionLimit LIMIT = new ConnectionLimit(CONNECTIONS, 1);
+    private static final ConnectionLimit LIMIT = new ConnectionLimit(CONNECTIONS, Integer.MAX_VALUE);
 
     final Vertx vertx = LIMIT.vertx(new VertxOptions());
     final MeterRegistry meters = new SimpleMeterRegistry();
