@@ -15,6 +15,7 @@ import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -184,7 +185,7 @@ final class HeldWritesTest {
                     // Read, so that the connection stays; held by the thread until the test ends.
                     try (Socket client = silent.accept()) {
                         accepted.incrementAndGet();
-                        while (client.getInputStream().read() >= 0) {}
+                        client.getInputStream().transferTo(OutputStream.nullOutputStream());
                     }
                 } catch (IOException e) {
                     // The test has ended.

@@ -140,8 +140,8 @@ final class CallLimitsTest {
         EmbeddedChannel third = new EmbeddedChannel();
         assertThat(accepting.writeInbound(first, second)).isTrue();
         assertThat(second.isOpen()).isFalse();
-        first.close();
-        accepting.writeInbound(third);
+        assertThat(first.close().isSuccess()).isTrue();
+        assertThat(accepting.writeInbound(third)).isTrue();
         assertThat(accepting.inboundMessages()).containsExactly(first, third);
     }
 
