@@ -2,7 +2,6 @@ package io.understudy.gateway.server;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelHandler.Sharable;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.vertx.core.impl.transports.EpollTransport;
@@ -10,17 +9,16 @@ import io.vertx.core.impl.transports.NioTransport;
 import io.vertx.core.impl.transports.TransportInternal;
 import io.vertx.core.net.NetServerOptions;
 import io.vertx.core.transport.Transport;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Closes connections beyond a limit on the thread that accepts them. Event loops close later: a burst would take all
- * descriptors, after which Netty accepts nothing for a second.
+ * Pauses accepting while a server has as many open connections as it may. Event loops close those beyond its limit later
+ * than they are accepted: a burst would take all descriptors, after which Netty accepts nothing for a second.
  */
-@Sharable
 final class AcceptLimit extends ChannelInboundHandlerAdapter {
 
-    private final AtomicInteger open = new AtomicInteger();
     private final int most;
+    /** On the accepting thread. */
+    private int open;
 
     AcceptLimit(int most) {
         this.most = most;
@@ -28,25 +26,28 @@ final class AcceptLimit extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object accepted) {
-        Channel client = (Channel) accepted;
-        if (open.incrementAndGet() > most) {
-            open.decrementAndGet();
-            client.unsafe().closeForcibly();
-            return;
-        }
-        client.closeFuture().addListener(closed -> open.decrementAndGet());
+        ((Channel) accepted).closeFuture().addListener(closed -> ctx.executor().execute(() -> {
+            open--;
+            pauseOrResume(ctx);
+        }));
+        open++;
+        pauseOrResume(ctx);
         ctx.fireChannelRead(accepted);
     }
 
-    /** The native transport of Linux where it is available; every server of it has this limit. */
-    Transport transport() {
+    private void pauseOrResume(ChannelHandlerContext ctx) {
+        ctx.channel().config().setAutoRead(open < most);
+    }
+
+    /** The native transport of Linux where it is available; each server of it has such a limit. */
+    static Transport transport(int most) {
         Transport epoll = Transport.EPOLL;
         if (epoll != null && epoll.available()) {
             return new TransportInternal("epoll", true, null, new EpollTransport() {
                 @Override
                 public void configure(NetServerOptions options, boolean domainSocket, ServerBootstrap bootstrap) {
                     super.configure(options, domainSocket, bootstrap);
-                    bootstrap.handler(AcceptLimit.this);
+                    bootstrap.handler(new AcceptLimit(most));
                 }
             });
         }
@@ -55,7 +56,7 @@ final class AcceptLimit extends ChannelInboundHandlerAdapter {
             @Override
             public void configure(NetServerOptions options, boolean domainSocket, ServerBootstrap bootstrap) {
                 super.configure(options, domainSocket, bootstrap);
-                bootstrap.handler(AcceptLimit.this);
+                bootstrap.handler(new AcceptLimit(most));
             }
         });
     }

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
  * Maximum number of open connections per server: as configured, or fewer if the process may not open as many files.
  *
  * @param clients per server
- * @param accepted of all servers together, before those beyond the limit are closed
+ * @param accepted per server, with those that are about to be closed
  *
  * <p>Invariant S9: health pages are served while clients hold all connections that are allowed.
  */
@@ -47,16 +47,17 @@ public record ConnectionLimit(int clients, int accepted) {
 
     static ConnectionLimit of(int configured, int servers, long files) {
         int clients = (int) Math.min(configured, Math.max(SPARE, (files - OWN_FILES) / servers - SPARE));
-        long accepted =
-                Math.min(servers * ((long) clients + SPARE) + CLOSING, Math.max(SPARE, files - OWN_FILES + CLOSING));
+        long accepted = Math.min(
+                (long) clients + SPARE + CLOSING / servers,
+                Math.max(2 * SPARE, (files - OWN_FILES + CLOSING) / servers));
         return new ConnectionLimit(clients, (int) Math.min(Integer.MAX_VALUE, accepted));
     }
 
-    /** Makes event loops that accept no connection beyond those of all servers. */
+    /** Makes event loops on which a server accepts connections while it has fewer than {@code accepted}. */
     public Vertx vertx(VertxOptions options) {
         return Vertx.builder()
                 .with(options)
-                .withTransport(new AcceptLimit(accepted).transport())
+                .withTransport(AcceptLimit.transport(accepted))
                 .build();
     }
 }

@@ -176,7 +176,8 @@ final class HubSource implements CommitHistory, PreviousEntries {
     synchronized void refuse(Throwable why) {
         List<LoggedCommit> refused = List.copyOf(unlearned);
         unlearned.clear();
-        refused.forEach(commit -> Objects.requireNonNull(learning.remove(commit)).completeExceptionally(why));
+        refused.forEach(
+                commit -> Objects.requireNonNull(learning.remove(commit)).completeExceptionally(why));
     }
 
     /** Lets those commits learn that want to. */

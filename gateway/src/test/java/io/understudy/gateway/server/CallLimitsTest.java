@@ -133,23 +133,25 @@ final class CallLimitsTest {
     }
 
     @Test
-    void connectionsBeyondAllLimitsAreClosedWhereTheyAreAccepted() {
-        EmbeddedChannel accepting = new EmbeddedChannel(new AcceptLimit(1));
+    void acceptingPausesWhileAsManyConnectionsAreOpenAsMayBe() {
+        EmbeddedChannel accepting = new EmbeddedChannel(new AcceptLimit(2));
         EmbeddedChannel first = new EmbeddedChannel();
         EmbeddedChannel second = new EmbeddedChannel();
-        EmbeddedChannel third = new EmbeddedChannel();
-        assertThat(accepting.writeInbound(first, second)).isTrue();
-        assertThat(second.isOpen()).isFalse();
+        assertThat(accepting.writeInbound(first)).isTrue();
+        assertThat(accepting.config().isAutoRead()).isTrue();
+        assertThat(accepting.writeInbound(second)).isTrue();
+        assertThat(accepting.config().isAutoRead()).isFalse();
+        assertThat(accepting.inboundMessages()).containsExactly(first, second);
         assertThat(first.close().isSuccess()).isTrue();
-        assertThat(accepting.writeInbound(third)).isTrue();
-        assertThat(accepting.inboundMessages()).containsExactly(first, third);
+        accepting.runPendingTasks();
+        assertThat(accepting.config().isAutoRead()).isTrue();
     }
 
     @Test
     void connectionsAreLimitedByOpenFiles() {
         assertThat(ConnectionLimit.of(100_000, 2, 1 << 20).clients()).isEqualTo(100_000);
-        assertThat(ConnectionLimit.of(100_000, 2, 1024)).isEqualTo(new ConnectionLimit(352, 832));
-        assertThat(ConnectionLimit.of(100_000, 2, 300)).isEqualTo(new ConnectionLimit(32, 108));
+        assertThat(ConnectionLimit.of(100_000, 2, 1024)).isEqualTo(new ConnectionLimit(352, 416));
+        assertThat(ConnectionLimit.of(100_000, 2, 300)).isEqualTo(new ConnectionLimit(32, 64));
         assertThat(ConnectionLimit.of(100_000, 1, 100).clients()).isEqualTo(ConnectionLimit.SPARE);
     }
 }
