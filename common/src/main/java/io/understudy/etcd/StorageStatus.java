@@ -10,26 +10,20 @@ import java.util.List;
  * Fields of a status since etcd 3.6 that jetcd's message lacks ({@code api/etcdserverpb/rpc.proto}).
  *
  * @param version of the data on disk, such as {@code 3.6.0}; empty before 3.6
- * @param quotaBytes 0 before 3.6
  * @param downgradeTo target of a downgrade under way, such as {@code 3.6.0}; empty for none
  */
-public record StorageStatus(String version, long quotaBytes, String downgradeTo) {
+public record StorageStatus(String version, String downgradeTo) {
 
     /** Of a member before 3.6. */
-    public static final StorageStatus NONE = new StorageStatus("", 0, "");
+    public static final StorageStatus NONE = new StorageStatus("", "");
 
     private static final int STORAGE_VERSION = 11;
-    private static final int DB_SIZE_QUOTA = 12;
     private static final int DOWNGRADE_INFO = 13;
     private static final int TARGET_VERSION = 2;
 
     public static StorageStatus of(StatusResponse status) {
         UnknownFieldSet fields = status.getUnknownFields();
-        List<Long> quota = fields.getField(DB_SIZE_QUOTA).getVarintList();
-        return new StorageStatus(
-                bytes(fields, STORAGE_VERSION).toStringUtf8(),
-                quota.isEmpty() ? 0 : quota.get(quota.size() - 1),
-                target(bytes(fields, DOWNGRADE_INFO)));
+        return new StorageStatus(bytes(fields, STORAGE_VERSION).toStringUtf8(), target(bytes(fields, DOWNGRADE_INFO)));
     }
 
     private static String target(ByteString downgradeInfo) {

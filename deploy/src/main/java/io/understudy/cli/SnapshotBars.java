@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import me.tongfei.progressbar.ProgressBar;
@@ -44,11 +43,6 @@ final class SnapshotBars {
         });
         var unused = clock.scheduleAtFixedRate(
                 () -> reports.get().forEach(shown::show), LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
-    }
-
-    /** Shows what is told, on the thread that tells it, if standard error is a terminal. */
-    static Consumer<MirrorReport> onTerminal() {
-        return Progress.isTerminal(System.getenv()) ? new SnapshotBars(SnapshotBars::open)::show : report -> {};
     }
 
     void show(MirrorReport report) {

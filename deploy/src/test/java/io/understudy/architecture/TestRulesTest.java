@@ -9,9 +9,6 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.domain.properties.HasAnnotations;
 import io.understudy.architecture.TestSources.Source;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,8 +30,6 @@ import org.junit.jupiter.api.Test;
 final class TestRulesTest {
 
     private static final JavaClasses TESTS = CompiledClasses.ofTests();
-
-    private static final Path KNOWN_FAILURES = Path.of("../common/src/test/known-failures.tsv");
 
     private static final String INSTEAD = """
             A busy machine breaks a ceiling in milliseconds. Assert an order or a count, set the clock, or move the
@@ -110,24 +105,6 @@ final class TestRulesTest {
                 .hasSize(1);
         assertThat(sleeps(test("// until(() -> true)\n String text = \"until(() -> true)\";")))
                 .isEmpty();
-    }
-
-    @Test
-    void eachKnownFailureNamesATest() throws IOException {
-        Set<String> tests = TESTS.stream()
-                .flatMap(type -> type.getMethods().stream())
-                .map(method -> method.getOwner().getSimpleName() + "." + method.getName())
-                .collect(Collectors.toSet());
-        List<String> lines = Files.readAllLines(KNOWN_FAILURES).stream()
-                .filter(line -> !line.startsWith("#"))
-                .toList();
-        assertThat(lines).doesNotHaveDuplicates().allSatisfy(line -> {
-            String[] fields = line.split("\t", -1);
-            assertThat(fields).hasSize(3);
-            assertThat(fields[1]).matches("3\\.\\d(,3\\.\\d)*");
-            assertThat(fields[2]).isNotBlank();
-            assertThat(tests).contains(fields[0]);
-        });
     }
 
     private static Stream<Source> test(String body) {

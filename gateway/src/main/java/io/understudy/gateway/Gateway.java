@@ -117,8 +117,9 @@ public final class Gateway implements AutoCloseable {
         this.source = source(settings, replica, metrics, registry);
         this.writer =
                 new ReplicaWriter(replica, feeds.apply(source.feeds()), metrics::applied, metrics::resynchronised);
-        this.vertx =
-                Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(loops));
+        ConnectionLimit connections = ConnectionLimit.of(
+                settings.limits().maxConnections(), settings.rest().enabled() ? 2 : 1);
+        this.vertx = connections.vertx(new VertxOptions().setEventLoopPoolSize(loops));
         ReadPermissions permissions = source.permissions(vertx);
         ResponseHeaders headers = new ResponseHeaders(id, source::raftTerm);
         this.reads = new ReadPath(
@@ -167,8 +168,6 @@ public final class Gateway implements AutoCloseable {
         this.tracing = Tracing.of(settings.tracing(), settings.name(), build, registry);
         RequestListener listener =
                 method -> TracedRequests.of(metrics.requestsOf(method)::answered, tracing.ofMethod(method));
-        ConnectionLimit connections = ConnectionLimit.of(
-                settings.limits().maxConnections(), settings.rest().enabled() ? 2 : 1);
         this.server = new ApiServer(
                 vertx,
                 settings.listen(),

@@ -206,7 +206,7 @@ final class UpgradeRulesTest {
                         answer.databaseBytesInUse(),
                         answer.reachesQuorum(),
                         answer.errors(),
-                        new StorageStatus(storage, 0, downgrade)));
+                        new StorageStatus(storage, downgrade)));
     }
 
     private static MemberFacts with(MemberFacts member, UnaryOperator<MemberAnswer> change) {

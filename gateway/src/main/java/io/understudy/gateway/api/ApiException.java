@@ -148,9 +148,4 @@ public final class ApiException extends Exception {
     public static ApiException permissionDenied() {
         return new ApiException(Status.Code.PERMISSION_DENIED, "etcdserver: permission denied");
     }
-
-    /** What this gateway doesn't do, or doesn't do yet. */
-    public static ApiException unimplemented(String what) {
-        return new ApiException(Status.Code.UNIMPLEMENTED, "understudy: " + what);
-    }
 }

@@ -227,6 +227,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
 
         private final Endpoint endpoint;
         private final SendingRecord sending;
+        private final Runnable cancel;
         private final ClientCall<byte[], byte[]> call;
         /** The client has a message less under way than it may have. */
         private boolean wantsFromClient = true;
@@ -238,7 +239,14 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
 
         Attempt(Endpoint endpoint) {
             this.endpoint = endpoint;
-            this.sending = new SendingRecord(turn == null ? () -> {} : retries::reached);
+            this.cancel = () -> loop.execute(this::cancelUnsent);
+            boolean hasWaited = turn != null;
+            this.sending = new SendingRecord(() -> {
+                retries.sent(cancel);
+                if (hasWaited) {
+                    retries.reached();
+                }
+            });
             CallOptions options = CallOptions.DEFAULT
                     .withExecutor(loop)
                     .withMaxInboundMessageSize(MAX_ANSWER_BYTES)
@@ -250,6 +258,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         }
 
         void start() {
+            retries.unsent(cancel);
             call.start(this, PassedMetadata.of(headers));
             // Of a unary call two, since a second one would be a fault that has to show.
             call.request(method.unary() ? 2 : 1);
@@ -258,6 +267,13 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
                 call.halfClose();
             } else if (clientDone) {
                 call.halfClose();
+            }
+        }
+
+        /** Another source has taken the place of this one while a connection to it was being made. */
+        private void cancelUnsent() {
+            if (!over && sending.provablyNotSent()) {
+                call.cancel("the primary has moved", null);
             }
         }
 
@@ -311,6 +327,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
 
         @Override
         public void onClose(Status status, Metadata trailers) {
+            retries.sent(cancel);
             if (over) {
                 return;
             }
@@ -332,8 +349,10 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
                 metrics.elsewhere();
                 guarded(ForwardedCall.this::unsent);
             } else {
+                // A connection may take the call while it is cancelled.
+                boolean cancelled = status.getCode() == Status.Code.CANCELLED && retries.areOver();
                 end(
-                        status.getCode() == Status.Code.UNAVAILABLE
+                        cancelled || status.getCode() == Status.Code.UNAVAILABLE
                                 ? Refusals.status(Refusals.connectionLost())
                                 : status,
                         passed);

@@ -5,6 +5,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -25,6 +26,9 @@ final class Retries {
     private long pauseMillis = FIRST_PAUSE_MILLIS;
     private boolean ticking;
 
+    /** What cancels calls that no connection has taken yet. */
+    private final Set<Runnable> unsent = ConcurrentHashMap.newKeySet();
+
     private volatile boolean over;
 
     Retries(HeldCalls held) {
@@ -39,6 +43,7 @@ final class Retries {
     /** Another source has taken the place of this one. */
     void end() {
         over = true;
+        unsent.forEach(Runnable::run);
         reached();
     }
 
@@ -68,6 +73,19 @@ final class Retries {
         }
         var unused = turn.whenComplete((come, late) -> forget(turn));
         return true;
+    }
+
+    /** Runs {@code cancel}, on any thread, if another source takes the place of this one before {@link #sent}. */
+    void unsent(Runnable cancel) {
+        unsent.add(cancel);
+        if (over) {
+            cancel.run();
+        }
+    }
+
+    /** A connection has taken the call, or it has ended. */
+    void sent(Runnable cancel) {
+        unsent.remove(cancel);
     }
 
     /** A call that had waited reached a member. */

@@ -25,7 +25,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -93,7 +92,7 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 learned.cancel(false);
-            } catch (RuntimeException | Error e) {
+            } catch (FeedEndedException | RuntimeException | Error e) {
                 // Errors too: those who wait for this commit would never hear of it.
                 LOG.atError()
                         .addKeyValue("revision", commit.revision())
@@ -106,7 +105,7 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
         return learned;
     }
 
-    private Map<ByteString, Entry> entriesBefore(LoggedCommit commit) throws InterruptedException {
+    private Map<ByteString, Entry> entriesBefore(LoggedCommit commit) throws FeedEndedException, InterruptedException {
         TreeSet<ByteString> keys = new TreeSet<>(KeyRange.KEY_ORDER);
         for (Entry change : commit.changes()) {
             keys.add(change.key());
@@ -127,25 +126,18 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
         return entries;
     }
 
-    /** Tries until it succeeds. */
-    private List<KeyValue> read(KeyRange range, Revision at, Set<ByteString> keys) throws InterruptedException {
+    /** Retries until it succeeds or fails for good. */
+    private List<KeyValue> read(KeyRange range, Revision at, Set<ByteString> keys)
+            throws FeedEndedException, InterruptedException {
         int failures = 0;
-        while (true) {
-            ClusterId cluster = source.view().clusterId();
-            List<KeyValue> found = cluster == null ? null : tryToRead(cluster, range, at, keys);
-            if (found != null) {
-                return found;
-            }
+        ClusterId cluster = source.view().clusterId();
+        while (cluster == null) {
             pause(FIRST_PAUSE_MILLIS << Math.min(failures++, MAX_DOUBLINGS));
+            cluster = source.view().clusterId();
         }
-    }
-
-    /** Null if it failed for now. */
-    private @Nullable List<KeyValue> tryToRead(ClusterId cluster, KeyRange range, Revision at, Set<ByteString> keys)
-            throws InterruptedException {
         List<KeyValue> found = new ArrayList<>();
         try (SnapshotReader reader = new SnapshotReader(source, cluster, range, at, options)) {
-            int failures = 0;
+            failures = 0;
             while (!reader.isDone()) {
                 SnapshotReader.Page page = reader.next(PATIENCE);
                 if (page == null) {
@@ -162,13 +154,6 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
             return found;
         } catch (SnapshotReader.CompactedException e) {
             return List.of();
-        } catch (FeedEndedException e) {
-            // The replica's feed meets it too, and decides what becomes of all.
-            LOG.atInfo()
-                    .addKeyValue("revision", at.next())
-                    .addKeyValue("cause", e.getMessage())
-                    .log("reading previous values failed; retrying");
-            return null;
         }
     }
 

@@ -1,6 +1,7 @@
 package io.understudy.gateway.hub;
 
 import io.understudy.gateway.replica.CommitLog;
+import io.understudy.gateway.replica.LoggedCommit;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -294,6 +295,33 @@ final class Lane {
                 end(watcher, compactRevision);
             }
         });
+    }
+
+    /** Ends those that need previous entries of a commit which the source does not serve. */
+    void unreadable(LoggedCommit commit, Throwable why) {
+        Set<Watcher> ended = new LinkedHashSet<>();
+        List<Cohort> cohorts =
+                new ArrayList<>(behind.headMap(commit.revision().value()).values());
+        if (revision() < commit.revision().value()) {
+            cohorts.add(live);
+        }
+        for (Cohort cohort : cohorts) {
+            Pass.forEachThatNeedsPrevious(cohort, commit, audience -> {
+                for (int i = 0; i < audience.size(); i++) {
+                    ended.add(audience.get(i));
+                }
+            });
+        }
+        for (Watcher watcher : ended) {
+            cancel(watcher);
+            try {
+                watcher.listener()
+                        .unreadable("cannot read previous values of revision " + commit.revision() + ": "
+                                + why.getMessage());
+            } catch (RuntimeException | Error e) {
+                hub.failed(watcher, e);
+            }
+        }
     }
 
     /** As compacted; it is in no cohort any more. */

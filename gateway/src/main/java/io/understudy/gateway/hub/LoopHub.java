@@ -9,7 +9,9 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -203,11 +205,16 @@ public final class LoopHub {
     void learn(LoggedCommit commit) {
         if (learning.add(commit)) {
             CompletableFuture<Void> unused = hub.previousEntries().learn(commit).whenComplete((nothing, failure) -> {
-                Executor then = failure == null
-                        ? loop
-                        : CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, loop);
+                Throwable why = failure instanceof CompletionException ? failure.getCause() : failure;
+                // Of a source that was closed; another one may have taken its place.
+                boolean retries = why instanceof CancellationException;
+                Executor then =
+                        retries ? CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, loop) : loop;
                 then.execute(() -> {
                     learning.remove(commit);
+                    if (why != null && !retries) {
+                        withPrevious.unreadable(commit, why);
+                    }
                     turn();
                 });
             });

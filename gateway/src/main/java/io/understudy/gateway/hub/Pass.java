@@ -7,6 +7,7 @@ import io.understudy.gateway.replica.LoggedCommit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Goes through commits for the cohorts of a lane, and tells their watchers of them in batches. */
@@ -107,17 +108,27 @@ final class Pass {
     private static boolean needsPrevious(Cohort cohort, LoggedCommit commit) {
         boolean[] any = {false};
         for (Entry change : commit.changes()) {
-            if (!isNew(change)) {
-                cohort.index()
-                        .forEach(
-                                change.key(),
-                                audience -> any[0] |= audience.wish().includes(change));
-                if (any[0]) {
-                    return true;
-                }
+            cohort.index().forEach(change.key(), audience -> any[0] |= needsPrevious(audience, change));
+            if (any[0]) {
+                return true;
             }
         }
         return false;
+    }
+
+    /** Gives {@code each} the audiences that need previous entries of a commit, some more than once. */
+    static void forEachThatNeedsPrevious(Cohort cohort, LoggedCommit commit, Consumer<Audience> each) {
+        for (Entry change : commit.changes()) {
+            cohort.index().forEach(change.key(), audience -> {
+                if (needsPrevious(audience, change)) {
+                    each.accept(audience);
+                }
+            });
+        }
+    }
+
+    private static boolean needsPrevious(Audience audience, Entry change) {
+        return !isNew(change) && audience.wish().includes(change);
     }
 
     private static boolean isNew(Entry change) {

@@ -12,10 +12,11 @@ import java.util.concurrent.CompletableFuture;
 public interface PreviousEntries {
 
     /**
-     * Has the commit {@linkplain LoggedCommit#learnPrevious learn} it. Tries until it succeeds; several calls for one commit
+     * Has the commit {@linkplain LoggedCommit#learnPrevious learn} it. Retries what can pass; several calls for one commit
      * share the work. For any thread.
      *
-     * @return completes, on any thread, once the commit knows
+     * @return completes, on any thread, once the commit knows; fails if the source does not serve it; cancelled if the
+     *     source is closed
      */
     CompletableFuture<Void> learn(LoggedCommit commit);
 }

@@ -15,6 +15,11 @@ public interface WatcherListener {
     /** Telling it has failed, by its own fault or ours: it is told nothing more, lest it miss something unawares. */
     void failed(Throwable why);
 
+    /** The source does not serve what would have come next: the watcher receives nothing more. */
+    default void unreadable(String why) {
+        failed(new IllegalStateException(why));
+    }
+
     /**
      * The source has compacted what would have come next: the watcher is told nothing more.
      *

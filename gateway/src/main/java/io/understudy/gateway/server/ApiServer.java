@@ -44,6 +44,8 @@ public final class ApiServer {
     private final Queue<NetServer> servers = new ConcurrentLinkedQueue<>();
     /** Open connections, with what ends each once its calls have ended. */
     private final Map<NetSocket, Runnable> connections = new ConcurrentHashMap<>();
+    /** Those beyond the limit that have requested nothing yet, oldest first. */
+    private final Queue<NetSocket> idleSpares = new ConcurrentLinkedQueue<>();
 
     private final Vertx vertx;
     private final HostPort listen;
@@ -121,18 +123,30 @@ public final class ApiServer {
             loads.metrics().closed(LoadMetrics.Closure.CONNECTIONS);
         }
         if (connections.size() >= connectionLimit.clients() + ConnectionLimit.SPARE) {
-            socket.close();
-            return;
+            NetSocket replaced = idleSpares.poll();
+            if (replaced == null) {
+                socket.close();
+                return;
+            }
+            replaced.close();
         }
         // A client that went away says so by a reset; without a handler each is logged as an error.
         socket.exceptionHandler(lost -> {});
-        ClientConnection client =
-                new ClientConnection(context, socket, limits, loads.of(context.nettyEventLoop()), spare);
+        ClientConnection client = new ClientConnection(
+                context,
+                socket,
+                limits,
+                loads.of(context.nettyEventLoop()),
+                spare ? () -> idleSpares.remove(socket) : null);
         if (spare) {
+            idleSpares.add(socket);
             var unused = client.after(SPARE_NANOS, socket::close);
         }
         ProtocolSelector selector = new ProtocolSelector(client, requests, limits);
-        socket.closeHandler(closed -> connections.remove(socket));
+        socket.closeHandler(closed -> {
+            connections.remove(socket);
+            idleSpares.remove(socket);
+        });
         // Before Vert.x's own handler, which so sees no bytes but goes on caring for the connection's end.
         ChannelHandlerContext last = ((NetSocketInternal) socket).channelHandlerContext();
         ChannelPipeline pipeline = last.pipeline();

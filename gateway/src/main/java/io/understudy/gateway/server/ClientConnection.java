@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class ClientConnection {
 
     private final Session session = new Session();
-    private final boolean spare;
+    private final @Nullable Runnable requested;
     private final ContextInternal context;
     private final Executor loop;
     private final NetSocket socket;
@@ -32,9 +32,14 @@ final class ClientConnection {
     private @Nullable Principal peer;
     private Principal.@Nullable Token lastToken;
 
-    /** @param spare whether it is one beyond the limit, for health pages only */
-    ClientConnection(ContextInternal context, NetSocket socket, ServerLimits limits, LoopLoad load, boolean spare) {
-        this.spare = spare;
+    /** @param requested null unless it is one beyond the limit, for health pages only; run when a request arrives */
+    ClientConnection(
+            ContextInternal context,
+            NetSocket socket,
+            ServerLimits limits,
+            LoopLoad load,
+            @Nullable Runnable requested) {
+        this.requested = requested;
         this.context = context;
         this.loop = task -> context.runOnContext(run -> task.run());
         this.socket = socket;
@@ -46,7 +51,15 @@ final class ClientConnection {
 
     /** Whether it serves health pages only. */
     boolean isSpare() {
-        return spare;
+        return requested != null;
+    }
+
+    /** A request has arrived. Returns whether it is the only one that the connection serves. */
+    boolean requested() {
+        if (requested != null) {
+            requested.run();
+        }
+        return isSpare();
     }
 
     /** What is kept of its requests' headers. */

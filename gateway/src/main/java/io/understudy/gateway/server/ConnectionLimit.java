@@ -1,6 +1,8 @@
 package io.understudy.gateway.server;
 
 import com.sun.management.UnixOperatingSystemMXBean;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
 import java.lang.management.ManagementFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -8,12 +10,18 @@ import org.slf4j.LoggerFactory;
 /**
  * Maximum number of open connections per server: as configured, or fewer if the process may not open as many files.
  *
+ * @param clients per server
+ * @param accepted per server, with those that are about to be closed
+ *
  * <p>Invariant S9: health pages are served while clients hold all connections that are allowed.
  */
-public record ConnectionLimit(int clients) {
+public record ConnectionLimit(int clients, int accepted) {
 
     /** Connections beyond the limit, for health pages only and for a second at most. */
     static final int SPARE = 32;
+
+    /** Connections that are accepted and not yet closed. */
+    private static final int CLOSING = 64;
 
     /** Files that are no connections of clients: libraries, logs, connections to the source. */
     private static final int OWN_FILES = 256;
@@ -38,6 +46,18 @@ public record ConnectionLimit(int clients) {
     }
 
     static ConnectionLimit of(int configured, int servers, long files) {
-        return new ConnectionLimit((int) Math.min(configured, Math.max(SPARE, (files - OWN_FILES) / servers - SPARE)));
+        int clients = (int) Math.min(configured, Math.max(SPARE, (files - OWN_FILES) / servers - SPARE));
+        long accepted = Math.min(
+                (long) clients + SPARE + CLOSING / servers,
+                Math.max(2 * SPARE, (files - OWN_FILES + CLOSING) / servers));
+        return new ConnectionLimit(clients, (int) Math.min(Integer.MAX_VALUE, accepted));
+    }
+
+    /** Makes event loops on which a server accepts connections while it has fewer than {@code accepted}. */
+    public Vertx vertx(VertxOptions options) {
+        return Vertx.builder()
+                .with(options)
+                .withTransport(AcceptLimit.transport(accepted))
+                .build();
     }
 }

@@ -172,7 +172,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
                         context().pipeline().context(HttpServerCodec.class).write(Unpooled.wrappedBuffer(CONTINUE));
                 flushSoon();
             }
-            lastRequest |= client.isSpare();
+            lastRequest |= client.requested();
             String target = Objects.requireNonNull(HttpHeadRules.origin(request.method(), request.uri()));
             Http1Exchange exchange = new Http1Exchange(this, request, target);
             current = exchange;

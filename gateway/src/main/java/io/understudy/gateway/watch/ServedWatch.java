@@ -79,9 +79,7 @@ final class ServedWatch implements WatcherListener, Rechecks.Told {
         }
         if (why.code() == Status.Code.PERMISSION_DENIED
                 || why.text().equals(ApiException.userNameEmpty().text())) {
-            stream.remove(id);
-            stop();
-            stream.tell(WatchControl.revoked(stream.newestKnown(), id, WatchStream.longForm(why)));
+            cancel(WatchStream.longForm(why));
         } else {
             // Nobody could tell, or not by this token: the client resumes, and authenticates again if it has to.
             stream.end(new ApiException(Status.Code.UNAVAILABLE, why.text()));
@@ -110,6 +108,19 @@ final class ServedWatch implements WatcherListener, Rechecks.Told {
     @Override
     public void failed(Throwable why) {
         stream.end(new ApiException(Status.Code.INTERNAL, "understudy: " + why));
+    }
+
+    @Override
+    public void unreadable(String why) {
+        if (!stream.isOver()) {
+            cancel("understudy: " + why);
+        }
+    }
+
+    private void cancel(String reason) {
+        stream.remove(id);
+        stop();
+        stream.tell(WatchControl.revoked(stream.newestKnown(), id, reason));
     }
 
     @Override

@@ -14,13 +14,20 @@ import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -165,7 +172,34 @@ final class HeldWritesTest {
 
     @Test
     void whatReachedNoMemberOfTheFormerPrimaryGoesToTheNextOne() {
-        EtcdSettings nowhere = EtcdSettings.of(URI.create("http://127.0.0.1:1")).withName("source");
+        leavesFormerPrimary(1, () -> metrics.held().count() == 2);
+    }
+
+    /** The former primary accepts connections, and no bytes follow. */
+    @Test
+    void whatWaitsForAConnectionToTheFormerPrimaryGoesToTheNextOne() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            AtomicInteger accepted = new AtomicInteger();
+            Thread accepting = new Thread(() -> {
+                try {
+                    // Read, so that the connection stays; held by the thread until the test ends.
+                    try (Socket client = silent.accept()) {
+                        accepted.incrementAndGet();
+                        client.getInputStream().transferTo(OutputStream.nullOutputStream());
+                    }
+                } catch (IOException e) {
+                    // The test has ended.
+                }
+            });
+            accepting.setDaemon(true);
+            accepting.start();
+            leavesFormerPrimary(silent.getLocalPort(), () -> accepted.get() > 0);
+        }
+    }
+
+    private void leavesFormerPrimary(int port, Callable<Boolean> hasCalls) {
+        EtcdSettings nowhere =
+                EtcdSettings.of(URI.create("http://127.0.0.1:" + port)).withName("source");
         try (EtcdCluster gone = EtcdCluster.connect(nowhere, new SimpleMeterRegistry())) {
             SourceForwarding away = new SourceForwarding(
                     gone,
@@ -178,7 +212,7 @@ final class HeldWritesTest {
             HeldWrites held = held(Duration.ofSeconds(30));
             call(held, PUT, Caller.NO_DEADLINE);
             call(held, LOCK, Caller.NO_DEADLINE);
-            await().until(() -> metrics.held().count() == 2);
+            await().until(hasCalls);
             primary = open(next);
             away.superseded();
             await().until(() -> next.methods.size() == 2);

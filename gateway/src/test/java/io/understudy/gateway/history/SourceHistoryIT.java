@@ -2,6 +2,7 @@ package io.understudy.gateway.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
@@ -17,11 +18,13 @@ import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.gateway.hub.CommitHistory;
 import io.understudy.gateway.replica.LoggedCommit;
+import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.vocabulary.KeyRange;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -138,6 +141,25 @@ final class SourceHistoryIT {
         }
         entries.learn(commit).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         assertThat(commit.previous(key("c"))).isNull();
+    }
+
+    @Test
+    void previousValuesThatTheSourceRefusesFailWithItsCause() throws Exception {
+        put("refused", "1");
+        LoggedCommit commit = commitAt(put("refused", "2"));
+        LocalEtcd source = SOURCE.cluster();
+        source.etcdctl("user", "add", "root:root");
+        source.etcdctl("user", "grant-role", "root", "root");
+        source.etcdctl("auth", "enable");
+        try {
+            // A learner enables it later.
+            await().atMost(PATIENCE).untilAsserted(() -> assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(() -> entries.learn(commit).get(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                    .withMessageContaining("user name is empty"));
+        } finally {
+            source.etcdctl("--user=root:root", "auth", "disable");
+            source.etcdctl("user", "delete", "root");
+        }
     }
 
     @Test

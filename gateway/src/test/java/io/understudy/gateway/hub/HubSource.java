@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -169,6 +170,14 @@ final class HubSource implements CommitHistory, PreviousEntries {
             unlearned.add(wanted);
             return new CompletableFuture<>();
         });
+    }
+
+    /** Fails the commits that want to learn. */
+    synchronized void refuse(Throwable why) {
+        List<LoggedCommit> refused = List.copyOf(unlearned);
+        unlearned.clear();
+        refused.forEach(
+                commit -> Objects.requireNonNull(learning.remove(commit)).completeExceptionally(why));
     }
 
     /** Lets those commits learn that want to. */

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -222,6 +223,41 @@ final class WatchHubTest {
             assertThat(plainToo.events()).hasSize((int) head - 1);
         });
         assertThat(endedToo.events()).isEmpty();
+    }
+
+    @Test
+    void previousValuesThatTheSourceRefusesEndOnlyWatchersThatNeedThem_butAClosedSourceEndsNone() {
+        commits(2);
+        source.knowPrevious(false);
+        loop.turn();
+        RecordingWatcher ended = new RecordingWatcher();
+        RecordingWatcher other = new RecordingWatcher();
+        RecordingWatcher plain = new RecordingWatcher();
+        watch(0, true, ended);
+        loop.add(new WatchSpec(KeyRange.single(ByteString.copyFromUtf8("other")), 0, true, false, false), other);
+        watch(0, plain);
+        source.commit(Map.of("again", "1"));
+        source.commit(Map.of("again", "2"));
+        hub.moved();
+        runTasks();
+        source.refuse(new CancellationException());
+        runTasks();
+        assertThat(ended.failure()).isNull();
+
+        // Learned again after a pause.
+        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+            runTasks();
+            source.refuse(new IllegalStateException("permission denied"));
+            runTasks();
+            assertThat(ended.failure())
+                    .hasMessage("cannot read previous values of revision " + source.revision() + ": permission denied");
+        });
+        source.knowPrevious(true);
+        source.commit(Map.of("other", "1"));
+        hub.moved();
+        runTasks();
+        assertThat(other.events()).hasSize(1);
+        assertThat(plain.events()).hasSize(3);
     }
 
     @Test

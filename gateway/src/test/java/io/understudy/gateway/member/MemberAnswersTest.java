@@ -86,7 +86,8 @@ final class MemberAnswersTest {
         assertThat(status.getDbSize()).isEqualTo(1024);
         assertThat(status.getDbSizeInUse()).isEqualTo(512);
         assertThat(status.getErrorsList()).containsExactly("memberID:1 alarm:NOSPACE ");
-        assertThat(StorageStatus.of(status)).isEqualTo(new StorageStatus("3.6.0", 2048, "3.5.0"));
+        assertThat(StorageStatus.of(status)).isEqualTo(new StorageStatus("3.6.0", "3.5.0"));
+        assertThat(status.getUnknownFields().getField(12).getVarintList()).containsExactly(2048L);
         assertThat(answers.versions())
                 .containsExactly(
                         entry("etcdserver", "3.6.16"),

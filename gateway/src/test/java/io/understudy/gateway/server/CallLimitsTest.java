@@ -9,12 +9,15 @@ import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
+import io.netty.channel.embedded.EmbeddedChannel;
 import io.vertx.core.Promise;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -111,9 +114,44 @@ final class CallLimitsTest {
     }
 
     @Test
+    void aBurstOfIdleConnectionsLeavesHealthPagesServed() throws IOException {
+        List<Socket> burst = new ArrayList<>();
+        try {
+            for (int i = 0; i < 3 * ConnectionLimit.SPARE; i++) {
+                burst.add(new Socket(InetAddress.getLoopbackAddress(), server.port()));
+            }
+            assertThat(server.linesFor("GET /health HTTP/1.1\r\nhost: x\r\n\r\n"))
+                    .startsWith("HTTP/1.1 200 OK");
+            // The oldest of those beyond the limit, which made room.
+            assertThat(burst.get(CalledServer.CONNECTIONS).getInputStream().read())
+                    .isEqualTo(-1);
+        } finally {
+            for (Socket each : burst) {
+                each.close();
+            }
+        }
+    }
+
+    @Test
+    void acceptingPausesWhileAsManyConnectionsAreOpenAsMayBe() {
+        EmbeddedChannel accepting = new EmbeddedChannel(new AcceptLimit(2));
+        EmbeddedChannel first = new EmbeddedChannel();
+        EmbeddedChannel second = new EmbeddedChannel();
+        assertThat(accepting.writeInbound(first)).isTrue();
+        assertThat(accepting.config().isAutoRead()).isTrue();
+        assertThat(accepting.writeInbound(second)).isTrue();
+        assertThat(accepting.config().isAutoRead()).isFalse();
+        assertThat(accepting.inboundMessages()).containsExactly(first, second);
+        assertThat(first.close().isSuccess()).isTrue();
+        accepting.runPendingTasks();
+        assertThat(accepting.config().isAutoRead()).isTrue();
+    }
+
+    @Test
     void connectionsAreLimitedByOpenFiles() {
         assertThat(ConnectionLimit.of(100_000, 2, 1 << 20).clients()).isEqualTo(100_000);
-        assertThat(ConnectionLimit.of(100_000, 2, 1024).clients()).isEqualTo(352);
+        assertThat(ConnectionLimit.of(100_000, 2, 1024)).isEqualTo(new ConnectionLimit(352, 416));
+        assertThat(ConnectionLimit.of(100_000, 2, 300)).isEqualTo(new ConnectionLimit(32, 64));
         assertThat(ConnectionLimit.of(100_000, 1, 100).clients()).isEqualTo(ConnectionLimit.SPARE);
     }
 }

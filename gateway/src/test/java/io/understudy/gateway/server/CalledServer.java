@@ -24,6 +24,7 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -71,7 +72,9 @@ final class CalledServer {
 
     static final String PUSHES = "test.Test/Pushes";
 
-    final Vertx vertx = Vertx.vertx();
+    private static final ConnectionLimit LIMIT = new ConnectionLimit(CONNECTIONS, Integer.MAX_VALUE);
+
+    final Vertx vertx = LIMIT.vertx(new VertxOptions());
     final MeterRegistry meters = new SimpleMeterRegistry();
     final Queue<Caller> callers = new ConcurrentLinkedQueue<>();
     final Queue<Principal> principals = new ConcurrentLinkedQueue<>();
@@ -128,7 +131,7 @@ final class CalledServer {
                 new HostPort("127.0.0.1", 0),
                 tls,
                 limits,
-                new ConnectionLimit(limits.maxConnections()),
+                LIMIT,
                 new Loads(load, meters),
                 List.of(
                         UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {

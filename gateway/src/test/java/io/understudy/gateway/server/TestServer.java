@@ -94,7 +94,7 @@ final class TestServer implements AutoCloseable {
                 new HostPort("127.0.0.1", 0),
                 null,
                 ServerLimits.DEFAULTS,
-                new ConnectionLimit(ServerLimits.DEFAULTS.maxConnections()),
+                new ConnectionLimit(ServerLimits.DEFAULTS.maxConnections(), Integer.MAX_VALUE),
                 new Loads(Unhurried.LOAD, new SimpleMeterRegistry()),
                 List.of(UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {
                     try {

@@ -1,0 +1,63 @@
+package io.understudy.gateway.server;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.vertx.core.impl.transports.EpollTransport;
+import io.vertx.core.impl.transports.NioTransport;
+import io.vertx.core.impl.transports.TransportInternal;
+import io.vertx.core.net.NetServerOptions;
+import io.vertx.core.transport.Transport;
+
+/**
+ * Pauses accepting while a server has as many open connections as it may. Event loops close those beyond its limit later
+ * than they are accepted: a burst would take all descriptors, after which Netty accepts nothing for a second.
+ */
+final class AcceptLimit extends ChannelInboundHandlerAdapter {
+
+    private final int most;
+    /** On the accepting thread. */
+    private int open;
+
+    AcceptLimit(int most) {
+        this.most = most;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object accepted) {
+        ((Channel) accepted).closeFuture().addListener(closed -> ctx.executor().execute(() -> {
+            open--;
+            pauseOrResume(ctx);
+        }));
+        open++;
+        pauseOrResume(ctx);
+        ctx.fireChannelRead(accepted);
+    }
+
+    private void pauseOrResume(ChannelHandlerContext ctx) {
+        ctx.channel().config().setAutoRead(open < most);
+    }
+
+    /** The native transport of Linux where it is available; each server of it has such a limit. */
+    static Transport transport(int most) {
+        Transport epoll = Transport.EPOLL;
+        if (epoll != null && epoll.available()) {
+            return new TransportInternal("epoll", true, null, new EpollTransport() {
+                @Override
+                public void configure(NetServerOptions options, boolean domainSocket, ServerBootstrap bootstrap) {
+                    super.configure(options, domainSocket, bootstrap);
+                    bootstrap.handler(new AcceptLimit(most));
+                }
+            });
+        }
+        Throwable missing = epoll == null ? null : epoll.unavailabilityCause();
+        return new TransportInternal("nio", true, missing, new NioTransport() {
+            @Override
+            public void configure(NetServerOptions options, boolean domainSocket, ServerBootstrap bootstrap) {
+                super.configure(options, domainSocket, bootstrap);
+                bootstrap.handler(new AcceptLimit(most));
+            }
+        });
+    }
+}
