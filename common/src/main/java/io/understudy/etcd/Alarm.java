@@ -16,7 +16,7 @@ public record Alarm(String kind, MemberId member) {
 
     /**
      * An {@code AlarmMember} in protobuf's text format, whose blanks vary from build to build of etcd. Member 0, of an alarm
-     * whose member etcd does not know, is left out.
+     * without a member, is left out.
      */
     private static final Pattern FORM = Pattern.compile("\\s*(?:memberID:\\s*(\\d{1,20})\\s+)?alarm:\\s*(\\w+)\\s*");
 

@@ -156,7 +156,7 @@ public record RepairCluster(
                 .anyMatch(id -> facts.member(id).isEmpty() && hashes.differs(id, agreed));
     }
 
-    /** Learners refuse to tell their hash; etcd's leader reads it. Where all voting members agree, it is right. */
+    /** Learners refuse to report their hash; etcd's leader reads it. Where all voting members agree, it is right. */
     private Optional<MemberFacts> learner(ClusterFacts facts, Hashes.Hash agreed, List<Alarm> alarms) {
         return facts.learners().stream()
                 .filter(learner -> allAgree(facts, agreed) && isOf(learner, alarms))
@@ -173,7 +173,7 @@ public record RepairCluster(
     }
 
     /**
-     * The alarms whose cause is removed. etcd's leader compares the others with itself, so the alarm of a corrupt leader is of
+     * The alarms that a removal explains. etcd's leader compares the others with itself, so the alarm of a corrupt leader is of
      * a healthy member; 3.5 never names one.
      */
     private List<Alarm> over(ClusterFacts facts, Hashes.Hash agreed, List<Alarm> alarms) {

@@ -19,7 +19,7 @@ final class Alarms {
                 .toList();
     }
 
-    /** Member 0 is etcd's word for one that it does not know. */
+    /** Alarms of member 0 are of one that etcd has not found. */
     static String label(List<MemberFacts> members, MemberId id) {
         return members.stream()
                 .filter(member -> member.id().equals(id))

@@ -94,6 +94,17 @@ class RefusalsTest {
         assertThat(refusal.wayOut()).contains("3.5.26");
     }
 
+    /** Its program was exchanged: the others stay as they are. */
+    @Test
+    void aRollWithoutAVersionEndsWhereAMemberCameBackAsAnother() {
+        ClusterFacts changed = FactsFixture.withVersion(THREE, 3, "3.6.16", Duration.ZERO);
+
+        Refusal refusal = refusal(new Roll(FactsFixture.STARTED.plusSeconds(1), null), changed);
+
+        assertThat(refusal.rule()).isEqualTo("version-unchanged");
+        assertThat(refusal.why()).endsWith("3.5.30, 3.6.16");
+    }
+
     @Test
     void nobodyJoinsMembersMoreThanOneMinorReleaseApart() {
         AddMember add = new AddMember(FactsFixture.place(4), true);
@@ -181,7 +192,7 @@ class RefusalsTest {
 
     /** etcd's leader compares the others with itself, and 3.5 raises each alarm of member 0. */
     @Test
-    void theHashesTellTheCorruptMemberWhicheverTheAlarmNames() {
+    void theHashesShowTheCorruptMemberWhicheverTheAlarmNames() {
         RepairCluster ofLeader = repair(Map.of(1, 6L, 2, 5L, 3, 5L));
 
         assertThat(steps(ofLeader, withAlarm(THREE, 2, "CORRUPT")))
