@@ -14,8 +14,11 @@ import java.util.regex.Pattern;
  */
 public record Alarm(String kind, MemberId member) {
 
-    /** An {@code AlarmMember} in protobuf's text format, whose blanks vary from build to build of etcd. */
-    private static final Pattern FORM = Pattern.compile("\\s*memberID:\\s*(\\d{1,20})\\s+alarm:\\s*(\\w+)\\s*");
+    /**
+     * An {@code AlarmMember} in protobuf's text format, whose blanks vary from build to build of etcd. Member 0, of an alarm
+     * without a member, is left out.
+     */
+    private static final Pattern FORM = Pattern.compile("\\s*(?:memberID:\\s*(\\d{1,20})\\s+)?alarm:\\s*(\\w+)\\s*");
 
     /**
      * Reads one error of a status. An error that is not recognized counts as an alarm, since no healthy member has one.
@@ -26,7 +29,9 @@ public record Alarm(String kind, MemberId member) {
     public static Optional<Alarm> of(String error, MemberId reporter) {
         Matcher form = FORM.matcher(error);
         if (form.matches()) {
-            return Optional.of(new Alarm(form.group(2), new MemberId(Long.parseUnsignedLong(form.group(1)))));
+            String member = form.group(1);
+            return Optional.of(
+                    new Alarm(form.group(2), new MemberId(member == null ? 0 : Long.parseUnsignedLong(member))));
         }
         return EtcdErrors.error(error) == EtcdError.NO_LEADER
                 ? Optional.empty()

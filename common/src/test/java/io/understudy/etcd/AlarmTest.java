@@ -23,6 +23,13 @@ final class AlarmTest {
         assertThat(Alarm.of(error, REPORTER)).contains(new Alarm("NOSPACE", new MemberId(0x91bc3c398fb3c146L)));
     }
 
+    /** etcd 3.5 never names the corrupt member, later versions not without a majority; protobuf omits zeros. */
+    @ParameterizedTest
+    @ValueSource(strings = {"alarm:CORRUPT ", "alarm:CORRUPT", " alarm: CORRUPT\n"})
+    void anAlarmWithoutAMemberIsOfMemberZero(String error) {
+        assertThat(Alarm.of(error, REPORTER)).contains(new Alarm("CORRUPT", new MemberId(0)));
+    }
+
     @Test
     void anErrorThatIsNotRecognizedIsAnAlarmOfItsReporter() {
         assertThat(Alarm.of("storage is on fire", REPORTER)).contains(new Alarm("storage is on fire", REPORTER));

@@ -9,6 +9,7 @@ import io.understudy.cluster.observe.PatientObserver;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Projection;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.run.Outcome;
@@ -27,6 +28,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -95,10 +97,7 @@ final class ClusterChange implements AutoCloseable {
                 return ExitCode.SOFTWARE;
             }
             List<Plan.Planned> steps = ((Plan.Steps) plan).steps();
-            List<Refusal> obstacles = steps.stream()
-                    .flatMap(each -> work.obstacle(each.step(), facts).stream())
-                    .distinct()
-                    .toList();
+            List<Refusal> obstacles = obstacles(steps);
             if (!obstacles.isEmpty()) {
                 text.refusals(obstacles);
                 return ExitCode.SOFTWARE;
@@ -135,6 +134,17 @@ final class ClusterChange implements AutoCloseable {
                 return ended(text, run(goal, steps, text, now -> turn.lost()));
             }
         }
+    }
+
+    /** The place of a member that the plan removes is free afterwards. */
+    private List<Refusal> obstacles(List<Plan.Planned> steps) {
+        Set<Refusal> found = new LinkedHashSet<>();
+        ClusterFacts then = facts;
+        for (Plan.Planned each : steps) {
+            work.obstacle(each.step(), then).ifPresent(found::add);
+            then = each.step() instanceof Step.Remove ? Projection.after(then, each.step()) : then;
+        }
+        return List.copyOf(found);
     }
 
     private Turn turn(ChangeText text) throws InterruptedException {

@@ -9,6 +9,7 @@ import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.etcd.Alarm;
 import io.understudy.vocabulary.Revision;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -24,8 +25,8 @@ import picocli.CommandLine.Spec;
             "Start stopped members of this machine, and repair NOSPACE and CORRUPT alarms.",
             "NOSPACE: compacts, defragments one member at a time (learners first, the leader last), disarms. The compaction"
                     + " ends all watches that are behind: their clients must read the keys again.",
-            "CORRUPT: removes a voting member that differs in its hash from a majority, disarms, and adds a member on a"
-                    + " configured machine. Leaves an alarm alone that a switchover raised.",
+            "CORRUPT: removes a voting member that differs in its hash from a majority, whichever the alarm names, disarms, and"
+                    + " adds a member on a configured machine. Leaves an alarm alone that a switchover raised.",
             "Stop all supervisors first: under an alarm they cannot be paused."
         },
         exitCodeListHeading = "%nExit status:%n",
@@ -65,7 +66,10 @@ final class ClusterRepairCommand implements Callable<Integer> {
                 seen.work()::stopped,
                 seen.work()::freeBytes,
                 Math.max(seen.declaredVoters(), votersBefore(facts)),
-                seen.places());
+                seen.places().stream()
+                        .sorted(Comparator.comparing(
+                                place -> facts.named(place.name()).isPresent()))
+                        .toList());
     }
 
     /**

@@ -30,7 +30,8 @@ final class ClusterRollCommand implements Callable<Integer> {
             names = "--to-version",
             paramLabel = "VERSION",
             description =
-                    "Target version, installed on all machines. Only members that run another version are restarted.")
+                    "Target version, installed on all machines. Only members that run another version are restarted."
+                            + " Without it, a roll that would change a version is refused.")
     private String version;
 
     @Option(
@@ -84,6 +85,10 @@ final class ClusterRollCommand implements Callable<Integer> {
                 throw new ParameterException(spec.commandLine(), "--program requires --to-version");
             }
             return ClusterChange.run(spec.commandLine(), connection, change, seen -> {
+                List<Refusal> exchanged = UpgradeChecks.exchanged(seen.machines(), seen.facts());
+                if (!exchanged.isEmpty()) {
+                    return facts -> new Plan.Refused(exchanged);
+                }
                 seen.notes("to resume after an interruption: --started-before " + since);
                 return new Roll(since, null);
             });

@@ -177,10 +177,7 @@ record UpgradeChecks(
         if (!isUnknown(member) && (isRaftSnapshotWritten || running.minor() != 6 || target.minor() != 7)) {
             return Optional.empty();
         }
-        EtcdVersion configured = machine.filter(each -> each.process() == ProcessKind.LOCAL)
-                .map(each -> each.program().orElseGet(() -> EtcdBinaries.find().etcd()))
-                .map(path -> version(List.of(path.toString(), "--version")))
-                .orElse(EtcdVersion.UNKNOWN);
+        EtcdVersion configured = machine.map(UpgradeChecks::configured).orElse(EtcdVersion.UNKNOWN);
         if (isUnknown(member)) {
             return !configured.equals(EtcdVersion.UNKNOWN) && configured.minor() != target.minor()
                     ? Optional.empty()
@@ -202,6 +199,33 @@ record UpgradeChecks(
                                         ? ""
                                         : "; or keep " + running + " as its configured program, which is " + configured
                                                 + ", and specify the new one with --program")));
+    }
+
+    /** Why a restart with the configured programs is an upgrade or a downgrade; programs of other machines are not known. */
+    static List<Refusal> exchanged(List<MachineSettings> machines, ClusterFacts facts) {
+        List<Refusal> refusals = new ArrayList<>();
+        for (MachineSettings machine : machines) {
+            EtcdVersion running =
+                    facts.named(machine.name()).map(UpgradeChecks::version).orElse(EtcdVersion.UNKNOWN);
+            EtcdVersion next = running.equals(EtcdVersion.UNKNOWN) ? running : configured(machine);
+            if (!next.equals(EtcdVersion.UNKNOWN) && next.compareTo(running) != 0) {
+                refusals.add(new Refusal(
+                        "version-unchanged",
+                        machine.name() + " runs " + running + ", and its configured program is " + next,
+                        "Specify the target version, which is checked (--to-version " + next + ")"));
+            }
+        }
+        return refusals;
+    }
+
+    private static EtcdVersion configured(MachineSettings machine) {
+        return machine.process() == ProcessKind.LOCAL
+                ? version(List.of(
+                        machine.program()
+                                .orElseGet(() -> EtcdBinaries.find().etcd())
+                                .toString(),
+                        "--version"))
+                : EtcdVersion.UNKNOWN;
     }
 
     /** Of the server in the directory; {@link EtcdVersion#UNKNOWN} if it does not run. */

@@ -90,6 +90,25 @@ final class UpgradeChecksTest {
         assertThat(rules("3.5.33", Optional.of("3.6.16"), false)).containsExactly("flags-known");
     }
 
+    /** An exchanged program must not bypass the checks of {@code --to-version}. */
+    @ParameterizedTest
+    @CsvSource({
+        "LOCAL,3.6.16,3.6.16,0",
+        "LOCAL,3.6.17,3.6.16,1",
+        "LOCAL,3.7.3,3.6.16,1",
+        "LOCAL,3.7.3,,0",
+        "LOCAL,'',3.6.16,0",
+        "MANUAL,3.7.3,3.6.16,0"
+    })
+    void aRestartWithAnExchangedProgramIsAnUpgrade(ProcessKind kind, String configured, String running, int refused)
+            throws Exception {
+        machine = MachineSettings.of(M1, kind, folder.resolve("m1")).withProgram(program(configured));
+
+        assertThat(UpgradeChecks.exchanged(List.of(machine), facts(Optional.ofNullable(running), "3.6.16")))
+                .hasSize(refused)
+                .allSatisfy(refusal -> assertThat(refusal.wayOut()).contains("--to-version " + configured));
+    }
+
     private List<String> rules(String target, Optional<String> running, boolean isRaftSnapshotWritten) {
         return refusals(target, running, isRaftSnapshotWritten).stream()
                 .map(Refusal::rule)
@@ -99,19 +118,22 @@ final class UpgradeChecksTest {
     /** Of two members, of which the second, with a database of 1000 bytes, runs the target or a version like the first. */
     private List<Refusal> refusals(String target, Optional<String> running, boolean isRaftSnapshotWritten) {
         boolean isLow = target.equals("3.6.16") && running.isEmpty();
-        ClusterFacts facts = new ClusterFacts(
-                new ClusterId(7),
-                List.of(member(1, running), member(2, Optional.of(target))),
-                true,
-                List.of(),
-                Instant.EPOCH);
         return new UpgradeChecks(
                         List.of(machine),
                         member -> OptionalLong.of(isLow ? 999 : 1000),
                         EtcdVersion.parse(target),
                         false,
                         isRaftSnapshotWritten)
-                .check(facts);
+                .check(facts(running, target));
+    }
+
+    private static ClusterFacts facts(Optional<String> running, String other) {
+        return new ClusterFacts(
+                new ClusterId(7),
+                List.of(member(1, running), member(2, Optional.of(other))),
+                true,
+                List.of(),
+                Instant.EPOCH);
     }
 
     private static MemberFacts member(int number, Optional<String> running) {

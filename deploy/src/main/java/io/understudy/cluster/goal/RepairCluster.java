@@ -31,8 +31,8 @@ import java.util.stream.Stream;
  * CORRUPT is disarmed; NOSPACE is disarmed after compaction and defragmentation, one member at a time, learners first and
  * the leader last.
  *
- * <p>A member is corrupt only if a majority of the voting members has another hash at the same revision. An alarm that a
- * move of a primary role raised stays.
+ * <p>A voting member is corrupt if a majority has another hash at the same revision, whichever the alarm names. A learner is
+ * if the alarm names it and all voting members have one hash. An alarm that a move of a primary role raised stays.
  *
  * @param revision of the compaction; every revision before the first look
  * @param hashes of the voting members; empty if not compared
@@ -130,44 +130,85 @@ public record RepairCluster(
                     "no majority of the voting members has the same hash at one revision: " + hashesOf(facts),
                     "Restore a snapshot from before the corruption (understudy cluster restore)");
         }
-        List<MemberFacts> apart = facts.voters().stream()
-                .filter(voter -> hashes.differs(voter.id(), agreed.get()))
-                .toList();
-        Optional<MemberFacts> named = apart.stream()
-                .filter(voter ->
-                        alarms.stream().anyMatch(alarm -> alarm.member().equals(voter.id())))
-                .findFirst();
-        if (named.isPresent()) {
-            Plan removal = new RemoveMember(named.get().id()).plan(facts);
-            return removal instanceof Plan.Steps steps ? whole(steps, facts, named.get(), alarms) : removal;
+        Optional<MemberFacts> gone = apart(facts, agreed.get())
+                .or(() -> hasGoneApart(facts, agreed.get()) ? Optional.empty() : learner(facts, agreed.get(), alarms));
+        if (gone.isPresent()) {
+            Plan removal = new RemoveMember(gone.get().id()).plan(facts);
+            return removal instanceof Plan.Steps steps
+                    ? whole(steps, facts, gone.get(), agreed.get(), alarms)
+                    : removal;
         }
-        if (!apart.isEmpty()) {
-            return refused(
-                    "corruption-confirmed",
-                    "the hash of " + apart.get(0).label() + " differs, and the alarm is of another member: "
-                            + facts.alarms() + "; " + hashesOf(facts),
-                    "See etcd's log, then remove the corrupt member (understudy cluster remove)");
-        }
-        List<Alarm> idle = alarms.stream()
-                .filter(alarm -> facts.member(alarm.member()).isEmpty())
-                .toList();
-        return idle.isEmpty()
-                ? refused(
-                        "corruption-confirmed",
-                        "the voting members that responded have the same hash, so none is known to be corrupt: "
-                                + hashesOf(facts),
-                        "See etcd's log, then disarm it (etcdctl alarm disarm)")
-                : planned(facts, disarming(facts, idle));
+        List<Alarm> over = over(facts, agreed.get(), alarms);
+        return over.isEmpty() ? unconfirmed(facts) : planned(facts, disarming(facts, over));
     }
 
-    /** The removal, the end of its alarm, and a replacement. */
-    private Plan whole(Plan.Steps removal, ClusterFacts facts, MemberFacts gone, List<Alarm> alarms) {
+    /** Any but the leader first, which must hand over before. */
+    private Optional<MemberFacts> apart(ClusterFacts facts, Hashes.Hash agreed) {
+        return facts.voters().stream()
+                .filter(voter -> hashes.differs(voter.id(), agreed))
+                .min(Comparator.comparing((MemberFacts voter) -> Leadership.leads(facts, voter))
+                        .thenComparing(MemberFacts::name));
+    }
+
+    /** Whether this run has removed a corrupt member. */
+    private boolean hasGoneApart(ClusterFacts facts, Hashes.Hash agreed) {
+        return hashes.found().keySet().stream()
+                .anyMatch(id -> facts.member(id).isEmpty() && hashes.differs(id, agreed));
+    }
+
+    /** Learners refuse to report their hash; etcd's leader reads it. Where all voting members agree, it is right. */
+    private Optional<MemberFacts> learner(ClusterFacts facts, Hashes.Hash agreed, List<Alarm> alarms) {
+        return facts.learners().stream()
+                .filter(learner -> allAgree(facts, agreed) && isOf(learner, alarms))
+                .findFirst();
+    }
+
+    private boolean allAgree(ClusterFacts facts, Hashes.Hash agreed) {
+        return facts.voters().stream()
+                .allMatch(voter -> agreed.equals(hashes.found().get(voter.id())));
+    }
+
+    private static boolean isOf(MemberFacts member, List<Alarm> alarms) {
+        return alarms.stream().anyMatch(alarm -> alarm.member().equals(member.id()));
+    }
+
+    /**
+     * The alarms that a removal explains. etcd's leader compares the others with itself, so the alarm of a corrupt leader is of
+     * a healthy member; 3.5 never names one.
+     */
+    private List<Alarm> over(ClusterFacts facts, Hashes.Hash agreed, List<Alarm> alarms) {
+        boolean isRemoved = hasGoneApart(facts, agreed) && apart(facts, agreed).isEmpty();
+        boolean isNone = facts.learners().isEmpty() && allAgree(facts, agreed);
+        return alarms.stream()
+                .filter(alarm -> isRemoved && !isUnread(facts, alarm)
+                        || (alarm.member().value() == 0
+                                ? isNone
+                                : facts.member(alarm.member()).isEmpty()))
+                .toList();
+    }
+
+    private boolean isUnread(ClusterFacts facts, Alarm alarm) {
+        return facts.member(alarm.member()).filter(MemberFacts::isVoter).isPresent()
+                && !hashes.found().containsKey(alarm.member());
+    }
+
+    private Plan unconfirmed(ClusterFacts facts) {
+        boolean mayBeLearner = !facts.learners().isEmpty();
+        return refused(
+                "corruption-confirmed",
+                "the voting members that responded have the same hash, so none is known to be corrupt: "
+                        + hashesOf(facts)
+                        + (mayBeLearner ? "; learners refuse to report theirs" : ""),
+                mayBeLearner
+                        ? "See etcd's log, remove the learners (understudy cluster remove), and repeat the command"
+                        : "See etcd's log, then disarm it (etcdctl alarm disarm)");
+    }
+
+    /** The removal, the end of the alarms that it explains, and a replacement. */
+    private Plan whole(
+            Plan.Steps removal, ClusterFacts facts, MemberFacts gone, Hashes.Hash agreed, List<Alarm> alarms) {
         ClusterFacts after = Projection.after(facts, new Step.Remove(gone.id(), gone.label()));
-        List<Step> disarming = disarming(
-                facts,
-                alarms.stream()
-                        .filter(alarm -> alarm.member().equals(gone.id()))
-                        .toList());
+        List<Step> disarming = disarming(facts, over(after, agreed, alarms));
         Plan growth = growth(after);
         return growth instanceof Plan.Refused
                 ? growth
@@ -223,11 +264,7 @@ public record RepairCluster(
 
     private static List<Step> disarming(ClusterFacts facts, List<Alarm> alarms) {
         return alarms.stream()
-                .<Step>map(alarm -> new Step.Disarm(
-                        alarm,
-                        facts.member(alarm.member())
-                                .map(MemberFacts::label)
-                                .orElse(alarm.member().toString())))
+                .<Step>map(alarm -> new Step.Disarm(alarm, facts.label(alarm)))
                 .toList();
     }
 

@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Every member runs in a process that is new enough: restarted one by one, learners first, the leader last and not while it
  * leads. The next one's turn comes when the last one serves again. A version that
- * etcd does not support as the next one is refused before any restart.
+ * etcd does not support as the next one is refused before any restart. Without a version, all members must run the same one:
+ * a member that came back as another ends the roll.
  *
  * <p>Invariant DP15: an upgrade restarts one member at a time, loses no acknowledged write, and stops at a machine that
  * still has the old version.
@@ -61,7 +62,7 @@ public record Roll(
                             + " lack the process start time",
                     "Specify the target version (--to-version)");
         }
-        List<Refusal> refusals = version == null ? List.of() : UpgradeRules.check(facts, version);
+        List<Refusal> refusals = version == null ? UpgradeRules.oneVersion(facts) : UpgradeRules.check(facts, version);
         if (!refusals.isEmpty()) {
             return new Next.Impossible(refusals);
         }

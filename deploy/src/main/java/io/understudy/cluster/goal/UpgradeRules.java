@@ -1,6 +1,7 @@
 package io.understudy.cluster.goal;
 
 import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.toCollection;
 
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
@@ -11,6 +12,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** Why a cluster may not be brought to a version, by what its members report. Pure functions. */
 final class UpgradeRules {
@@ -32,6 +35,21 @@ final class UpgradeRules {
             downgrade(facts, target).or(() -> storage(facts, target)).ifPresent(refusals::add);
         }
         return refusals;
+    }
+
+    /** For a restart that is to change no version; members that do not answer have no known one. */
+    static List<Refusal> oneVersion(ClusterFacts facts) {
+        Set<EtcdVersion> running = facts.members().stream()
+                .map(UpgradeRules::running)
+                .filter(version -> !version.equals(EtcdVersion.UNKNOWN))
+                .collect(toCollection(TreeSet::new));
+        return running.size() < 2
+                ? List.of()
+                : List.of(new Refusal(
+                        "version-unchanged",
+                        "members run different versions: "
+                                + running.stream().map(EtcdVersion::toString).collect(joining(", ")),
+                        "Specify the target version, which is checked (--to-version)"));
     }
 
     /**

@@ -4,7 +4,6 @@ import io.understudy.etcd.Alarm;
 import io.understudy.vocabulary.MemberId;
 import java.util.Comparator;
 import java.util.List;
-import java.util.function.Function;
 
 /** The cluster's alarms in words. */
 final class Alarms {
@@ -13,16 +12,20 @@ final class Alarms {
 
     /** Such as {@code NOSPACE of voter-1}, each once. */
     static List<String> of(List<MemberFacts> members) {
-        Function<MemberId, String> label = id -> members.stream()
-                .filter(member -> member.id().equals(id))
-                .map(MemberFacts::label)
-                .findFirst()
-                .orElse(id.toString());
         return raised(members).stream()
-                .map(alarm -> alarm.kind() + " of " + label.apply(alarm.member()))
+                .map(alarm -> alarm.kind() + " of " + label(members, alarm.member()))
                 .distinct()
                 .sorted()
                 .toList();
+    }
+
+    /** Alarms of member 0 are of one that etcd has not found. */
+    static String label(List<MemberFacts> members, MemberId id) {
+        return members.stream()
+                .filter(member -> member.id().equals(id))
+                .map(MemberFacts::label)
+                .findFirst()
+                .orElse(id.value() == 0 ? "an unknown member" : id.toString());
     }
 
     static List<Alarm> raised(List<MemberFacts> members) {

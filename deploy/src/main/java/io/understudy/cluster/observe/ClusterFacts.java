@@ -133,6 +133,11 @@ public record ClusterFacts(
         return Alarms.raised(members);
     }
 
+    /** A member of an alarm, for people. */
+    public String label(Alarm alarm) {
+        return Alarms.label(members, alarm.member());
+    }
+
     /** One linearizable answer proves a quorum; silence within a timeout proves nothing. */
     public Verdict verdict() {
         if (isConfirmed || !healthyVoters().isEmpty()) {

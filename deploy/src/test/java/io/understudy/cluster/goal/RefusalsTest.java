@@ -94,6 +94,17 @@ class RefusalsTest {
         assertThat(refusal.wayOut()).contains("3.5.26");
     }
 
+    /** Its program was exchanged: the others stay as they are. */
+    @Test
+    void aRollWithoutAVersionEndsWhereAMemberCameBackAsAnother() {
+        ClusterFacts changed = FactsFixture.withVersion(THREE, 3, "3.6.16", Duration.ZERO);
+
+        Refusal refusal = refusal(new Roll(FactsFixture.STARTED.plusSeconds(1), null), changed);
+
+        assertThat(refusal.rule()).isEqualTo("version-unchanged");
+        assertThat(refusal.why()).endsWith("3.5.30, 3.6.16");
+    }
+
     @Test
     void nobodyJoinsMembersMoreThanOneMinorReleaseApart() {
         AddMember add = new AddMember(FactsFixture.place(4), true);
@@ -174,15 +185,51 @@ class RefusalsTest {
 
         assertThat(steps(repair(Map.of(1, 5L, 2, 5L, 3, 6L)), corrupt))
                 .containsExactly("remove m3 permanently", "disarm CORRUPT of m3");
-        assertThat(refusal(repair(Map.of(1, 5L, 2, 5L, 3, 6L)), withAlarm(THREE, 2, "CORRUPT"))
-                        .rule())
-                .isEqualTo("corruption-confirmed");
-        assertThat(refusal(repair(Map.of(1, 5L, 2, 5L, 3, 6L)), withAlarm(THREE, 0, "CORRUPT"))
-                        .rule())
-                .isEqualTo("corruption-confirmed");
         assertThat(refusal(repair(Map.of(1, 5L, 2, 6L, 3, 7L)), corrupt).rule()).isEqualTo("hash-majority");
         assertThat(refusal(repair(Map.of(1, 5L, 3, 6L)), corrupt).rule()).isEqualTo("hash-majority");
         assertThat(refusal(repair(Map.of(1, 5L, 2, 5L, 3, 5L)), corrupt).rule()).isEqualTo("corruption-confirmed");
+    }
+
+    /** etcd's leader compares the others with itself, and 3.5 raises each alarm of member 0. */
+    @Test
+    void theHashesShowTheCorruptMemberWhicheverTheAlarmNames() {
+        RepairCluster ofLeader = repair(Map.of(1, 6L, 2, 5L, 3, 5L));
+
+        assertThat(steps(ofLeader, withAlarm(THREE, 2, "CORRUPT")))
+                .containsExactly("move leadership to m2", "remove m1 permanently", "disarm CORRUPT of m2");
+        assertThat(steps(repair(Map.of(1, 5L, 2, 5L, 3, 6L)), withAlarm(THREE, 0, "CORRUPT")))
+                .containsExactly("remove m3 permanently", "disarm CORRUPT of an unknown member");
+        assertThat(steps(repair(Map.of(1, 5L, 2, 5L, 3, 6L)), withAlarm(FactsFixture.voters(true, true), 2, "CORRUPT")))
+                .as("after the removal")
+                .containsExactly("disarm CORRUPT of m2");
+        ClusterFacts five = withAlarm(FactsFixture.voters(true, true, true, true, true), 4, "CORRUPT");
+        assertThat(steps(repair(Map.of(1, 6L, 2, 5L, 3, 5L, 4, 5L, 5, 7L)), five))
+                .as("one at a time, the leader last; the alarm stays until the last is gone")
+                .containsExactly("remove m5 permanently");
+        assertThat(steps(repair(Map.of(1, 6L, 2, 5L, 3, 5L, 5, 5L)), five))
+                .as("the named one did not respond")
+                .containsExactly("move leadership to m2", "remove m1 permanently");
+    }
+
+    /** A learner refuses to report its hash; etcd's leader reads it from the peer port. */
+    @Test
+    void aCorruptLearnerIsRemovedWhereAllVotersAgree() {
+        ClusterFacts learner = FactsFixture.withLearner(THREE, true, 0);
+        RepairCluster equal = repair(Map.of(1, 5L, 2, 5L, 3, 5L));
+
+        assertThat(steps(equal, withAlarm(learner, 4, "CORRUPT")))
+                .containsExactly("remove m4 permanently", "disarm CORRUPT of m4");
+        assertThat(refusal(repair(Map.of(1, 5L, 2, 5L)), withAlarm(learner, 4, "CORRUPT"))
+                        .rule())
+                .isEqualTo("corruption-confirmed");
+        assertThat(refusal(equal, withAlarm(learner, 0, "CORRUPT")).wayOut()).contains("remove the learners");
+        assertThat(steps(equal, withAlarm(THREE, 0, "CORRUPT"))).containsExactly("disarm CORRUPT of an unknown member");
+        assertThat(refusal(repair(Map.of(1, 5L, 2, 5L)), withAlarm(THREE, 0, "CORRUPT"))
+                        .rule())
+                .isEqualTo("corruption-confirmed");
+        assertThat(steps(repair(Map.of(1, 6L, 2, 5L, 3, 5L)), withAlarm(learner, 4, "CORRUPT")))
+                .as("the leader's word about the learner is worth nothing")
+                .containsExactly("move leadership to m2", "remove m1 permanently", "disarm CORRUPT of m4");
     }
 
     /** etcd hashes what is left after a compaction, so equal data have other hashes after another one. */
@@ -296,7 +343,7 @@ class RefusalsTest {
     }
 
     private static ClusterFacts withAlarm(ClusterFacts facts, int number, String kind) {
-        String error = "memberID:" + number + "  alarm:" + kind;
+        String error = (number == 0 ? "" : "memberID:" + number + "  ") + "alarm:" + kind;
         List<MemberFacts> members = facts.members().stream()
                 .map(member -> new MemberFacts(
                         member.id(),
