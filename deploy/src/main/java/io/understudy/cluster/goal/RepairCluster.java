@@ -180,7 +180,7 @@ public record RepairCluster(
         boolean isRemoved = hasGoneApart(facts, agreed) && apart(facts, agreed).isEmpty();
         boolean isNone = facts.learners().isEmpty() && allAgree(facts, agreed);
         return alarms.stream()
-                .filter(alarm -> isRemoved && !isUnread(facts, alarm)
+                .filter(alarm -> (isRemoved && !isUnread(facts, alarm))
                         || (alarm.member().value() == 0
                                 ? isNone
                                 : facts.member(alarm.member()).isEmpty()))

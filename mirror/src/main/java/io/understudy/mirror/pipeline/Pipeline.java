@@ -148,7 +148,16 @@ public final class Pipeline implements AutoCloseable {
      * thread.
      */
     public void askSource() {
-        Instant now = Instant.now();
+        try {
+            ask(Instant.now());
+        } catch (RuntimeException e) {
+            // An exception would end the queries of all mirrors of the process.
+            asking.set(false);
+            LOG.atWarn().addKeyValue("mirror", plan.mirror()).setCause(e).log("source query failed; retrying");
+        }
+    }
+
+    private void ask(Instant now) {
         Optional<String> outage = plan.outage().get();
         outage.ifPresent(status::sourceSilent);
         status.lookForSource(now, outage.orElse(null));

@@ -1,6 +1,7 @@
 package io.understudy.mirror.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
@@ -53,6 +54,18 @@ final class PipelineTest {
     private final AtomicInteger opened = new AtomicInteger();
     private final List<Boolean> competing = Collections.synchronizedList(new ArrayList<>());
     private volatile boolean active = true;
+    private Supplier<Optional<String>> outage = Optional::empty;
+
+    /** One schedule queries for all mirrors of a process, and an exception would end it. */
+    @Test
+    void anExceptionOfAQueryDoesNotReachOtherMirrors() {
+        outage = () -> {
+            throw new IllegalStateException("closed");
+        };
+        try (Pipeline pipeline = start(activation::incrementAndGet)) {
+            assertThatCode(pipeline::askSource).doesNotThrowAnyException();
+        }
+    }
 
     @Test
     void goesOnAfterItsSinkWasFencedByOneThatWasActiveInBetween() {
@@ -331,7 +344,7 @@ final class PipelineTest {
                 source,
                 CompletableFuture::new,
                 true,
-                Optional::empty,
+                () -> outage.get(),
                 PATIENCE,
                 CompletableFuture::new,
                 target,
