@@ -122,11 +122,20 @@ final class Loader {
 
     /** An error only if it is meant as a setting: other software may use the same prefix. */
     private void unknown(String variable) {
-        List<String> known = schema.settings().stream().map(Setting::variable).toList();
-        if (Spelling.nearest(variable, known).isPresent() || schema.isInGroup(variable)) {
-            problems.add(new Problem("variable " + variable, "", "is not a known variable" + meant(variable, known)));
+        String name = variable.substring(Variables.PREFIX.length());
+        // Without the prefix, which would make any short name similar.
+        Optional<String> nearest = Spelling.nearest(
+                name,
+                schema.settings().stream()
+                        .map(row -> row.variable().substring(Variables.PREFIX.length()))
+                        .toList());
+        if (nearest.isPresent() || schema.isInGroup(variable)) {
+            problems.add(new Problem(
+                    "variable " + variable,
+                    "",
+                    "is not a known variable" + meant(nearest.map(Variables.PREFIX::concat))));
         } else {
-            LOG.atWarn().addKeyValue("variable", variable).log("environment variable is not a setting");
+            LOG.atWarn().addKeyValue("variable", variable).log("variable ignored; it is not in the settings reference");
         }
     }
 
@@ -189,13 +198,11 @@ final class Loader {
             return;
         }
         List<String> known = schema.settings().stream().map(Setting::key).toList();
-        problems.add(new Problem(where, key, "is not a known setting" + meant(key, known)));
+        problems.add(new Problem(where, key, "is not a known setting" + meant(Spelling.nearest(key, known))));
     }
 
-    private static String meant(String word, List<String> known) {
-        return Spelling.nearest(word, known)
-                .map(nearest -> "; did you mean " + nearest + "?")
-                .orElse("; see the settings reference");
+    private static String meant(Optional<String> nearest) {
+        return nearest.map(word -> "; did you mean " + word + "?").orElse("; see the settings reference");
     }
 
     private <T> void resolve(Setting<T> row) {

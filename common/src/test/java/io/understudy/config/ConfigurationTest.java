@@ -325,7 +325,7 @@ final class ConfigurationTest {
                         "UNDERSTUDY_SERVICE_PORT_GRPC", "2379",
                         "UNDERSTUDY_PORT", "tcp://10.0.0.1:2379",
                         "UNDERSTUDY_PORT_2379_TCP_ADDR", "10.0.0.1",
-                        "UNDERSTUDY_BACKUP_SCRIPT", "/opt/backup"),
+                        "UNDERSTUDY_PORTS", "1 2"),
                 Map.of("source.endpoints", "http://a:1"),
                 ROWS);
     }

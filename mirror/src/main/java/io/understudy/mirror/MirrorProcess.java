@@ -139,7 +139,7 @@ public final class MirrorProcess implements AutoCloseable {
         });
         open.push(clock::shutdownNow);
         var unused = clock.scheduleAtFixedRate(
-                () -> pipelines.forEach(Pipeline::askSource), 0, ASK_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+                () -> pipelines.forEach(Pipeline::sampleSource), 0, ASK_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     private Pipeline startMirror(MirrorSettings.Mirror mirror, String writer, Set<String> feeding) {

@@ -357,11 +357,11 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     private void passThrough(Missing missing) {
         path.heldOfSource()
                 .take(caller.session(), operation.mostBytes(), deadlineNanos)
-                .onSuccess(hold -> guarded(hold, () -> askSource(hold, missing)))
+                .onSuccess(hold -> guarded(hold, () -> querySource(hold, missing)))
                 .onFailure(this::fail);
     }
 
-    private void askSource(ByteBudget.Hold hold, Missing missing) {
+    private void querySource(ByteBudget.Hold hold, Missing missing) {
         operation.from(path.source(), need(missing)).onComplete(fetched -> guarded(hold, () -> fetched(hold, fetched)));
     }
 

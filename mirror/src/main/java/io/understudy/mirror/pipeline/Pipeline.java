@@ -147,9 +147,9 @@ public final class Pipeline implements AutoCloseable {
      * Asks the source for its revision, to know the lag, and whether it is there; to be called about once a second, by one
      * thread.
      */
-    public void askSource() {
+    public void sampleSource() {
         try {
-            ask(Instant.now());
+            sample(Instant.now());
         } catch (RuntimeException e) {
             // An exception would end the queries of all mirrors of the process.
             asking.set(false);
@@ -157,7 +157,7 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    private void ask(Instant now) {
+    private void sample(Instant now) {
         Optional<String> outage = plan.outage().get();
         outage.ifPresent(status::sourceSilent);
         status.lookForSource(now, outage.orElse(null));

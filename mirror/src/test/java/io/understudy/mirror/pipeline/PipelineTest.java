@@ -63,7 +63,7 @@ final class PipelineTest {
             throw new IllegalStateException("closed");
         };
         try (Pipeline pipeline = start(activation::incrementAndGet)) {
-            assertThatCode(pipeline::askSource).doesNotThrowAnyException();
+            assertThatCode(pipeline::sampleSource).doesNotThrowAnyException();
         }
     }
 
