@@ -8,7 +8,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Durations on the command line: {@code 80ms}, {@code 1.5s}, {@code 2m30s}. */
-final class DurationFlag implements ITypeConverter<Duration> {
+public final class DurationFlag implements ITypeConverter<Duration> {
 
     private static final Pattern MILLIS = Pattern.compile("(\\d{1,9})ms");
 

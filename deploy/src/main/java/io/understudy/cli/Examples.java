@@ -43,7 +43,6 @@ final class Examples implements IModelTransformer {
             understudy cluster status: understudy cluster status --endpoints http://10.0.0.1:2379,http://10.0.0.2:2379
             understudy etcd: understudy etcd path
             understudy etcd path: understudy etcd path
-            understudy bench: understudy bench reads
             understudy mirror verify: understudy mirror verify --config conf/mirror.yaml
             understudy mirror translate: understudy mirror translate --revision 123456
             understudy mirror init-target: understudy mirror init-target --config conf/mirror.yaml --data-dir /var/lib/etcd --member-name dr-1 --peer-url http://10.1.0.1:2380
@@ -79,11 +78,6 @@ final class Examples implements IModelTransformer {
             understudy cluster supervise status: understudy cluster supervise status --url http://127.0.0.1:8082
             understudy cluster supervise pause: understudy cluster supervise pause
             understudy cluster supervise resume: understudy cluster supervise resume
-            understudy bench reads: understudy bench reads
-            understudy bench watch: understudy bench watch
-            understudy bench mirror: understudy bench mirror
-            understudy bench kafka: understudy bench kafka
-            understudy bench cluster: understudy bench cluster
             """);
 
     private Examples() {}

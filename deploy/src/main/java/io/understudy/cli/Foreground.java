@@ -14,7 +14,7 @@ import picocli.CommandLine.ExitCode;
  *
  * <p>Invariant DP2: a process that receives SIGTERM or SIGINT closes what it runs and exits with 0.
  */
-final class Foreground {
+public final class Foreground {
 
     private final AutoCloseable process;
     private final Duration closeDeadline;
@@ -57,7 +57,7 @@ final class Foreground {
      *
      * @return what the body returns
      */
-    static int during(AutoCloseable process, Duration closeDeadline, Callable<Integer> body) throws Exception {
+    public static int during(AutoCloseable process, Duration closeDeadline, Callable<Integer> body) throws Exception {
         Thread hook = new Thread(new Foreground(process, closeDeadline)::stop, "stop");
         Runtime.getRuntime().addShutdownHook(hook);
         int status;

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Sends the log to a file, for commands that show on the terminal how far they are. */
-final class LogFile {
+public final class LogFile {
 
     private LogFile() {}
 
@@ -20,7 +20,7 @@ final class LogFile {
     }
 
     /** Must be called before anything is logged: the settings are read by logback when it wakes up. */
-    static void use(Path file) {
+    public static void use(Path file) {
         System.setProperty("logback.configurationFile", "io/understudy/cli/logback-to-file.xml");
         System.setProperty("understudy.log.file", file.toString());
     }

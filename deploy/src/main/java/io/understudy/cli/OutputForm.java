@@ -1,7 +1,7 @@
 package io.understudy.cli;
 
 /** In which form results are printed. */
-enum OutputForm {
+public enum OutputForm {
     TABLE,
     JSON
 }

@@ -33,7 +33,6 @@ import picocli.CommandLine.Spec;
             PkiCommand.class,
             EtcdCommand.class,
             LabCommand.class,
-            BenchCommand.class,
             ConfigCommand.class,
             MetricsCommand.class,
             CompletionCommand.class
@@ -88,7 +87,12 @@ public final class Understudy implements Runnable {
 
     /** All of it, for a single run. */
     static CommandLine commandLine() {
-        return handling(new CommandLine(new Understudy()));
+        return commandLine(new Understudy());
+    }
+
+    /** The command line of a command with the conventions of this one: values, errors and exit status. */
+    public static CommandLine commandLine(Object command) {
+        return handling(new CommandLine(command));
     }
 
     private static CommandLine handling(CommandLine line) {

@@ -19,8 +19,8 @@ public final class CompiledClasses {
             "mirror/main",
             "mirror/kafka-consumer",
             "deploy");
-    private static final List<String> TESTS =
-            List.of("common", "common/local-cluster", "gateway", "mirror", "mirror/kafka-consumer", "deploy");
+    private static final List<String> TESTS = List.of(
+            "common", "common/local-cluster", "gateway", "mirror", "mirror/kafka-consumer", "deploy", "deploy/bench");
 
     private CompiledClasses() {}
 

@@ -136,21 +136,12 @@ final class ImportRulesTest {
             .lab                .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc org.slf4j
             .lab.check          .lab.failure .lab.plan .etcd com.google.protobuf io.etcd.jetcd.api io.grpc
             .lab.check          org.apache.kafka.clients org.apache.kafka.common org.slf4j
-            .bench              .lab.part .lab.progress .report .local com.fasterxml.jackson com.google.protobuf
-            .bench              io.etcd.jetcd.api io.grpc io.netty
-            .bench.relay        .bench .lab.part .lab.progress .report .local.binary .local.process com.fasterxml.jackson
-            .bench.relay        com.google.protobuf io.etcd.jetcd.api io.grpc
-            .bench.mirror       .bench .bench.relay .lab.part .lab.progress .local .feed.etcd
-            .bench.cluster      .bench .cluster .lab.part .lab.progress .report .local .etcd com.fasterxml.jackson
-            .bench.cluster      com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer
-            .bench.kafka        .bench .bench.relay .lab.part .lab.progress .local .vocabulary .kafka .feed.kafka
-            .bench.kafka        .consumer.format com.google.protobuf org.apache.kafka.clients org.apache.kafka.common
             .cluster            .health .vocabulary .etcd .config .metrics .tls .local .report com.fasterxml.jackson
             .cluster            javax.net.ssl com.google.protobuf com.sun.net.httpserver com.sun.nio.file io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .pki                .tls javax.security org.bouncycastle
             .seed               .mirror.takeover .mirror.scope .vocabulary .etcd .local com.google.protobuf
             .seed               io.etcd.jetcd.api io.micrometer
-            .cli                .cluster .lab .bench .gateway .mirror .config .report .vocabulary .local.binary .local.process
+            .cli                .cluster .lab .gateway .mirror .config .report .vocabulary .local.binary .local.process
             .cli                .metrics .reference .seed .pki .tls .etcd .feed.etcd io.micrometer com.fasterxml.jackson me.tongfei.progressbar picocli
             """);
 

@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 final class TestSources {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
-    private static final List<String> MODULES =
-            List.of("common", "common/local-cluster", "gateway", "mirror", "mirror/kafka-consumer", "deploy");
+    private static final List<String> MODULES = List.of(
+            "common", "common/local-cluster", "gateway", "mirror", "mirror/kafka-consumer", "deploy", "deploy/bench");
 
     /** The tag of tests whose claim is a speed, which the default build leaves out. */
     private static final String SPEED = "@Tag(\"speed\")";

@@ -48,12 +48,7 @@ final class UnderstudyTest {
                 "cluster status --help",
                 "etcd --help",
                 "etcd path --help",
-                "lab --help",
-                "bench --help",
-                "bench reads --help",
-                "bench watch --help",
-                "bench mirror --help",
-                "bench kafka --help"
+                "lab --help"
             })
     void everyCommandPrintsHelp(String arguments) {
         assertThat(run(arguments.split(" "))).isZero();
@@ -86,17 +81,6 @@ final class UnderstudyTest {
                 "etcd path extra",
                 "lab --dr-port=70000",
                 "lab --output=xml",
-                "bench",
-                "bench reads --work=nothing",
-                "bench watch --work=point",
-                "bench watch --in-flight=16,0",
-                "bench reads --duration=long",
-                "bench reads --connections=7",
-                "bench reads --equal-load=half",
-                "bench mirror --writers=0",
-                "bench mirror --work=history",
-                "bench kafka --runs=0",
-                "bench kafka --work=backlog",
                 "config",
                 "config check",
                 "config check /no/such.yaml",

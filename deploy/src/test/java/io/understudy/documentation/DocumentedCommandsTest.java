@@ -28,6 +28,8 @@ final class DocumentedCommandsTest {
                     "--max-request-bytes",
                     "--snapshot-count",
                     "--client-cert-auth"),
+            "deploy/understudy bench",
+            Set.of("--round-trip", "--warm-up", "--work"),
             "etcdctl",
             Set.of("--prefix", "--consistency"),
             "docker",
@@ -91,7 +93,7 @@ final class DocumentedCommandsTest {
                 "understudy mirror translate",
                 "understudy mirror verify --config mirror.yaml [--miror NAME]",
                 "understudy mirror translate --revision N [--url http://127.0.0.1:8081 | --conf mirror.yaml]",
-                "understudy bench reads --duration=long"
+                "understudy lab --dr-port=x"
             })
     void whatIsNotIsRefused(String command) {
         assertThat(OurCommand.faults(command)).isNotEmpty();

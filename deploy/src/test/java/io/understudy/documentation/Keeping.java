@@ -112,6 +112,12 @@ record Keeping(String document, String beginning, List<String> by) {
 
             docs/operate/upgrade.md | $ understudy cluster roll --to-version | upgrade "roll --to-version"
 
+            docs/performance.md | deploy/understudy bench cluster | BenchCommandTest "documentedCommandsAreAccepted"
+            docs/performance.md | deploy/understudy bench kafka --runs | BenchCommandTest "documentedCommandsAreAccepted"
+            docs/performance.md | deploy/understudy bench kafka --work | BenchCommandTest "documentedCommandsAreAccepted"
+            docs/performance.md | deploy/understudy bench mirror | BenchCommandTest "documentedCommandsAreAccepted"
+            docs/performance.md | deploy/understudy bench reads | BenchCommandTest "documentedCommandsAreAccepted"
+            docs/performance.md | deploy/understudy bench watch | BenchCommandTest "documentedCommandsAreAccepted"
             docs/performance.md | mvn verify -Plong -Dpart=speed | maven
 
             deploy/src/main/dist/compose/README.md | mkdir | self-check "read_at gateway"; nobody: needs an engine and the images of others

@@ -1,15 +1,16 @@
-package io.understudy.cli;
+package io.understudy.bench.command;
 
 import io.understudy.bench.Schedule;
+import io.understudy.cli.DurationFlag;
 import java.time.Duration;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What benchmarks of the gateway can be told. */
-final class BenchFlags {
+/** Options of benchmarks of the gateway. */
+final class ScheduleOptions {
 
     @Mixin
-    private RunFlags flags;
+    BenchCommand.RunOptions run;
 
     @Option(
             names = "--duration",
@@ -53,12 +54,8 @@ final class BenchFlags {
                     "Enable authentication. All clients use the token of a user with read and write access to all keys.")
     private boolean authenticated;
 
-    /** @throws IllegalArgumentException a value makes no sense; the message says which */
+    /** @throws IllegalArgumentException a value is not allowed; the message names it */
     Schedule schedule() {
-        return new Schedule(flags.runs(), duration, warmUp, idle, roundTrip, authenticated);
-    }
-
-    boolean wantJson() {
-        return flags.wantJson();
+        return new Schedule(run.runs, duration, warmUp, idle, roundTrip, authenticated);
     }
 }

@@ -1,14 +1,15 @@
-package io.understudy.cli;
+package io.understudy.bench.command;
 
+import io.understudy.cli.DurationFlag;
 import java.time.Duration;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What benchmarks of relays can be told; each has a rate of its own that suits where its relays go. */
-final class RelayFlags {
+/** Options of benchmarks of mirrors. */
+final class RelayOptions {
 
     @Mixin
-    private RunFlags flags;
+    BenchCommand.RunOptions run;
 
     @Option(
             names = "--duration",
@@ -16,7 +17,7 @@ final class RelayFlags {
             defaultValue = "10s",
             paramLabel = "TIME",
             description = "Duration of the measured load (default: 10s).")
-    private Duration duration;
+    Duration duration;
 
     @Option(
             names = "--warm-up",
@@ -24,21 +25,5 @@ final class RelayFlags {
             defaultValue = "10s",
             paramLabel = "TIME",
             description = "Warm-up load before it, not measured (default: 10s).")
-    private Duration warmUp;
-
-    int runs() {
-        return flags.runs();
-    }
-
-    Duration duration() {
-        return duration;
-    }
-
-    Duration warmUp() {
-        return warmUp;
-    }
-
-    boolean wantJson() {
-        return flags.wantJson();
-    }
+    Duration warmUp;
 }
