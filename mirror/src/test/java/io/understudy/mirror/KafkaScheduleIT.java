@@ -7,11 +7,13 @@ import static org.awaitility.Awaitility.await;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
 import io.etcd.jetcd.api.Event;
+import io.etcd.jetcd.api.PutRequest;
 import io.grpc.StatusRuntimeException;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.local.kafka.KafkaUsers;
+import io.understudy.local.kafka.LocalKafka;
 import io.understudy.mirror.fixture.MirrorJvm;
 import io.understudy.mirror.fixture.RecordedHistory;
 import io.understudy.mirror.fixture.Schedule;
@@ -39,8 +41,11 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -51,6 +56,8 @@ import org.apache.kafka.common.acl.AccessControlEntry;
 import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.acl.AclPermissionType;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.resource.PatternType;
 import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourceType;
@@ -77,6 +84,9 @@ final class KafkaScheduleIT {
     /** Of each kind. */
     private static final int FAULTS = Schedule.isLong() ? 25 : 1;
 
+    /** Brokers besides the controller. */
+    private static final int OTHERS = 2;
+
     private static final String TOPIC = "schedule";
     private static final String STATE = TOPIC + ".state";
     /** Longer than the mirror's transaction timeout. */
@@ -98,16 +108,19 @@ final class KafkaScheduleIT {
     static final EtcdExtension SOURCE = EtcdExtension.voters(3).named("source");
 
     @RegisterExtension
-    static final KafkaExtension KAFKA = KafkaExtension.broker().with(broker -> broker.users(USERS));
+    static final KafkaExtension KAFKA =
+            KafkaExtension.broker().with(broker -> broker.users(USERS).replicas(1 + OTHERS));
 
     private enum Fault {
         MIRROR_KILLED,
         MIRROR_PAUSED,
         BROKER_KILLED,
         BROKER_PAUSED,
+        BROKER_LOST,
         VOTER_KILLED,
         TOPIC_DELETED,
         TOPIC_TRUNCATED,
+        VALUE_TOO_LARGE,
         STRAY_RECORD,
         ACL_REVOKED,
         WRONG_PASSWORD
@@ -123,6 +136,7 @@ final class KafkaScheduleIT {
     /** Whether the changes alone no longer give the state: a snapshot has no deletions of keys that its state topic lacks. */
     private boolean replaced;
 
+    private final List<LocalKafka> others = new ArrayList<>();
     private Admin admin;
     private MirrorJvm mirror;
     private Path access;
@@ -140,8 +154,18 @@ final class KafkaScheduleIT {
         forgetTruncated();
         access = folder.resolve("access.properties");
         writeAccess(USERS);
-        try (MirrorJvm created = MirrorJvm.resilient(
-                        folder, SOURCE.cluster(), KAFKA.bootstrapServers(), TOPIC, partitions, access);
+        for (int i = 0; i < OTHERS; i++) {
+            LocalKafka broker = LocalKafka.builder()
+                    .dataDirectory(folder.resolve("broker-" + i))
+                    .users(USERS)
+                    .replicas(1 + OTHERS)
+                    .joining(KAFKA.kafka(), 2 + i)
+                    .build();
+            others.add(broker);
+            broker.start();
+        }
+        try (MirrorJvm created =
+                        MirrorJvm.resilient(folder, SOURCE.cluster(), bootstrapServers(), TOPIC, partitions, access);
                 Admin opened = Admin.create(administrator())) {
             admin = opened;
             mirror = created;
@@ -171,9 +195,11 @@ final class KafkaScheduleIT {
                         TimeUnit.SECONDS.sleep(PAUSE_SECONDS);
                         KAFKA.kafka().resume();
                     }
+                    case BROKER_LOST -> loseBroker();
                     case VOTER_KILLED -> killVoter();
                     case TOPIC_DELETED -> deleteTopic();
                     case TOPIC_TRUNCATED -> truncateTopic();
+                    case VALUE_TOO_LARGE -> putLargeValue();
                     case STRAY_RECORD -> writeStrayRecord();
                     case ACL_REVOKED -> revokeAcl();
                     case WRONG_PASSWORD -> restartWithWrongPassword();
@@ -186,7 +212,62 @@ final class KafkaScheduleIT {
             writes(50);
             assertThatTopicHasTheSourcesHistory();
             mirror.requireAlive();
+        } finally {
+            others.forEach(LocalKafka::close);
         }
+    }
+
+    private String bootstrapServers() {
+        return Stream.concat(Stream.of(KAFKA.kafka()), others.stream())
+                .map(LocalKafka::bootstrapServers)
+                .collect(Collectors.joining(","));
+    }
+
+    /** The mirror goes on with the others. */
+    private void loseBroker() {
+        LocalKafka broker = others.get(random.nextInt(OTHERS));
+        broker.kill();
+        writes(random.nextInt(1, 20));
+        awaitCaughtUp();
+        broker.start();
+    }
+
+    /** The mirror waits until the topic takes the value. */
+    private void putLargeValue() throws Exception {
+        awaitCaughtUp();
+        String limit = topicSetting(TopicConfig.MAX_MESSAGE_BYTES_CONFIG);
+        setTopicLimit("65536");
+        mirror.kill();
+        mirror.start();
+        try (TestClient client = client()) {
+            var unused = client.kv()
+                    .put(PutRequest.newBuilder()
+                            .setKey(ByteString.copyFromUtf8("large"))
+                            .setValue(ByteString.copyFrom(new byte[100_000]))
+                            .build());
+        }
+        awaitLogged(TopicConfig.MAX_MESSAGE_BYTES_CONFIG + "=65536", 0);
+        setTopicLimit(limit);
+    }
+
+    private String topicSetting(String name) throws Exception {
+        ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, TOPIC);
+        return admin.describeConfigs(List.of(topic))
+                .all()
+                .get()
+                .get(topic)
+                .get(name)
+                .value();
+    }
+
+    private void setTopicLimit(String bytes) throws Exception {
+        admin.incrementalAlterConfigs(Map.of(
+                        new ConfigResource(ConfigResource.Type.TOPIC, TOPIC),
+                        List.of(new AlterConfigOp(
+                                new ConfigEntry(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, bytes),
+                                AlterConfigOp.OpType.SET))))
+                .all()
+                .get();
     }
 
     /** The mirror waits without the rule. */
@@ -195,20 +276,26 @@ final class KafkaScheduleIT {
         long before = mirror.logged("required operation: WRITE");
         var unused = admin.deleteAcls(List.of(WRITE.toFilter())).all().get();
         writes(random.nextInt(1, 20));
-        await().atMost(PATIENCE).until(() -> mirror.logged("required operation: WRITE") > before);
+        awaitLogged("required operation: WRITE", before);
         admin.createAcls(List.of(WRITE)).all().get();
     }
 
     /** The mirror waits, and reads the file again. */
     private void restartWithWrongPassword() throws Exception {
         awaitCaughtUp();
-        long before = mirror.logged("SaslAuthenticationException");
         mirror.kill();
         writeAccess(new KafkaUsers(MIRROR, Map.of(MIRROR, "wrong")));
         mirror.start();
         writes(random.nextInt(1, 20));
-        await().atMost(PATIENCE).until(() -> mirror.logged("SaslAuthenticationException") > before);
+        awaitLogged("SaslAuthenticationException", 0);
         writeAccess(USERS);
+    }
+
+    /** A start empties the log. */
+    private void awaitLogged(String text, long before) {
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(mirror.logged(text))
+                .as("lines with %s, seed %d, log %s", text, seed, mirror.log())
+                .isGreaterThan(before));
     }
 
     private void writeAccess(KafkaUsers users) throws IOException {
@@ -219,9 +306,9 @@ final class KafkaScheduleIT {
                         .toList());
     }
 
-    private static Map<String, Object> administrator() {
+    private Map<String, Object> administrator() {
         Map<String, Object> client = new HashMap<>(USERS.client(USERS.administrator()));
-        client.put("bootstrap.servers", KAFKA.bootstrapServers());
+        client.put("bootstrap.servers", bootstrapServers());
         return client;
     }
 

@@ -15,8 +15,10 @@ public final class KafkaImage implements KafkaProgram {
     }
 
     @Override
-    public List<String> format(Path settings, String clusterId) {
-        return script(settings, "kafka-storage.sh format --standalone -t " + clusterId + " -c");
+    public List<String> format(Path settings, String clusterId, boolean isController) {
+        return script(
+                settings,
+                "kafka-storage.sh format " + (isController ? "--standalone " : "") + "-t " + clusterId + " -c");
     }
 
     @Override

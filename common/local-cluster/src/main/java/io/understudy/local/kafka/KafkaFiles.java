@@ -3,12 +3,14 @@ package io.understudy.local.kafka;
 import io.understudy.local.certificate.ServerTls;
 import io.understudy.local.process.Folders;
 import java.io.IOException;
+import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Base64;
+import java.util.Properties;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -17,9 +19,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param tls for clients; null for plain text
  * @param users who may log in; null for everybody
+ * @param node id in its cluster
+ * @param replicas of each topic
  */
 record KafkaFiles(
-        Path folder, @Nullable ServerTls tls, @Nullable KafkaUsers users) {
+        Path folder, @Nullable ServerTls tls, @Nullable KafkaUsers users, int node, int replicas) {
 
     static final String LOGGING = "logback.xml";
 
@@ -39,13 +43,28 @@ record KafkaFiles(
         return Files.exists(data().resolve("meta.properties"));
     }
 
-    /** Writes the settings, which may have changed since the last start. */
-    void write(int port, int advertisedPort, int controllerPort) {
+    /** The id of the cluster that the storage was formatted for. */
+    String clusterId() {
+        try (Reader reader = Files.newBufferedReader(data().resolve("meta.properties"))) {
+            Properties properties = new Properties();
+            properties.load(reader);
+            return properties.getProperty("cluster.id");
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read the cluster id of " + folder, e);
+        }
+    }
+
+    /**
+     * Writes the settings, which may have changed since the last start.
+     *
+     * @param isController whether it is the controller itself
+     */
+    void write(int port, int advertisedPort, int controllerPort, boolean isController) {
         Folders.create(folder);
         try {
             Files.writeString(
                     settings(),
-                    settings(port, advertisedPort, controllerPort)
+                    settings(port, advertisedPort, controllerPort, isController)
                             + (tls == null ? "" : secured(tls))
                             + (users == null ? "" : users.settings()));
             Files.writeString(folder.resolve(LOGGING), logging());
@@ -66,23 +85,25 @@ record KafkaFiles(
         return text.startsWith("-") ? newClusterId() : text;
     }
 
-    private String settings(int port, int advertisedPort, int controllerPort) {
+    private String settings(int port, int advertisedPort, int controllerPort, boolean isController) {
         return """
-                process.roles=broker,controller
-                node.id=1
+                process.roles=broker%8$s
+                node.id=%6$d
                 controller.quorum.bootstrap.servers=127.0.0.1:%3$d
-                listeners=%5$s://127.0.0.1:%1$d,CONTROLLER://127.0.0.1:%3$d
-                advertised.listeners=%5$s://127.0.0.1:%2$d,CONTROLLER://127.0.0.1:%3$d
+                listeners=%5$s://127.0.0.1:%1$d%9$s
+                advertised.listeners=%5$s://127.0.0.1:%2$d%9$s
                 controller.listener.names=CONTROLLER
                 inter.broker.listener.name=%5$s
                 listener.security.protocol.map=%5$s:%5$s,CONTROLLER:PLAINTEXT
                 log.dirs=%4$s
                 num.partitions=1
-                # The one broker there is holds every internal topic, in few partitions: each costs files and time.
-                offsets.topic.replication.factor=1
+                default.replication.factor=%7$d
+                min.insync.replicas=%10$d
+                # Internal topics have few partitions: each costs files and time.
+                offsets.topic.replication.factor=%7$d
                 offsets.topic.num.partitions=1
-                transaction.state.log.replication.factor=1
-                transaction.state.log.min.isr=1
+                transaction.state.log.replication.factor=%7$d
+                transaction.state.log.min.isr=%10$d
                 transaction.state.log.num.partitions=1
                 # A transaction that exceeds its timeout ends soon after.
                 transaction.abort.timed.out.transaction.cleanup.interval.ms=500
@@ -96,7 +117,17 @@ record KafkaFiles(
                 broker.session.timeout.ms=3000
                 broker.heartbeat.interval.ms=500
                 log.segment.bytes=67108864
-                """.formatted(port, advertisedPort, controllerPort, data(), protocol());
+                """.formatted(
+                        port,
+                        advertisedPort,
+                        controllerPort,
+                        data(),
+                        protocol(),
+                        node,
+                        replicas,
+                        isController ? ",controller" : "",
+                        isController ? ",CONTROLLER://127.0.0.1:" + controllerPort : "",
+                        replicas / 2 + 1);
     }
 
     private String protocol() {

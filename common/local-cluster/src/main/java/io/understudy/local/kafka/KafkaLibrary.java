@@ -1,6 +1,7 @@
 package io.understudy.local.kafka;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -41,16 +42,12 @@ public final class KafkaLibrary implements KafkaProgram {
     }
 
     @Override
-    public List<String> format(Path settings, String clusterId) {
-        return java(
-                settings,
-                "kafka.tools.StorageTool",
-                "format",
-                "--standalone",
-                "-t",
-                clusterId,
-                "-c",
-                settings.toString());
+    public List<String> format(Path settings, String clusterId, boolean isController) {
+        List<String> arguments = new ArrayList<>(List.of("format", "-t", clusterId, "-c", settings.toString()));
+        if (isController) {
+            arguments.add("--standalone");
+        }
+        return java(settings, "kafka.tools.StorageTool", arguments.toArray(String[]::new));
     }
 
     @Override

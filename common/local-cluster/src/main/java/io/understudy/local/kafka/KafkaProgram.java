@@ -9,8 +9,12 @@ public interface KafkaProgram {
     /** Absolute path of the program. */
     Path program();
 
-    /** Arguments that prepare the storage that the settings name, and end; {@code run} for one never prepared. */
-    List<String> format(Path settings, String clusterId);
+    /**
+     * Arguments that prepare the storage that the settings name, and end; {@code run} for one never prepared.
+     *
+     * @param isController whether it is the controller of a new cluster
+     */
+    List<String> format(Path settings, String clusterId, boolean isController);
 
     /** Arguments that run the broker. */
     List<String> run(Path settings);

@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One real Kafka broker that is its own controller, on loopback. Starting again on the same data directory goes on with
- * what is there. Safe for use by several threads, one operation at a time.
+ * One real Kafka broker on loopback, its own controller unless it joins another. Starting again on the same data directory
+ * goes on with what is there. Safe for use by several threads, one operation at a time.
  */
 public final class LocalKafka implements LocalServers {
 
@@ -34,6 +34,7 @@ public final class LocalKafka implements LocalServers {
     private final int port;
     private final int controllerPort;
     private final @Nullable FaultProxy proxy;
+    private final @Nullable LocalKafka controller;
     private @Nullable ServerProcess process;
     private @Nullable ServerProcess first;
 
@@ -43,12 +44,15 @@ public final class LocalKafka implements LocalServers {
             KafkaProgram program,
             @Nullable Integer port,
             @Nullable Integer controllerPort,
-            boolean behindProxy) {
+            boolean behindProxy,
+            @Nullable LocalKafka controller) {
         this.files = files;
         this.host = host;
         this.program = program;
         this.port = port == null ? ports.get(0) : port;
-        this.controllerPort = controllerPort == null ? ports.get(1) : controllerPort;
+        this.controller = controller;
+        int ownControllerPort = controllerPort == null ? ports.get(1) : controllerPort;
+        this.controllerPort = controller == null ? ownControllerPort : controller.controllerPort;
         this.proxy = behindProxy
                 ? FaultProxy.between(
                         ports.get(2), new InetSocketAddress(InetAddress.getLoopbackAddress(), this.port), Party.ANYONE)
@@ -80,8 +84,10 @@ public final class LocalKafka implements LocalServers {
             throw new IllegalStateException("the Kafka broker is already running");
         }
         FreePorts.requireFree(port, "the Kafka broker");
-        FreePorts.requireFree(controllerPort, "the Kafka broker's controller");
-        files.write(port, advertisedPort(), controllerPort);
+        if (controller == null) {
+            FreePorts.requireFree(controllerPort, "the Kafka broker's controller");
+        }
+        files.write(port, advertisedPort(), controllerPort, controller == null);
         if (!files.isFormatted()) {
             format();
         }
@@ -93,7 +99,8 @@ public final class LocalKafka implements LocalServers {
     }
 
     private void format() {
-        startup().untilItEnds(prepare(program.format(files.settings(), KafkaFiles.newClusterId())));
+        String cluster = controller == null ? KafkaFiles.newClusterId() : controller.files.clusterId();
+        startup().untilItEnds(prepare(program.format(files.settings(), cluster, controller == null)));
         if (!files.isFormatted()) {
             throw startup().failure("failed to format its storage");
         }

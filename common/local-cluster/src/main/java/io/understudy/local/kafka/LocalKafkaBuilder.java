@@ -17,6 +17,9 @@ public final class LocalKafkaBuilder {
     private @Nullable KafkaUsers users;
     private ServerHost host = new LocalProcesses();
     private @Nullable KafkaProgram program;
+    private @Nullable LocalKafka controller;
+    private int node = 1;
+    private int replicas = 1;
 
     LocalKafkaBuilder() {}
 
@@ -56,6 +59,19 @@ public final class LocalKafkaBuilder {
         return this;
     }
 
+    /** Has topics so many replicas, in as many brokers, and write to most of them; 1 by default. */
+    public LocalKafkaBuilder replicas(int value) {
+        replicas = value;
+        return this;
+    }
+
+    /** Makes it the broker of that number in the cluster of a controller that runs; the controller's own number is 1. */
+    public LocalKafkaBuilder joining(LocalKafka value, int number) {
+        controller = value;
+        node = number;
+        return this;
+    }
+
     /** Where it runs; by default as a process of this machine. */
     public LocalKafkaBuilder host(ServerHost value) {
         host = value;
@@ -78,11 +94,12 @@ public final class LocalKafkaBuilder {
             throw new IllegalStateException("a Kafka broker requires a data directory");
         }
         return new LocalKafka(
-                new KafkaFiles(dataDirectory, tls, users),
+                new KafkaFiles(dataDirectory, tls, users, node, replicas),
                 host,
                 program == null ? KafkaLibrary.find() : program,
                 port,
                 controllerPort,
-                behindProxy);
+                behindProxy,
+                controller);
     }
 }
