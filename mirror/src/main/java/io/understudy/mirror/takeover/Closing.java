@@ -104,6 +104,16 @@ record Closing(
         }
     }
 
+    /** What {@link #requireExempt} finds; nothing if the user of the calls may not read users and roles. */
+    List<String> problems() {
+        try {
+            requireExempt();
+            return List.of();
+        } catch (TakeOverException e) {
+            return Records.isDenied(e) ? List.of() : List.of(String.valueOf(e.getMessage()));
+        }
+    }
+
     /** Users with the role root bypass roles; roles that the mirror shares with clients cannot be revoked. */
     void requireExempt() {
         Credentials login = requireLogin();

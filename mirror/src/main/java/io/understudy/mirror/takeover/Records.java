@@ -1,6 +1,7 @@
 package io.understudy.mirror.takeover;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.KeyValue;
@@ -22,6 +23,7 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -81,11 +83,15 @@ record Records(Calls cluster, String mirror) {
     }
 
     /**
-     * What keeps the mirror from running into this cluster, or the primary role from moving. Changes nothing.
+     * What prevents the mirror from running in both directions at this cluster, found with the user of its calls. Changes
+     * nothing.
      *
-     * @param written what the mirror writes there
+     * @param user of the calls; null if it has no password
+     * @param mirrored the mirror's keys there
+     * @return all of it, each with the remedy
+     * @throws TakeOverException the cluster does not respond, or refuses the login
      */
-    List<String> problems(List<KeyRange> written) {
+    List<String> problems(@Nullable String user, List<KeyRange> mirrored) {
         List<String> problems = new ArrayList<>();
         try {
             if (read().record() == null) {
@@ -93,27 +99,104 @@ record Records(Calls cluster, String mirror) {
                         + ": it was created by hand, or the mirror never ran. Start the mirror and wait until"
                         + " it is synced");
             }
-            requireWritable(put(ReservedKeys.home(mirror), ByteString.EMPTY));
-            written.forEach(range -> requireWritable(delete(range)));
         } catch (TakeOverException e) {
-            problems.add(String.valueOf(e.getMessage()));
+            if (e.getCause() instanceof CallFailedException && !isDenied(e)) {
+                throw e;
+            }
+            // What is denied is found again below, with its remedy.
+            if (!isDenied(e)) {
+                problems.add(String.valueOf(e.getMessage()));
+            }
+        }
+        List<KeyRange> needed = new ArrayList<>(mirrored);
+        needed.add(ReservedKeys.RANGE);
+        for (KeyRange range : needed) {
+            missing(range).ifPresent(what -> {
+                String role = role(user);
+                problems.add(cluster.shown() + ": " + (user == null ? "the mirror's user" : "user " + user)
+                        + " must not "
+                        + what + " keys " + shown(range) + ", which a mirror in both directions does. Run as root: "
+                        + grant(role, range));
+            });
         }
         return problems;
     }
 
-    /** etcd checks the permissions of a transaction before its comparisons; this one never holds. */
-    private void requireWritable(RequestOp operation) {
-        var unused = cluster.txn(
-                "a write to the keys of mirror " + mirror
-                        + " (grant its user read and write access to them and to \\000understudy/)",
-                TxnRequest.newBuilder()
-                        .addCompare(Compare.newBuilder()
-                                .setKey(lockKey())
-                                .setTarget(Compare.CompareTarget.CREATE)
-                                .setResult(Compare.CompareResult.LESS)
-                                .setCreateRevision(0))
-                        .addSuccess(operation)
+    /** The role to extend; a user may read its own. */
+    private String role(@Nullable String user) {
+        try {
+            return user == null
+                    ? "ROLE"
+                    : cluster.rolesOf(user).stream().findFirst().orElse("ROLE");
+        } catch (TakeOverException e) {
+            return "ROLE";
+        }
+    }
+
+    private static String shown(KeyRange range) {
+        String from = "\"" + TextFormat.escapeBytes(range.etcdKey()) + "\"";
+        return range.to() == null
+                ? "from " + from
+                : "from " + from + " to before \"" + TextFormat.escapeBytes(range.to()) + "\"";
+    }
+
+    /** The command that grants a role to read and write a range. An argument cannot hold the zero byte of a reserved key. */
+    private static String grant(String role, KeyRange range) {
+        String from = TextFormat.escapeBytes(range.from());
+        String command = "etcdctl role grant-permission " + role + " readwrite ";
+        if (range.isAll()) {
+            return command + "--prefix ''";
+        }
+        boolean isText = from.equals(range.from().toStringUtf8()) && !from.contains("'");
+        if (isText && range.equals(KeyRange.prefix(range.from()))) {
+            return command + "--prefix '" + from + "'";
+        }
+        Base64.Encoder base64 = Base64.getEncoder();
+        return "curl -H \"Authorization: $TOKEN\" $ENDPOINT/v3/auth/role/grant -d '{\"name\": \"" + role
+                + "\", \"perm\": {\"permType\": \"READWRITE\", \"key\": \""
+                + base64.encodeToString(range.etcdKey().toByteArray()) + "\", \"range_end\": \""
+                + base64.encodeToString(range.etcdRangeEnd().toByteArray()) + "\"}}'";
+    }
+
+    /** What is denied: {@code read}, {@code write} or both. */
+    private Optional<String> missing(KeyRange range) {
+        boolean reads = isPermitted(
+                range,
+                RequestOp.newBuilder()
+                        .setRequestRange(RangeRequest.newBuilder()
+                                .setKey(range.etcdKey())
+                                .setRangeEnd(range.etcdRangeEnd())
+                                .setLimit(1)
+                                .build())
                         .build());
+        // Permission to delete is permission to put, and a full quota refuses no deletion.
+        boolean writes = isPermitted(range, delete(range));
+        if (reads && writes) {
+            return Optional.empty();
+        }
+        return Optional.of(reads ? "write" : writes ? "read" : "read and write");
+    }
+
+    /** etcd checks the permissions of both branches before the comparison, which never holds. */
+    private boolean isPermitted(KeyRange range, RequestOp operation) {
+        try {
+            var unused = cluster.txn(
+                    "a check of permissions",
+                    TxnRequest.newBuilder()
+                            .addCompare(isAt(range.etcdKey(), -1))
+                            .addSuccess(operation)
+                            .build());
+            return true;
+        } catch (TakeOverException e) {
+            if (isDenied(e)) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    static boolean isDenied(TakeOverException e) {
+        return e.getCause() instanceof CallFailedException failed && failed.error() == EtcdError.PERMISSION_DENIED;
     }
 
     /**

@@ -10,6 +10,7 @@ import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.verify.Sides;
+import io.understudy.vocabulary.KeyRange;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -164,13 +165,26 @@ public final class TakeOver implements AutoCloseable {
         return sourceCluster;
     }
 
-    /** What keeps the mirror from running or the role from moving, found with the mirror's own users. Changes nothing. */
+    /** All that prevents the role from moving, at both clusters, found with the mirror's own users. Changes nothing. */
     public List<String> problems() {
         Direction forth = direction(false, step -> {});
-        List<String> problems =
-                new ArrayList<>(forth.recordsFrom().problems(mirror.scope().sourceRanges()));
-        problems.addAll(forth.recordsTo().problems(mirror.scope().targetRanges()));
+        List<String> problems = new ArrayList<>(
+                problems(forth.recordsFrom(), source.cluster(), mirror.scope().sourceRanges(), forth.closingFrom()));
+        problems.addAll(
+                problems(forth.recordsTo(), target.cluster(), mirror.scope().targetRanges(), forth.closingTo()));
         return problems;
+    }
+
+    private static List<String> problems(
+            Records records, EtcdSettings cluster, List<KeyRange> ranges, Closing closing) {
+        Credentials login = cluster.login();
+        try {
+            List<String> problems = records.problems(login == null ? null : login.user(), ranges);
+            // Only root may read all users and roles: a command with another user checks them itself.
+            return problems.isEmpty() && closing.cluster().isAuthEnabled() ? closing.problems() : problems;
+        } catch (TakeOverException e) {
+            return List.of(String.valueOf(e.getMessage()));
+        }
     }
 
     /** Moves the role to the mirror's target. */

@@ -177,8 +177,37 @@ final class TakeOverIT {
         try (TakeOver clusters = new TakeOver(mirror, null, null, OPTIONS.patience())) {
             assertThat(clusters.problems())
                     .satisfiesExactly(
-                            one -> assertThat(one).contains("source", "permission denied"),
+                            one -> assertThat(one)
+                                    .contains("source", "user app must not read and write keys")
+                                    .contains("\\000understudy/", "\"name\": \"app\"", "\"AHVuZGVyc3R1ZHkv\""),
                             other -> assertThat(other).contains("target", "has no primary record of mirror dr"));
+        }
+    }
+
+    @Test
+    void allMissingPermissionsAreNamedAtOnce_withTheCommandsThatGrantThem() {
+        start(Way.ROLES);
+        for (LocalEtcd cluster : List.of(source, target)) {
+            asRoot(cluster, "role", "revoke-permission", MIRROR.user(), "", "--from-key");
+            asRoot(cluster, "role", "grant-permission", MIRROR.user(), "read", "/app/", "--prefix");
+        }
+        try (TakeOver clusters = new TakeOver(settings(), null, null, OPTIONS.patience())) {
+            List<String> problems = clusters.problems();
+            assertThat(problems).hasSize(4);
+            assertThat(problems.subList(0, 2)).allMatch(each -> each.startsWith("source "));
+            assertThat(problems.subList(2, 4)).allMatch(each -> each.startsWith("target "));
+            for (int i = 0; i < 4; i += 2) {
+                assertThat(problems.get(i))
+                        .contains("user mirror must not write keys from \"/app/\"")
+                        .endsWith("etcdctl role grant-permission mirror readwrite --prefix '/app/'");
+                assertThat(problems.get(i + 1))
+                        .contains("user mirror must not read and write keys from \"\\000understudy/\"");
+            }
+            // Grants replace a weaker one of the same range.
+            for (LocalEtcd cluster : List.of(source, target)) {
+                asRoot(cluster, "role", "grant-permission", MIRROR.user(), "readwrite", "--prefix", "/app/");
+            }
+            assertThat(clusters.problems()).hasSize(2).allMatch(each -> each.contains("\\000understudy/"));
         }
     }
 
