@@ -63,7 +63,7 @@ public abstract sealed class FeedEndedException extends Exception {
         }
     }
 
-    /** One commit is larger than the configured limit. Feeds of etcd replace such a commit by a snapshot instead. */
+    /** One commit is larger than the configured limit; only readers of history end so. Feeds replace it by a snapshot. */
     public static final class CommitTooLarge extends FeedEndedException {
         private static final long serialVersionUID = 1L;
         private final transient Revision revision;

@@ -5,6 +5,7 @@ import io.understudy.consumer.format.MalformedRecordException;
 import io.understudy.consumer.format.SectionAssembly;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.AnotherCluster;
+import io.understudy.feed.FeedEndedException.CommitTooLarge;
 import io.understudy.feed.FeedEndedException.Gap;
 import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.vocabulary.KeyRange;
@@ -111,6 +112,9 @@ final class ChangeTopic {
                 ConsumerRecords<byte[], byte[]> records = connection.poll(timeout);
                 read(open, records);
                 listen(records.isEmpty());
+            } catch (CommitTooLarge e) {
+                // The state topic has what it changed.
+                end = new Gap(position, Revision.ZERO, "topic " + options.topic() + ": " + e.getMessage());
             } catch (FeedEndedException e) {
                 end = e;
             } catch (HoleException e) {

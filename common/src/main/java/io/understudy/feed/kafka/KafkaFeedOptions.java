@@ -32,7 +32,7 @@ public record KafkaFeedOptions(String topic, String stateTopic, long maxCommitBy
     public static final Setting<Long> MAX_COMMIT_BYTES = Setting.bytes(
                     "maxCommitBytes",
                     "Maximum size of a commit, or of a transaction of several commits: keys, values, and 128 bytes per"
-                            + " change.")
+                            + " change. A larger one is replaced by a snapshot of the state topic.")
             .defaultsTo(DEFAULT_MAX_COMMIT_BYTES)
             // A mirror writes up to 2 MiB, of up to 10,000 changes, together.
             .between(4L << 20, 1L << 30);

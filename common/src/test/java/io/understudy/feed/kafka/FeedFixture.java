@@ -93,8 +93,11 @@ final class FeedFixture implements BeforeEachCallback, AfterEachCallback {
     }
 
     KafkaFeedSource source(MeterRegistry meters) {
-        return new KafkaFeedSource(
-                "test", KafkaSettings.of(kafka().bootstrapServers()), KafkaFeedOptions.of(topic), meters);
+        return source(KafkaFeedOptions.of(topic), meters);
+    }
+
+    KafkaFeedSource source(KafkaFeedOptions options, MeterRegistry meters) {
+        return new KafkaFeedSource("test", KafkaSettings.of(kafka().bootstrapServers()), options, meters);
     }
 
     <T extends AutoCloseable> T closeLater(T each) {

@@ -58,6 +58,28 @@ final class KafkaFeedFaultsIT {
     }
 
     @Test
+    void aCommitBeyondTheLimitIsAGapAndThenASnapshot() {
+        MirrorStub mirror = fixture.mirror(1);
+        mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
+        KafkaFeedSource limited = fixture.source(
+                new KafkaFeedOptions(fixture.topic(), mirror.stateTopic(), 10_000), new SimpleMeterRegistry());
+        FeedRunner reader = fixture.closeLater(
+                new FeedRunner(limited.open(KeyRange.all(), FeedKind.STATE, null), new ModelConsumer(KeyRange.all())));
+        mirror.writeEach(fixture.history().next(3));
+        reader.awaitRevision(fixture.history().revision(), PATIENCE);
+        mirror.write(List.of(fixture.history().put("v".repeat(20_000), "large")));
+        assertThat(reader.awaitEnd(PATIENCE))
+                .isInstanceOf(Gap.class)
+                .hasMessageContainingAll("allowed: 10000 bytes", "maxCommitBytes");
+        FeedRunner next = fixture.closeLater(
+                new FeedRunner(limited.open(KeyRange.all(), FeedKind.STATE, null), new ModelConsumer(KeyRange.all())));
+        next.awaitRevision(fixture.history().revision(), PATIENCE);
+        mirror.writeEach(fixture.history().next(3));
+        next.awaitRevision(fixture.history().revision(), PATIENCE);
+        assertThat(next.state()).isEqualTo(fixture.history().state());
+    }
+
+    @Test
     void aPartitionToWhichTheMirrorDoesNotWriteIsNamed() throws Exception {
         MirrorStub mirror = fixture.mirror(2);
         mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());

@@ -144,9 +144,10 @@ final class SourceHistoryIT {
     }
 
     @Test
-    void previousValuesThatTheSourceRefusesFailWithItsCause() throws Exception {
+    void whatTheSourceRefusesFailsWithItsCause() throws Exception {
         put("refused", "1");
-        LoggedCommit commit = commitAt(put("refused", "2"));
+        long revision = put("refused", "2");
+        LoggedCommit commit = commitAt(revision);
         LocalEtcd source = SOURCE.cluster();
         source.etcdctl("user", "add", "root:root");
         source.etcdctl("user", "grant-role", "root", "root");
@@ -156,6 +157,9 @@ final class SourceHistoryIT {
             await().atMost(PATIENCE).untilAsserted(() -> assertThatExceptionOfType(ExecutionException.class)
                     .isThrownBy(() -> entries.learn(commit).get(PATIENCE.toSeconds(), TimeUnit.SECONDS))
                     .withMessageContaining("user name is empty"));
+            assertThatExceptionOfType(CommitHistory.CompactedException.class)
+                    .isThrownBy(() -> commitAt(revision))
+                    .withMessageContaining("user name is empty");
         } finally {
             source.etcdctl("--user=root:root", "auth", "disable");
             source.etcdctl("user", "delete", "root");
