@@ -24,7 +24,7 @@ import java.util.function.Supplier;
  * @param patience how long the source may neither answer that nor give anything before it counts as away
  * @param count asks the source how many keys the range has, with a deadline of its own
  * @param role whether this process may write; closed when the mirror ends
- * @param former closes the target if it is a former primary that returned after a failover; why the mirror waits then
+ * @param former finds that both clusters hold the primary role, and closes the target if it is a former primary
  * @param sinks makes a sink for {@code targetName}; called anew when the last one had become unavailable
  */
 public record MirrorPlan(
@@ -40,5 +40,5 @@ public record MirrorPlan(
         Supplier<CompletableFuture<Long>> count,
         String targetName,
         ActiveRole role,
-        Supplier<Optional<String>> former,
+        Supplier<Optional<Conflict>> former,
         Function<SinkListener, Sink> sinks) {}

@@ -292,16 +292,7 @@ public final class Pipeline implements AutoCloseable {
             status.error(String.valueOf(e.getMessage()));
             pause();
         } catch (SinkException.HomeMoved e) {
-            // Both clusters are the primary if the other direction was refused as well.
-            Optional<String> former =
-                    refusals == 0 ? Optional.empty() : plan.former().get();
-            if (former.isPresent()) {
-                status.elsewhere(former.get());
-                boolean unused = stopping.await(REJOIN_INTERVAL.toNanos(), TimeUnit.NANOSECONDS);
-            } else {
-                turnRound(String.valueOf(e.getMessage()));
-                pause();
-            }
+            moved(String.valueOf(e.getMessage()));
         } catch (SinkException.NotYet e) {
             status.available();
             status.waitsFor(String.valueOf(e.getMessage()));
@@ -318,16 +309,34 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    /** The target is the primary: mirrors in the other direction from now on, if there is one. */
+    /** The target is the primary. Both clusters are if the other direction was refused as well. */
+    private void moved(String why) throws InterruptedException {
+        Conflict conflict;
+        try {
+            conflict = refusals == 0 ? null : plan.former().get().orElse(null);
+        } catch (SinkException.Unavailable e) {
+            status.unavailable(String.valueOf(e.getMessage()));
+            pause();
+            return;
+        }
+        if (conflict == null) {
+            turnRound(why);
+            pause();
+        } else if (conflict.isMoving()) {
+            status.elsewhere(MirrorState.STANDBY, conflict.reason());
+            pause();
+        } else {
+            status.error(conflict.reason());
+            status.elsewhere(MirrorState.CONFLICT, conflict.reason());
+            boolean unused = stopping.await(REJOIN_INTERVAL.toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** Mirrors in the other direction from now on, if there is one. */
     private void turnRound(String why) {
         refusals++;
         Supplier<MirrorPlan> other = opening;
-        boolean isDisputed = refusals > 1 && other != null;
-        status.elsewhere(
-                isDisputed
-                        ? "both clusters hold the primary role of mirror " + plan.mirror()
-                                + ", or a switchover is unfinished: run it again, or \"understudy mirror rejoin\""
-                        : why);
+        status.elsewhere(MirrorState.STANDBY, why);
         if (other != null) {
             comparedIn = null;
             MirrorPlan opened = back;

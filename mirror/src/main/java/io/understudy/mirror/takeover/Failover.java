@@ -34,6 +34,7 @@ public final class Failover {
 
     private static final Duration ANSWER = Duration.ofSeconds(3);
     private static final int ATTEMPTS = 5;
+    static final String REJOIN = "\"understudy mirror rejoin\"";
 
     private final Direction direction;
     private final TakeOverOptions options;
@@ -343,19 +344,48 @@ public final class Failover {
      */
     record Former(Way way, long revision, Lost lost) {}
 
-    /** Whether the former primary is back and does not know that it is one. */
-    boolean isStale() {
+    /** Both records: the one of the higher epoch is right. */
+    record Claims(Found primary, Found former) {
+
+        boolean areBoth() {
+            return primary.isPrimary() && former.isPrimary();
+        }
+
+        /** Whether no command wrote either record since. */
+        boolean areIn(Claims later) {
+            return primary.recordRevision() == later.primary.recordRevision()
+                    && former.recordRevision() == later.former.recordRevision();
+        }
+
+        /** Whether the former primary does not know that it is one; not after a switchover that was cut short. */
+        boolean isStale() {
+            return areBoth() && former.epoch() < primary.epoch() && (phase(primary) == Phase.STEADY || isDone(primary));
+        }
+
+        /** The command that resolves it. */
+        String remedy() {
+            return former.epoch() == primary.epoch()
+                    ? "\"understudy mirror rejoin\" with --primary source or --primary target"
+                    : phase(primary) == Phase.MOVED && !isDone(primary)
+                            ? "the switchover or failback again that was cut short"
+                            : REJOIN;
+        }
+    }
+
+    Claims claims() {
         Found primary = to.read();
-        return (phase(primary) == Phase.STEADY || isDone(primary)) && isStale(primary, from.read());
+        return new Claims(primary, from.read());
     }
 
     /** The command at work, in words. */
     Optional<String> command() {
-        return to.holder().map(holder -> "a command moves mirror " + direction.mirror() + ": " + holder);
+        return to.holder()
+                .or(from::holder)
+                .map(holder -> "a command moves mirror " + direction.mirror() + ": " + holder);
     }
 
     /**
-     * Closes a former primary that {@link #isStale} as the operator chose, and finds what it alone has.
+     * Closes a former primary that is {@link Claims#isStale} as the operator chose, and finds what it alone has.
      *
      * @throws TakeOverException it is not permitted, or another command is at work
      */
@@ -371,6 +401,7 @@ public final class Failover {
         Runnable kept = keeper.apply(lock);
         try {
             Found former = from.read();
+            requireStale(primary, former);
             Closed begun = begun(former);
             Closed closed = begun == null ? direction.closingFrom().prepare(way) : begun;
             closeFormer(former, closed);

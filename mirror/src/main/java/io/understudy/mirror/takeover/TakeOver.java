@@ -124,7 +124,11 @@ public final class TakeOver implements AutoCloseable {
                 process(),
                 lease -> keeper(source, lease),
                 step -> {});
-        return new FormerPrimary(mirror.name(), "etcd " + target.settings().endpoints(), failover);
+        return new FormerPrimary(
+                mirror.name(),
+                "etcd " + source.settings().endpoints(),
+                "etcd " + target.settings().endpoints(),
+                failover);
     }
 
     private static TakeOverException notEtcd(MirrorSettings.Mirror mirror) {

@@ -36,6 +36,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -180,6 +181,69 @@ final class PipelineTest {
             assertThat(reversals.get()).as("opened when it is used, once").isEqualTo(isReversed ? 1 : 0);
         }
         assertThat(recognised.get()).isEqualTo(!isReversed);
+    }
+
+    /** Neither direction is replicated: that is no standby, unless a command is at work. */
+    @Test
+    void bothClustersArePrimary_isAConflict_untilOneIsNot() {
+        AtomicReference<@Nullable Conflict> conflict =
+                new AtomicReference<>(new Conflict("A with epoch 1, B with epoch 1; run rejoin", false));
+        Supplier<Optional<Conflict>> former = () -> Optional.ofNullable(conflict.get());
+        AtomicBoolean isPrimary = new AtomicBoolean(true);
+        FeedSource source = (range, kind, from) -> new SyncedFeed(at(5));
+        Sink refused = new StubSink() {
+            @Override
+            public Position open() {
+                if (!isPrimary.get()) {
+                    return at(5);
+                }
+                throw new SinkException.HomeMoved("the target is the primary");
+            }
+        };
+        MirrorPlan back = plan("source", source, () -> refused, former);
+        try (Pipeline pipeline = Pipeline.start(
+                plan("target", source, () -> refused, former),
+                () -> back,
+                new SimpleMeterRegistry(),
+                Duration.ofMillis(1))) {
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.CONFLICT);
+            assertThat(pipeline.report().reason()).isEqualTo("A with epoch 1, B with epoch 1; run rejoin");
+            assertThat(pipeline.failure()).isNotDone();
+            conflict.set(new Conflict("a command is at work", true));
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.STANDBY);
+            assertThat(pipeline.report().reason()).isEqualTo("a command is at work");
+            conflict.set(null);
+            isPrimary.set(false);
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
+        }
+    }
+
+    @Test
+    void recordsThatAreNotReadableNow_areTriedAgain() {
+        AtomicInteger looks = new AtomicInteger();
+        Supplier<Optional<Conflict>> former = () -> {
+            if (looks.getAndIncrement() < 3) {
+                throw new SinkException.Unavailable("source etcd does not answer", null);
+            }
+            return Optional.of(new Conflict("run rejoin", false));
+        };
+        FeedSource source = (range, kind, from) -> new SyncedFeed(at(5));
+        Sink refused = new StubSink() {
+            @Override
+            public Position open() {
+                throw new SinkException.HomeMoved("the target is the primary");
+            }
+        };
+        MirrorPlan back = plan("source", source, () -> refused, former);
+        try (Pipeline pipeline = Pipeline.start(
+                plan("target", source, () -> refused, former),
+                () -> back,
+                new SimpleMeterRegistry(),
+                Duration.ofMillis(1))) {
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.CONFLICT);
+            assertThat(pipeline.report().retries()).isEqualTo(3);
+            assertThat(pipeline.failure()).isNotDone();
+        }
     }
 
     @Test
@@ -336,6 +400,11 @@ final class PipelineTest {
     }
 
     private MirrorPlan plan(String target, FeedSource source, Supplier<Sink> sinks) {
+        return plan(target, source, sinks, Optional::empty);
+    }
+
+    private MirrorPlan plan(
+            String target, FeedSource source, Supplier<Sink> sinks, Supplier<Optional<Conflict>> former) {
         return new MirrorPlan(
                 "dr",
                 KeyRange.all(),
@@ -349,7 +418,7 @@ final class PipelineTest {
                 CompletableFuture::new,
                 target,
                 new Role(),
-                Optional::empty,
+                former,
                 listener -> sinks.get());
     }
 

@@ -1,6 +1,7 @@
 package io.understudy.mirror.takeover;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Permission;
@@ -12,6 +13,7 @@ import io.understudy.mirror.checkpoint.CorruptCheckpointException;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.home.Move;
 import io.understudy.mirror.home.Move.Way;
+import io.understudy.mirror.pipeline.Conflict;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
@@ -194,11 +196,16 @@ final class SwitchoverFaultsTest {
             var unusedReason = former.close();
         } catch (Killed e) {
             former = world.former(world.source, world.target);
+        } catch (TakeOverException e) {
+            world.trace.add(String.valueOf(e.getMessage()));
         }
         int requests = world.requests - before;
         world.heal();
-        assertThat(former.close()).as(shown + world.trace).hasValueSatisfying(reason -> assertThat(reason)
-                .contains("is closed", "understudy mirror rejoin"));
+        assertThat(former.close()).as(shown + world.trace).hasValueSatisfying(conflict -> {
+            assertThat(conflict.isMoving()).isFalse();
+            assertThat(conflict.reason())
+                    .contains("target with epoch 1, source with epoch 0", "is closed", "understudy mirror rejoin");
+        });
         assertThat(former.warnings()).as(shown).hasSize(1);
         assertThat(former.warnings().get(0)).as(shown).contains("\"/app/late\"");
         assertThat(world.source.isOpen("/app/k")).as(shown).isFalse();
@@ -219,9 +226,50 @@ final class SwitchoverFaultsTest {
         var unused = world.failover(OPTIONS, Way.ROLES).run();
         world.lost = null;
         FormerPrimary former = world.former(world.source, world.target);
-        assertThat(former.close()).hasValueSatisfying(reason -> assertThat(reason)
+        assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
                 .contains("accepts client writes", "authentication is not enabled", "understudy mirror rejoin"));
         assertThat(world.source.isOpen("/app/k")).isTrue();
+    }
+
+    /** Both records name their own cluster until the former primary has stored the move: its command holds the lock. */
+    @Test
+    void twoPrimariesAreNoConflictWhileACommandMovesTheRole_butOnceItWasKilled() {
+        World world = new World(Way.ROLES, false);
+        List<Conflict> during = new ArrayList<>();
+        world.meanwhile = () -> {
+            during.add(world.former(world.source, world.target).close().orElseThrow());
+            throw new Killed();
+        };
+        world.meanwhileAt = "open";
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
+        assertThat(during).singleElement().satisfies(conflict -> {
+            assertThat(conflict.isMoving()).isTrue();
+            assertThat(conflict.reason()).contains("host test, pid 1, step move");
+        });
+        world.heal();
+        assertThat(world.former(world.source, world.target).close()).hasValueSatisfying(conflict -> {
+            assertThat(conflict.isMoving()).isFalse();
+            assertThat(conflict.reason())
+                    .contains("target with epoch 1, source with epoch 0", "switchover or failback");
+        });
+        assertThat(world.former(world.target, world.source).close())
+                .as("of the other direction")
+                .isEmpty();
+        world.meanwhile = null;
+        var unused = world.switchover(OPTIONS).run();
+        assertThat(world.former(world.source, world.target).close()).isEmpty();
+        world.assertMoved();
+    }
+
+    @Test
+    void anUnreadableRecordIsNamed() {
+        World world = new World(Way.ROLES, false);
+        world.source.put(ReservedKeys.home("dr"), ByteString.copyFromUtf8("{}"), 0);
+        world.quiet = true;
+        FormerPrimary former = world.former(world.source, world.target);
+        assertThatThrownBy(former::close)
+                .isInstanceOf(TakeOverException.class)
+                .hasMessageStartingWith("invalid primary record at source: ");
     }
 
     /** Tests invariant M41: clients wrote to the former primary since a mirror into it was stopped during a snapshot. */
@@ -394,7 +442,7 @@ final class SwitchoverFaultsTest {
         }
 
         FormerPrimary former(FakeCluster from, FakeCluster to) {
-            return new FormerPrimary("dr", from.name, failover(from, to, OPTIONS));
+            return new FormerPrimary("dr", to.name, from.name, failover(from, to, OPTIONS));
         }
 
         void cut(int request, Fault kind, boolean isDelivered) {

@@ -146,7 +146,7 @@ final class TakeOverIT {
                                 "former primary etcd",
                                 way == Way.ROLES ? "permission denied" : "is closed (corrupt-alarm)",
                                 "understudy mirror rejoin"));
-        assertThat(mirror.reports().get(0).state()).isEqualTo(MirrorState.STANDBY);
+        assertThat(mirror.reports().get(0).state()).isEqualTo(MirrorState.CONFLICT);
         if (way == Way.ROLES) {
             put(atSource, "/app/later", "1");
         } else {
