@@ -49,11 +49,9 @@ public final class FormerPrimary {
             closed = null;
             return Optional.empty();
         }
-        String both = "both clusters hold the primary role of mirror " + mirror + ": " + primary + " with epoch "
-                + claims.primary().epoch() + ", " + cluster + " with epoch "
-                + claims.former().epoch() + "; ";
+        String both = claims.shown(mirror, primary, cluster) + "; ";
         Optional<String> command = failover.command();
-        if (command.isPresent() || !claims.areIn(failover.claims())) {
+        if (command.isPresent() || !claims.isUnchangedIn(failover.claims())) {
             return Optional.of(new Conflict(both + command.orElse("a command has changed that"), true));
         }
         String remedy = "run " + claims.remedy();

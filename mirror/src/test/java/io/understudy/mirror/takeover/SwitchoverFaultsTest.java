@@ -261,6 +261,78 @@ final class SwitchoverFaultsTest {
         world.assertMoved();
     }
 
+    /** Such as after a snapshot was restored: only the operator can decide which side is right. */
+    @Test
+    void ofTwoPrimariesOfEqualEpochs_theOperatorChoosesOne_andTheOtherIsNamedWhereverTheCommandIsKilled() {
+        int requests = equal(0, false);
+        assertThat(requests).isGreaterThan(10);
+        for (int cut = 1; cut <= requests; cut++) {
+            var unusedLost = equal(cut, false);
+            var unusedDelivered = equal(cut, true);
+        }
+    }
+
+    /** Returns how many requests the command made. */
+    private static int equal(int cut, boolean delivered) {
+        String shown = "at request %d, delivered %s".formatted(cut, delivered);
+        World world = new World(Way.ROLES, false);
+        world.claimTarget();
+        assertThat(world.source.clientPuts("/app/late", "1")).isTrue();
+        FormerPrimary former = world.former(world.source, world.target);
+        assertThat(former.close()).hasValueSatisfying(conflict -> {
+            assertThat(conflict.isMoving()).isFalse();
+            assertThat(conflict.reason())
+                    .contains("target with epoch 0, source with epoch 0", "rejoin\" with --primary source or");
+        });
+        assertThat(world.source.isOpen("/app/k")).as("not chosen yet").isTrue();
+        assertThatThrownBy(() -> world.failover(OPTIONS).rejoin()).hasMessageContaining("--primary target");
+        int before = world.requests;
+        world.cut(cut == 0 ? 0 : before + cut, Fault.KILLED, delivered);
+        List<String> lost = new ArrayList<>();
+        try {
+            lost.addAll(world.failover(OPTIONS.forced()).rejoin().lost());
+        } catch (Killed e) {
+            world.trace.add("killed");
+        }
+        int requests = world.requests - before;
+        world.heal();
+        if (lost.isEmpty()) {
+            try {
+                lost.addAll(world.failover(OPTIONS.forced()).rejoin().lost());
+            } catch (TakeOverException e) {
+                assertThat(e).as(shown).hasMessageContaining("nothing to rejoin");
+                lost.add("\"/app/late\"");
+            }
+        }
+        assertThat(lost).as(shown).contains("\"/app/late\"");
+        assertThat(world.names).as(shown).contains("source all keys");
+        assertThat(world.records(world.source).read().epoch()).isOne();
+        world.disputed = false;
+        world.assertMoved();
+        return requests;
+    }
+
+    /** The source has no checkpoint of the target, so the history of the target names no writes. */
+    @Test
+    void theSourceIsChosen_andAllKeysOfTheTargetAreCompared() {
+        World world = new World(Way.ROLES, false);
+        world.claimTarget();
+        assertThat(world.target.clientPuts("/app/late", "1")).isTrue();
+        world.quiet = true;
+        TakeOverReport report =
+                world.failover(world.target, world.source, OPTIONS.forced()).rejoin();
+        assertThat(report.lost()).contains("\"/app/late\"");
+        assertThat(report.facts()).containsKey("keys that only the primary changed are listed too");
+        assertThat(world.target.isOpen("/app/k")).isFalse();
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+        for (FakeCluster cluster : List.of(world.source, world.target)) {
+            Home record = world.records(cluster).read().record();
+            assertThat(record).isNotNull();
+            assertThat(record.cluster().value()).as(cluster.name).isEqualTo(1);
+            assertThat(record.moves()).as(cluster.name).isOne();
+        }
+    }
+
     @Test
     void anUnreadableRecordIsNamed() {
         World world = new World(Way.ROLES, false);
@@ -394,6 +466,14 @@ final class SwitchoverFaultsTest {
             for (int i = 0; i < 3; i++) {
                 tick();
             }
+        }
+
+        /** Both are the primary, with epoch 0. */
+        void claimTarget() {
+            disputed = true;
+            Home claimed =
+                    new Home("dr", new ClusterId(2), new ClusterId(1), new ClusterId(2), SCOPE, 0, Instant.EPOCH);
+            target.put(ReservedKeys.home("dr"), claimed.encode(), 0);
         }
 
         private static Permission permission(Permission.Type type, String from, String end) {
@@ -606,6 +686,20 @@ final class SwitchoverFaultsTest {
             @Override
             public Lost lostAfter(long revision) {
                 return new Lost(source.changedAfter("/app/", revision), null);
+            }
+
+            @Override
+            public Lost differing() {
+                return request(source, "all keys", () -> {
+                    List<ByteString> all = new ArrayList<>(source.keysBelow("/app/"));
+                    all.addAll(target.keysBelow("/app/"));
+                    return new Lost(
+                            all.stream()
+                                    .filter(key -> !source.valueAt(key, source.revision())
+                                            .equals(target.valueAt(key, target.revision())))
+                                    .toList(),
+                            null);
+                });
             }
 
             @Override
