@@ -101,18 +101,16 @@ final class EtcdMirror {
         ActiveRole role = ActiveLease.start(mirror.name(), writer, election, etcd.activeTtl(), meters);
         opened.accept(role);
         return new MirrorPlan(
-                mirror.name(),
                 source.range(),
                 // Far behind, only that replays each commit.
                 etcd.options().history() == TargetHistory.EVERY_COMMIT ? FeedKind.HISTORY : FeedKind.STATE,
-                source.shown(),
+                mirror.source().shown(),
                 source.feeds(),
                 source.head(),
                 source.cluster() != null,
                 source::outage,
-                source.patience(),
                 () -> source.count().apply(source.range()),
-                MirrorSource.shown(etcd.cluster()),
+                etcd.shown(),
                 role,
                 this::closeFormer,
                 this::sink);
@@ -217,7 +215,8 @@ final class EtcdMirror {
     private Sink leased(Function<TargetLeases, EtcdSink> sinks, SinkListener listener) {
         EtcdCluster cluster = source.cluster();
         if (cluster == null) {
-            throw new IllegalArgumentException("mirror " + mirror.name() + " has leases: ttl, but " + source.shown()
+            throw new IllegalArgumentException("mirror " + mirror.name() + " has leases: ttl, but "
+                    + mirror.source().shown()
                     + " does not provide the state of leases; set leases: drop");
         }
         return LeasedSink.over(
