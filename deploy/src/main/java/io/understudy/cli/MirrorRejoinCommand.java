@@ -8,13 +8,14 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code understudy mirror rejoin}: makes a former primary a copy after a failover. */
 @Command(
         name = "rejoin",
         description = {
-            "Make the former primary a copy after a failover.",
+            "Make the former primary a copy after a failover, or if both clusters are the primary.",
             "Closes it, names the keys with writes that the new primary lacks, and has the mirror overwrite them."
         },
         exitCodeListHeading = "%nExit status:%n",
@@ -32,6 +33,12 @@ final class MirrorRejoinCommand implements Callable<Integer> {
     @Mixin
     private CloseFlags close;
 
+    @Option(
+            names = "--primary",
+            paramLabel = "source|target",
+            description = "Cluster that remains the primary. Required if both have the same epoch.")
+    private MirrorReleaseCommand.Side primary;
+
     @Spec
     private CommandSpec spec;
 
@@ -42,7 +49,9 @@ final class MirrorRejoinCommand implements Callable<Integer> {
                 .with(close.way(spec.commandLine()))
                 .within(TakeOverOptions.DEFAULTS.drainDeadline(), flags.patience(spec.commandLine()));
         try (TakeOver clusters = flags.clusters(spec.commandLine())) {
-            Failover rejoin = clusters.rejoin(options, text);
+            Failover rejoin = primary == null
+                    ? clusters.rejoin(options, text)
+                    : clusters.rejoin(primary == MirrorReleaseCommand.Side.target, options.forced(), text);
             text.plan(rejoin.rejoinPlan(), flags.isDryRun());
             if (flags.isDryRun()) {
                 return ExitCode.OK;

@@ -44,7 +44,7 @@ final class MirrorReleaseCommand implements Callable<Integer> {
     }
 
     /** A cluster of the mirror. */
-    private enum Side {
+    enum Side {
         source,
         target
     }

@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {
             "0:every mirror is synced or standby",
-            "1:a mirror is neither synced nor standby, or no response",
+            "1:a mirror is in another state, such as conflict, or no response",
             "2:usage error"
         })
 final class MirrorStatusCommand implements Callable<Integer> {

@@ -21,30 +21,46 @@ final class MirrorStatusCommandTest {
                "reason": "", "warnings": []}]}
             """;
 
+    private static final String CONFLICT = """
+            {"mirrors": [
+              {"name": "dr", "source": "etcd [http://a:1]", "target": "etcd [http://b:1]", "state": "conflict", "ready": false,
+               "reason": "both clusters hold the primary role", "warnings": []}]}
+            """;
+
+    private final StringWriter out = new StringWriter();
+
     @Test
     void warningsFollowTheTable() throws Exception {
+        assertThat(status(STATUS)).as("a warning is no failure").isZero();
+        assertThat(out.toString().lines())
+                .hasSize(5)
+                .endsWith("dr warning: nobody compacts the target", "dr warning: another one");
+    }
+
+    @Test
+    void aConflictIsAFailureWithItsReason() throws Exception {
+        assertThat(status(CONFLICT)).isOne();
+        assertThat(out.toString()).contains("conflict", "both clusters hold the primary role");
+    }
+
+    private int status(String answer) throws Exception {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/status", exchange -> {
-            byte[] body = STATUS.getBytes(StandardCharsets.UTF_8);
+            byte[] body = answer.getBytes(StandardCharsets.UTF_8);
             exchange.sendResponseHeaders(200, body.length);
             exchange.getResponseBody().write(body);
             exchange.close();
         });
         server.start();
-        StringWriter out = new StringWriter();
         try {
-            int status = Understudy.run(
+            return Understudy.run(
                     new PrintWriter(out, true),
                     new PrintWriter(new StringWriter()),
                     "mirror",
                     "status",
                     "--url=http://127.0.0.1:" + server.getAddress().getPort());
-            assertThat(status).as("a warning is no failure").isZero();
         } finally {
             server.stop(0);
         }
-        assertThat(out.toString().lines())
-                .hasSize(5)
-                .endsWith("dr warning: nobody compacts the target", "dr warning: another one");
     }
 }

@@ -8,6 +8,7 @@ import io.understudy.mirror.active.ActiveLease;
 import io.understudy.mirror.active.ActiveRole;
 import io.understudy.mirror.auth.AuthCopy;
 import io.understudy.mirror.auth.AuthMode;
+import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.etcd.EtcdSink;
 import io.understudy.mirror.etcd.Feeders;
 import io.understudy.mirror.etcd.KeyObservation;
@@ -15,6 +16,7 @@ import io.understudy.mirror.etcd.TargetHistory;
 import io.understudy.mirror.lease.LeaseMetrics;
 import io.understudy.mirror.lease.LeasedSink;
 import io.understudy.mirror.lease.TargetLeases;
+import io.understudy.mirror.pipeline.Conflict;
 import io.understudy.mirror.pipeline.MirrorPlan;
 import io.understudy.mirror.revisions.CheckpointHistory;
 import io.understudy.mirror.revisions.RevisionMap;
@@ -23,9 +25,11 @@ import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.sink.ForeignWriteHint;
 import io.understudy.mirror.sink.Sink;
+import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.mirror.takeover.FormerPrimary;
 import io.understudy.mirror.takeover.TakeOver;
+import io.understudy.mirror.takeover.TakeOverException;
 import io.understudy.mirror.verify.BackgroundVerification;
 import io.understudy.mirror.verify.Repair;
 import io.understudy.tls.TlsFileException;
@@ -97,18 +101,16 @@ final class EtcdMirror {
         ActiveRole role = ActiveLease.start(mirror.name(), writer, election, etcd.activeTtl(), meters);
         opened.accept(role);
         return new MirrorPlan(
-                mirror.name(),
                 source.range(),
                 // Far behind, only that replays each commit.
                 etcd.options().history() == TargetHistory.EVERY_COMMIT ? FeedKind.HISTORY : FeedKind.STATE,
-                source.shown(),
+                mirror.source().shown(),
                 source.feeds(),
                 source.head(),
                 source.cluster() != null,
                 source::outage,
-                source.patience(),
                 () -> source.count().apply(source.range()),
-                MirrorSource.shown(etcd.cluster()),
+                etcd.shown(),
                 role,
                 this::closeFormer,
                 this::sink);
@@ -123,12 +125,12 @@ final class EtcdMirror {
                 new TargetCompaction(mirror.name(), target, etcd.compactAfter()),
                 new RevisionMap(new CheckpointHistory(mirror.name(), target)),
                 target,
-                this::warnings,
+                () -> synced.getAsBoolean() ? List.of() : warnings(),
                 synced);
     }
 
     /** On the pipeline's thread. */
-    private Optional<String> closeFormer() {
+    private Optional<Conflict> closeFormer() {
         EtcdCluster from = source.cluster();
         if (from == null) {
             return Optional.empty();
@@ -136,7 +138,14 @@ final class EtcdMirror {
         FormerPrimary present = former;
         FormerPrimary closing = present == null ? TakeOver.former(mirror, from, target) : present;
         former = closing;
-        return closing.close();
+        try {
+            return closing.close();
+        } catch (TakeOverException e) {
+            if (e.getCause() instanceof CallFailedException failed && !failed.isFinal()) {
+                throw new SinkException.Unavailable(String.valueOf(e.getMessage()), e);
+            }
+            throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
+        }
     }
 
     private List<String> warnings() {
@@ -206,7 +215,8 @@ final class EtcdMirror {
     private Sink leased(Function<TargetLeases, EtcdSink> sinks, SinkListener listener) {
         EtcdCluster cluster = source.cluster();
         if (cluster == null) {
-            throw new IllegalArgumentException("mirror " + mirror.name() + " has leases: ttl, but " + source.shown()
+            throw new IllegalArgumentException("mirror " + mirror.name() + " has leases: ttl, but "
+                    + mirror.source().shown()
                     + " does not provide the state of leases; set leases: drop");
         }
         return LeasedSink.over(

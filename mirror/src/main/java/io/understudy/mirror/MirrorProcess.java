@@ -34,6 +34,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -57,15 +59,13 @@ public final class MirrorProcess implements AutoCloseable {
     /** What was opened, the last first. */
     private final Deque<AutoCloseable> open = new ConcurrentLinkedDeque<>();
 
-    private volatile boolean closed;
-
     private final StatusServer status;
 
     /** Empty until all have been started. */
     private volatile List<Pipeline> pipelines = List.of();
 
     /** What mirrors to etcd have besides, by name. */
-    private final Map<String, Supplier<EtcdUpkeep>> upkeeps = new ConcurrentHashMap<>();
+    private final Map<String, Supplier<Optional<EtcdUpkeep>>> upkeeps = new ConcurrentHashMap<>();
 
     private MirrorProcess(MirrorSettings settings) throws IOException {
         status = StatusServer.start(
@@ -77,10 +77,11 @@ public final class MirrorProcess implements AutoCloseable {
     }
 
     /**
-     * Starts everything, or nothing. Neither sources nor targets need to be there: the mirrors keep trying.
+     * Starts the status server and all mirrors. Neither sources nor targets need to be there, nor what they are opened with:
+     * each mirror keeps trying, alone.
      *
      * @throws IOException the status address can't be listened at; the message names it
-     * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
+     * @throws io.understudy.tls.TlsFileException if the server's certificates or keys can't be read
      */
     public static MirrorProcess start(MirrorSettings settings) throws IOException {
         MirrorProcess process = new MirrorProcess(settings);
@@ -111,13 +112,14 @@ public final class MirrorProcess implements AutoCloseable {
     /** Ends what is being written, or interrupts it after a few seconds, then closes all connections. Idempotent. */
     @Override
     public synchronized void close() {
-        closed = true;
         pipelines.forEach(Pipeline::stop);
-        closeOpen();
+        // What they write ends by their connections, which were opened later.
+        pipelines.forEach(Pipeline::close);
+        close(open);
     }
 
-    private void closeOpen() {
-        for (AutoCloseable next = open.poll(); next != null; next = open.poll()) {
+    private static void close(Deque<AutoCloseable> resources) {
+        for (AutoCloseable next = resources.poll(); next != null; next = resources.poll()) {
             try {
                 next.close();
             } catch (Exception e) {
@@ -143,12 +145,9 @@ public final class MirrorProcess implements AutoCloseable {
     }
 
     private Pipeline startMirror(MirrorSettings.Mirror mirror, String writer, Set<String> feeding) {
-        if (mirror.target() instanceof MirrorSettings.Target.Kafka kafka) {
-            MirrorSource source = MirrorSource.open(mirror, meters, this::opened);
-            MirrorPlan plan = intoKafka(mirror, source, kafka.options(), writer);
-            return started(plan, Pipeline.start(plan, meters));
-        }
-        return startEtcd(mirror, writer, feeding);
+        return mirror.target() instanceof MirrorSettings.Target.Kafka kafka
+                ? started(mirror, () -> opened(opened -> intoKafka(mirror, kafka.options(), writer, opened)), null)
+                : startEtcd(mirror, writer, feeding);
     }
 
     /** The other direction is opened when it is first used; its connections and its feed have names of their own. */
@@ -157,39 +156,40 @@ public final class MirrorProcess implements AutoCloseable {
         LeaseMetrics leases = new LeaseMetrics(name, meters);
         Map<MirrorPlan, EtcdUpkeep> started = new ConcurrentHashMap<>();
         CompletableFuture<Pipeline> running = new CompletableFuture<>();
-        BiFunction<String, MirrorSettings.Mirror, MirrorPlan> opening = (label, direction) -> {
+        BiFunction<String, MirrorSettings.Mirror, MirrorPlan> opening = (label, direction) -> opened(opened -> {
             EtcdMirror etcd = new EtcdMirror(
                     label,
                     direction,
                     (MirrorSettings.Target.Etcd) direction.target(),
                     writer,
-                    MirrorSource.open(label, direction, meters, this::opened),
+                    MirrorSource.open(label, direction, meters, opened),
                     direction.equals(mirror) ? feeding : Set.of(),
                     meters,
                     leases,
-                    this::opened);
-            MirrorPlan plan = etcd.plan(this::opened);
+                    opened);
+            MirrorPlan plan = etcd.plan(opened);
             EtcdUpkeep upkeep = etcd.upkeep(() -> {
                 Pipeline pipeline = running.getNow(null);
                 return pipeline != null
                         && pipeline.follows(plan)
                         && pipeline.report().state().isFollowing();
             });
-            started.put(plan, upkeep);
+            opened.accept(upkeep);
             upkeep.start();
-            opened(upkeep);
+            started.put(plan, upkeep);
             return plan;
-        };
-        MirrorPlan forward = opening.apply(name, mirror);
-        Pipeline pipeline = mirror.reversed()
-                .map(back -> Pipeline.start(forward, () -> opening.apply(name + "-reversed", back), meters))
-                .orElseGet(() -> Pipeline.start(forward, meters));
-        running.complete(started(forward, pipeline));
+        });
+        Pipeline pipeline = started(
+                mirror,
+                () -> opening.apply(name, mirror),
+                mirror.reversed()
+                        .<Supplier<MirrorPlan>>map(back -> () -> opening.apply(name + "-reversed", back))
+                        .orElse(null));
+        running.complete(pipeline);
         upkeeps.put(name, () -> started.entrySet().stream()
                 .filter(each -> pipeline.follows(each.getKey()))
                 .map(Map.Entry::getValue)
-                .findFirst()
-                .orElseThrow());
+                .findFirst());
         pipeline.differing(() -> upkeep(name).map(EtcdUpkeep::differing).orElse(0L));
         MirrorMeter.WARNINGS
                 .gauge(() -> upkeep(name)
@@ -205,46 +205,55 @@ public final class MirrorProcess implements AutoCloseable {
         return pipeline;
     }
 
-    /** Of the mirror's present direction. */
+    /** Of the mirror's present direction; empty until that is open. */
     private Optional<EtcdUpkeep> upkeep(String mirror) {
-        return Optional.ofNullable(upkeeps.get(mirror)).map(Supplier::get);
+        return Optional.ofNullable(upkeeps.get(mirror)).flatMap(Supplier::get);
     }
 
     private MirrorPlan intoKafka(
-            MirrorSettings.Mirror mirror, MirrorSource source, KafkaSinkOptions options, String writer) {
+            MirrorSettings.Mirror mirror, KafkaSinkOptions options, String writer, Consumer<AutoCloseable> opened) {
+        MirrorSource source = MirrorSource.open(mirror, meters, opened);
         return new MirrorPlan(
-                mirror.name(),
                 source.range(),
                 FeedKind.HISTORY,
-                source.shown(),
+                mirror.source().shown(),
                 source.feeds(),
                 source.head(),
                 source.cluster() != null,
                 source::outage,
-                source.patience(),
                 () -> source.count().apply(source.range()),
-                "kafka " + options.kafka().bootstrapServers() + " topic " + options.topic(),
+                mirror.target().shown(),
                 ActiveRole.ALWAYS,
                 Optional::empty,
                 KafkaSink.factory(mirror.name(), mirror.scope(), writer, options, meters));
     }
 
-    private Pipeline started(MirrorPlan plan, Pipeline pipeline) {
-        opened(pipeline);
+    private Pipeline started(
+            MirrorSettings.Mirror mirror, Supplier<MirrorPlan> forward, @Nullable Supplier<MirrorPlan> back) {
+        String source = mirror.source().shown();
+        String target = mirror.target().shown();
+        Pipeline pipeline =
+                Pipeline.start(mirror.name(), source, target, mirror.source().patience(), forward, back, meters);
+        open.push(pipeline);
         var unused = pipeline.failure().thenAccept(failure::complete);
         LOG.atInfo()
-                .addKeyValue("mirror", plan.mirror())
-                .addKeyValue("source", plan.sourceName())
-                .addKeyValue("target", plan.targetName())
+                .addKeyValue("mirror", mirror.name())
+                .addKeyValue("source", source)
+                .addKeyValue("target", target)
                 .log("mirror started");
         return pipeline;
     }
 
-    /** To be closed with this, at once if this is closed. Any thread. */
-    private void opened(AutoCloseable resource) {
-        open.push(resource);
-        if (closed) {
-            closeOpen();
+    /** What {@code opening} opens is closed with this, or at once if it fails. Any thread. */
+    private MirrorPlan opened(Function<Consumer<AutoCloseable>, MirrorPlan> opening) {
+        Deque<AutoCloseable> resources = new ConcurrentLinkedDeque<>();
+        try {
+            MirrorPlan plan = opening.apply(resources::push);
+            resources.descendingIterator().forEachRemaining(open::push);
+            return plan;
+        } catch (RuntimeException e) {
+            close(resources);
+            throw e;
         }
     }
 

@@ -2,7 +2,6 @@ package io.understudy.mirror;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.etcd.EtcdCluster;
-import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.FeedSource;
 import io.understudy.feed.etcd.EtcdFeedSource;
@@ -12,7 +11,6 @@ import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.tls.TlsFileException;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -23,20 +21,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a mirror reads from.
  *
- * @param shown in words
  * @param range that is read
  * @param head asks for the source's revision, with a deadline of its own
- * @param patience how long that may go without an answer before the source counts as away: longer than it takes to find
- *     another member
  * @param count asks how many keys a range has, with a deadline of its own; fails where nobody knows
  * @param cluster null if the source is no cluster that could be asked anything
  */
 record MirrorSource(
-        String shown,
         KeyRange range,
         FeedSource feeds,
         Supplier<CompletableFuture<Revision>> head,
-        Duration patience,
         Function<KeyRange, CompletableFuture<Long>> count,
         @Nullable EtcdCluster cluster) {
 
@@ -58,11 +51,6 @@ record MirrorSource(
                 : ofKafka(mirror, (MirrorSettings.Source.Kafka) mirror.source(), meters);
     }
 
-    /** How a cluster is called. */
-    static String shown(EtcdSettings cluster) {
-        return "etcd " + cluster.endpoints();
-    }
-
     private static MirrorSource ofEtcd(
             String label,
             MirrorSettings.Mirror mirror,
@@ -79,11 +67,9 @@ record MirrorSource(
         // The marks of other mirrors mean something to one into etcd only.
         boolean marked = etcd.marked() && mirror.target() instanceof MirrorSettings.Target.Etcd;
         return new MirrorSource(
-                shown(etcd.cluster()),
                 mirror.scope().feedRange(marked),
                 new EtcdFeedSource(label, cluster, etcd.feed(), meters),
                 () -> cluster.readIndex(etcd.cluster().requestTimeout()).thenApply(ReadIndex::revision),
-                etcd.cluster().requestTimeout().plus(etcd.feed().stallTimeout()),
                 range -> KeyCount.of(cluster, range),
                 cluster);
     }
@@ -93,12 +79,9 @@ record MirrorSource(
         KafkaFeedSource feeds = new KafkaFeedSource(
                 mirror.name(), kafka.kafka(), kafka.options(), mirror.scope().sourceRanges(), meters);
         return new MirrorSource(
-                "kafka " + kafka.kafka().bootstrapServers() + " topic "
-                        + kafka.options().topic(),
                 mirror.scope().feedRange(false),
                 feeds,
                 feeds::head,
-                kafka.kafka().timeout().multipliedBy(2),
                 range -> CompletableFuture.failedFuture(
                         new UnsupportedOperationException("key count is not available for a Kafka topic")),
                 null);

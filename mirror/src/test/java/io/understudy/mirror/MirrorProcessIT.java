@@ -17,6 +17,7 @@ import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.settings.MirrorSettings;
+import io.understudy.tls.TlsFiles;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -25,6 +26,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -151,6 +153,32 @@ final class MirrorProcessIT {
                     .isEqualTo(1));
             target.delete("/a/foreign");
             await().atMost(PATIENCE).until(() -> get(process, "/readyz").statusCode() == 200);
+        }
+    }
+
+    @Test
+    void aMirrorThatCannotBeOpenedFailsAlone_andLeavesNothingOpen() throws Exception {
+        EtcdSettings unreadable = EtcdSettings.of(URI.create("https://127.0.0.1:1"))
+                .withTls(new TlsFiles(Path.of("missing.crt"), null, null));
+        MirrorSettings.Mirror closed = new MirrorSettings.Mirror(
+                "closed",
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
+                MirrorScope.prefix("/closed/"),
+                MirrorSettings.Target.Etcd.of(unreadable, EtcdSinkOptions.DEFAULTS));
+        try (MirrorProcess process = Mirrors.start(closed, mirror("b", "/b/"))) {
+            assertThat(awaitFailure(process))
+                    .hasMessageStartingWith("mirror closed failed: ")
+                    .hasMessageContaining("missing.crt");
+            await().atMost(PATIENCE).until(() -> get(process, "/readyz/b").statusCode() == 200);
+            assertThat(get(process, "/readyz").body()).contains("[-]closed failed: failed: ", "missing.crt");
+            assertThat(get(process, "/livez").statusCode()).isEqualTo(200);
+            assertThat(get(process, "/metrics").body())
+                    .contains("understudy_mirror_state{mirror=\"closed\",process=\"mirror\",state=\"failed\"} 1.0");
+            assertThat(status(process).get(0).path("state").textValue()).isEqualTo("failed");
+            await("threads of the source's connection have ended")
+                    .atMost(PATIENCE)
+                    .until(() -> Thread.getAllStackTraces().keySet().stream()
+                            .noneMatch(thread -> thread.getName().contains("closed-source")));
         }
     }
 

@@ -194,8 +194,9 @@ final class MirrorTopologyIT {
         try (MirrorProcess ab = start("ab", A, B, "/a/")) {
             await().atMost(PATIENCE).untilAsserted(() -> {
                 MirrorReport report = ab.reports().get(0);
-                assertThat(report.state()).as(report.toString()).isEqualTo(MirrorState.STANDBY);
-                assertThat(report.reason()).contains("accepts client writes", "rejoin");
+                assertThat(report.state()).as(report.toString()).isEqualTo(MirrorState.CONFLICT);
+                assertThat(report.reason())
+                        .contains("with epoch 1, etcd", "with epoch 0; ", "accepts client writes", "rejoin");
             });
         }
         try (MirrorProcess ba = start("ba", B, A, "/a/")) {

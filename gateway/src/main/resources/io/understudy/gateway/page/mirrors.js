@@ -5,7 +5,7 @@ import { place } from './places.js';
 import { mirrorsOf, otherwise } from './processes.js';
 
 const STATES = {
-  synced: 'ok', standby: 'ok', starting: 'unknown', syncing: 'warn', retrying: 'warn', failed: 'bad', stopped: 'bad',
+  synced: 'ok', standby: 'ok', starting: 'unknown', syncing: 'warn', retrying: 'warn', conflict: 'bad', failed: 'bad', stopped: 'bad',
 };
 
 /** How it is, of all its processes; with the word for it. */

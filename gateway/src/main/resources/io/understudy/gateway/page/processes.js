@@ -3,7 +3,7 @@ import { address } from './format.js';
 import { place } from './places.js';
 
 /** Who tells most of it comes first. */
-const TELLING = ['synced', 'syncing', 'starting', 'retrying', 'failed', 'stopped', 'standby'];
+const TELLING = ['synced', 'syncing', 'starting', 'retrying', 'conflict', 'failed', 'stopped', 'standby'];
 
 function rank({ gone, state }) {
   const at = TELLING.indexOf(state);

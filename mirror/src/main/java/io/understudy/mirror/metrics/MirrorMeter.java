@@ -7,7 +7,7 @@ import io.understudy.metrics.Metric;
 public enum MirrorMeter implements Declared {
     STATE(Metric.gauge("understudy.mirror.state", "1 for the current state, 0 for all others")
             .by("mirror", "mirror name")
-            .by("state", "standby, starting, syncing, synced, torn, differs, retrying, failed, stopped")),
+            .by("state", "standby, conflict, starting, syncing, synced, torn, differs, retrying, failed, stopped")),
     LAG(Metric.gauge("understudy.mirror.lag", "seconds", "replication lag; NaN if unknown")
             .by("mirror", "mirror name")),
     LAG_REVISIONS(Metric.gauge("understudy.mirror.lag.revisions", "replication lag in source revisions; NaN if unknown")

@@ -7,28 +7,24 @@ import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * One mirror: what is copied from where to where.
+ * One direction of a mirror: what is copied from where to where.
  *
- * @param mirror its name
  * @param source where the feed comes from; {@code sourceName} calls it in words
  * @param head asks the source for its revision, with a deadline of its own
  * @param isCurrent whether that is a read index: the source has nothing beyond it when it is asked
  * @param outage why no endpoint of the source responds; empty while one does
- * @param patience how long the source may neither answer that nor give anything before it counts as away
  * @param count asks the source how many keys the range has, with a deadline of its own
  * @param role whether this process may write; closed when the mirror ends
- * @param former closes the target if it is a former primary that returned after a failover; why the mirror waits then
+ * @param former finds that both clusters hold the primary role, and closes the target if it is a former primary
  * @param sinks makes a sink for {@code targetName}; called anew when the last one had become unavailable
  */
 public record MirrorPlan(
-        String mirror,
         KeyRange range,
         FeedKind kind,
         String sourceName,
@@ -36,9 +32,8 @@ public record MirrorPlan(
         Supplier<CompletableFuture<Revision>> head,
         boolean isCurrent,
         Supplier<Optional<String>> outage,
-        Duration patience,
         Supplier<CompletableFuture<Long>> count,
         String targetName,
         ActiveRole role,
-        Supplier<Optional<String>> former,
+        Supplier<Optional<Conflict>> former,
         Function<SinkListener, Sink> sinks) {}

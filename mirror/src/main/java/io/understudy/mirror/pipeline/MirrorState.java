@@ -12,6 +12,7 @@ import java.util.Locale;
  *   syncing, synced -> starting   while a snapshot is awaited
  *   starting, syncing, synced &lt;-> retrying   while a cluster doesn't answer
  *   any of these &lt;-> standby   while another process of the mirror is active
+ *   any of these &lt;-> conflict   while both clusters hold the primary role
  *   any of these &lt;-> failed    until an attempt after the failure is synced, or another process active
  *   any -> stopped             for good
  * </pre>
@@ -19,6 +20,8 @@ import java.util.Locale;
 public enum MirrorState {
     /** Another process is active; this one waits to take over from it. */
     STANDBY,
+    /** Both clusters hold the primary role; nothing is replicated until an operator resolves that. */
+    CONFLICT,
     /** Finding the checkpoint, then waiting for the source's first word. */
     STARTING,
     /** A snapshot is being written. */

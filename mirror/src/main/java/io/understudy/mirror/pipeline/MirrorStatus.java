@@ -179,7 +179,7 @@ final class MirrorStatus implements SinkListener {
     private void enter(MirrorState next, String why) {
         Level level =
                 switch (next) {
-                    case FAILED -> Level.ERROR;
+                    case FAILED, CONFLICT -> Level.ERROR;
                     case RETRYING -> Level.WARN;
                     case STANDBY, STARTING, SYNCING, SYNCED, TORN, DIFFERS, STOPPED -> Level.INFO;
                 };
@@ -225,16 +225,16 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** Nothing is mirrored until the home of the keys is the source again. */
-    synchronized void elsewhere(String why) {
+    /** Nothing is mirrored until the source is the only primary. */
+    synchronized void elsewhere(MirrorState next, String why) {
         letGo();
         isElsewhere = true;
         recovered();
-        if (standing == MirrorState.STANDBY) {
+        if (standing == next) {
             standingReason = why;
             show();
         } else {
-            to(MirrorState.STANDBY, why);
+            to(next, why);
         }
     }
 

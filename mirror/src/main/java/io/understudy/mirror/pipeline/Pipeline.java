@@ -19,6 +19,7 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -28,6 +29,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -65,14 +67,17 @@ public final class Pipeline implements AutoCloseable {
 
     private static final Duration MAX_PAUSE_AFTER_FAILURE = Duration.ofMinutes(5);
 
-    /** The direction that is configured. */
-    private final MirrorPlan forward;
+    private final String mirror;
+    /** Opens the direction that is configured. */
+    private final Supplier<MirrorPlan> opening;
     /** Opens the other one, used while the primary role is at the target; null for none. */
-    private final @Nullable Supplier<MirrorPlan> opening;
-    /** Null until it is first used. */
-    private volatile @Nullable MirrorPlan back;
+    private final @Nullable Supplier<MirrorPlan> reversing;
+    /** Null until it is opened, as are the others. */
+    private volatile @Nullable MirrorPlan forward;
 
-    private volatile MirrorPlan plan;
+    private volatile @Nullable MirrorPlan back;
+    private volatile @Nullable MirrorPlan current;
+    private final MeterRegistry meters;
     private final Duration firstPause;
     private final Duration firstPauseAfterFailure;
     private final MirrorStatus status;
@@ -91,39 +96,50 @@ public final class Pipeline implements AutoCloseable {
     private long syncs;
 
     private Pipeline(
-            MirrorPlan forward, @Nullable Supplier<MirrorPlan> opening, MeterRegistry meters, Duration firstPause) {
-        this.forward = forward;
+            String mirror,
+            Supplier<MirrorPlan> opening,
+            @Nullable Supplier<MirrorPlan> reversing,
+            MirrorStatus status,
+            MeterRegistry meters,
+            Duration firstPause) {
+        this.mirror = mirror;
         this.opening = opening;
-        this.plan = forward;
-        // The other direction's role is not competed for, not even at first: it is a key of the source.
-        plan.role().compete(true);
+        this.reversing = reversing;
+        this.meters = meters;
         this.firstPause = firstPause;
         this.firstPauseAfterFailure = firstPause.multipliedBy(FIRST_PAUSE_AFTER_FAILURE.dividedBy(FIRST_PAUSE));
-        this.status = new MirrorStatus(plan.mirror(), plan.sourceName(), plan.targetName(), plan.patience(), meters);
-        if (plan.role() != ActiveRole.ALWAYS) {
-            MirrorMeter.ACTIVE
-                    .gauge(() -> plan.role().isActive() ? 1 : 0)
-                    .tag("mirror", plan.mirror())
-                    .register(meters);
-        }
-        this.replication = new Replication(plan.mirror(), meters);
-        this.thread = new Thread(this::run, "mirror-" + plan.mirror());
+        this.status = status;
+        this.replication = new Replication(mirror, meters);
+        this.thread = new Thread(this::run, "mirror-" + mirror);
     }
 
-    /** Starts the mirror's thread. Neither source nor target need to be there: attempts go on until they are. */
-    public static Pipeline start(MirrorPlan plan, MeterRegistry meters) {
-        return start(plan, null, meters, FIRST_PAUSE);
-    }
-
-    /** The same; mirrors in the other direction, which is opened then, while the target is the primary. */
-    public static Pipeline start(MirrorPlan forward, Supplier<MirrorPlan> back, MeterRegistry meters) {
-        return start(forward, back, meters, FIRST_PAUSE);
+    /**
+     * Starts the mirror's thread, which opens it. Neither source nor target need to be there: attempts go on until they are.
+     *
+     * @param patience how long the source may leave requests unanswered
+     * @param back opens the other direction, in which the mirror runs while the target is the primary; null for none
+     */
+    public static Pipeline start(
+            String mirror,
+            String sourceName,
+            String targetName,
+            Duration patience,
+            Supplier<MirrorPlan> forward,
+            @Nullable Supplier<MirrorPlan> back,
+            MeterRegistry meters) {
+        MirrorStatus status = new MirrorStatus(mirror, sourceName, targetName, patience, meters);
+        return start(mirror, forward, back, status, meters, FIRST_PAUSE);
     }
 
     /** @param firstPause before the first of several attempts is repeated; each further one waits for twice as long */
     static Pipeline start(
-            MirrorPlan forward, @Nullable Supplier<MirrorPlan> back, MeterRegistry meters, Duration firstPause) {
-        Pipeline pipeline = new Pipeline(forward, back, meters, firstPause);
+            String mirror,
+            Supplier<MirrorPlan> forward,
+            @Nullable Supplier<MirrorPlan> back,
+            MirrorStatus status,
+            MeterRegistry meters,
+            Duration firstPause) {
+        Pipeline pipeline = new Pipeline(mirror, forward, back, status, meters, firstPause);
         pipeline.thread.start();
         return pipeline;
     }
@@ -153,11 +169,15 @@ public final class Pipeline implements AutoCloseable {
         } catch (RuntimeException e) {
             // An exception would end the queries of all mirrors of the process.
             asking.set(false);
-            LOG.atWarn().addKeyValue("mirror", plan.mirror()).setCause(e).log("source query failed; retrying");
+            LOG.atWarn().addKeyValue("mirror", mirror).setCause(e).log("source query failed; retrying");
         }
     }
 
     private void sample(Instant now) {
+        MirrorPlan plan = current;
+        if (plan == null) {
+            return;
+        }
         Optional<String> outage = plan.outage().get();
         outage.ifPresent(status::sourceSilent);
         status.lookForSource(now, outage.orElse(null));
@@ -216,6 +236,7 @@ public final class Pipeline implements AutoCloseable {
             while (!isStopping()) {
                 long syncedBefore = syncs;
                 try {
+                    open();
                     while (awaitTurn()) {
                         mirror();
                     }
@@ -232,20 +253,40 @@ public final class Pipeline implements AutoCloseable {
         } finally {
             // Letting go takes a call, which would not be waited for.
             boolean unused = Thread.interrupted();
-            forward.role().close();
-            MirrorPlan opened = back;
-            if (opened != null) {
-                opened.role().close();
-            }
+            Stream.of(Optional.ofNullable(forward), Optional.ofNullable(back))
+                    .flatMap(Optional::stream)
+                    .forEach(opened -> opened.role().close());
             status.to(MirrorState.STOPPED, "stop requested");
         }
+    }
+
+    /** Other mirrors continue if that fails, and it is tried again as after any failure. */
+    private void open() {
+        if (current != null) {
+            return;
+        }
+        MirrorPlan opened = opening.get();
+        forward = opened;
+        current = opened;
+        // The other direction's role is not competed for, not even at first: it is a key of the source.
+        opened.role().compete(true);
+        if (opened.role() != ActiveRole.ALWAYS) {
+            MirrorMeter.ACTIVE
+                    .gauge(() -> plan().role().isActive() ? 1 : 0)
+                    .tag("mirror", mirror)
+                    .register(meters);
+        }
+    }
+
+    private MirrorPlan plan() {
+        return Objects.requireNonNull(current, "mirror is not open");
     }
 
     /** Waits until this process is the active one of the mirror; false when told to stop. */
     private boolean awaitTurn() throws InterruptedException {
         Standing seen = null;
         while (!isStopping()) {
-            Standing standing = plan.role().standing();
+            Standing standing = plan().role().standing();
             if (standing instanceof Standing.Active) {
                 status.active();
                 return true;
@@ -254,12 +295,12 @@ public final class Pipeline implements AutoCloseable {
                 throw new SinkException.Refused(refused.why());
             }
             if (standing instanceof Standing.Undecided) {
-                status.waitsFor("target " + plan.targetName());
+                status.waitsFor("target " + plan().targetName());
             } else if (!standing.equals(seen)) {
                 status.inactive(standing);
                 seen = standing;
             }
-            plan.role().awaitChange(standing, POLL);
+            plan().role().awaitChange(standing, POLL);
         }
         return false;
     }
@@ -269,9 +310,9 @@ public final class Pipeline implements AutoCloseable {
      * next one resumes at the target's checkpoint, since what a sink has received may not be durable.
      */
     private void mirror() throws FeedEndedException, InterruptedException {
-        long activation = plan.role().activation();
-        try (Sink sink = plan.sinks().apply(status)) {
-            status.waitsFor("target " + plan.targetName());
+        long activation = plan().role().activation();
+        try (Sink sink = plan().sinks().apply(status)) {
+            status.waitsFor("target " + plan().targetName());
             FeedStart start = sink.open();
             status.opened(sink);
             if (comparedIn != null && comparedIn == activation) {
@@ -285,23 +326,14 @@ public final class Pipeline implements AutoCloseable {
                 start = null;
             }
         } catch (SinkException.Fenced e) {
-            if (plan.role().isConfirmed(activation)) {
+            if (plan().role().isConfirmed(activation)) {
                 throw e;
             }
             // Another process is active, or was in the meantime.
             status.error(String.valueOf(e.getMessage()));
             pause();
         } catch (SinkException.HomeMoved e) {
-            // Both clusters are the primary if the other direction was refused as well.
-            Optional<String> former =
-                    refusals == 0 ? Optional.empty() : plan.former().get();
-            if (former.isPresent()) {
-                status.elsewhere(former.get());
-                boolean unused = stopping.await(REJOIN_INTERVAL.toNanos(), TimeUnit.NANOSECONDS);
-            } else {
-                turnRound(String.valueOf(e.getMessage()));
-                pause();
-            }
+            moved(String.valueOf(e.getMessage()));
         } catch (SinkException.NotYet e) {
             status.available();
             status.waitsFor(String.valueOf(e.getMessage()));
@@ -309,7 +341,7 @@ public final class Pipeline implements AutoCloseable {
         } catch (SinkException.Compared e) {
             comparedIn = activation;
             LOG.atInfo()
-                    .addKeyValue("mirror", plan.mirror())
+                    .addKeyValue("mirror", mirror)
                     .addKeyValue("cause", e.getMessage())
                     .log("comparison completed");
         } catch (SinkException.Unavailable e) {
@@ -318,31 +350,52 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    /** The target is the primary: mirrors in the other direction from now on, if there is one. */
+    /** The target is the primary. Both clusters are if the other direction was refused as well. */
+    private void moved(String why) throws InterruptedException {
+        Conflict conflict;
+        try {
+            conflict = refusals == 0 ? null : plan().former().get().orElse(null);
+        } catch (SinkException.Unavailable e) {
+            status.unavailable(String.valueOf(e.getMessage()));
+            pause();
+            return;
+        }
+        if (conflict == null) {
+            turnRound(why);
+            pause();
+        } else if (conflict.isMoving()) {
+            status.elsewhere(MirrorState.STANDBY, conflict.reason());
+            pause();
+        } else {
+            status.error(conflict.reason());
+            status.elsewhere(MirrorState.CONFLICT, conflict.reason());
+            boolean unused = stopping.await(REJOIN_INTERVAL.toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** Mirrors in the other direction from now on, if there is one. */
     private void turnRound(String why) {
         refusals++;
-        Supplier<MirrorPlan> other = opening;
-        boolean isDisputed = refusals > 1 && other != null;
-        status.elsewhere(
-                isDisputed
-                        ? "both clusters hold the primary role of mirror " + plan.mirror()
-                                + ", or a switchover is unfinished: run it again, or \"understudy mirror rejoin\""
-                        : why);
+        status.elsewhere(MirrorState.STANDBY, why);
+        Supplier<MirrorPlan> other = reversing;
         if (other != null) {
             comparedIn = null;
-            MirrorPlan opened = back;
-            MirrorPlan next = !plan.equals(forward) ? forward : opened == null ? other.get() : opened;
-            back = next.equals(forward) ? opened : next;
-            plan.role().compete(false);
-            plan = next;
-            next.role().compete(true);
-            status.follows(next.sourceName(), next.targetName());
+            MirrorPlan next = forward;
+            if (plan().equals(next)) {
+                MirrorPlan opened = back;
+                next = opened == null ? other.get() : opened;
+                back = next;
+            }
+            plan().role().compete(false);
+            current = next;
+            plan().role().compete(true);
+            status.follows(plan().sourceName(), plan().targetName());
         }
     }
 
     /** Whether the mirror runs in the direction of {@code direction}. Any thread. */
     public boolean follows(MirrorPlan direction) {
-        return plan.equals(direction);
+        return direction.equals(current);
     }
 
     /** Opens a feed and follows it until it ends, and a snapshot has to follow, or until this process may not write. */
@@ -353,6 +406,7 @@ public final class Pipeline implements AutoCloseable {
         status.waitsForSource(position == null);
         currency.begin(consumer.given());
         replication.forget();
+        MirrorPlan plan = plan();
         try (Feed open = plan.source().open(plan.range(), plan.kind(), from)) {
             while (mayWrite(activation)) {
                 consumer.tellCurrency();
@@ -386,7 +440,7 @@ public final class Pipeline implements AutoCloseable {
     }
 
     private void fail(Throwable cause) {
-        MirrorFailedException failed = new MirrorFailedException(plan.mirror(), cause);
+        MirrorFailedException failed = new MirrorFailedException(mirror, cause);
         status.failed(String.valueOf(failed.getMessage()));
         failure.complete(failed);
     }
@@ -397,17 +451,24 @@ public final class Pipeline implements AutoCloseable {
         boolean unused = Thread.interrupted();
         fail(cause);
         LOG.atWarn()
-                .addKeyValue("mirror", plan.mirror())
+                .addKeyValue("mirror", mirror)
                 .addKeyValue("retry_seconds", pause.toSeconds())
                 .setCause(cause instanceof SinkException || cause instanceof FeedEndedException ? null : cause)
                 .log("mirror failed; other mirrors continue");
-        plan.role().compete(false);
+        compete(false);
         try {
             return !stopping.await(pause.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             return false;
         } finally {
-            plan.role().compete(true);
+            compete(true);
+        }
+    }
+
+    private void compete(boolean competes) {
+        MirrorPlan opened = current;
+        if (opened != null) {
+            opened.role().compete(competes);
         }
     }
 
@@ -416,7 +477,7 @@ public final class Pipeline implements AutoCloseable {
     }
 
     private boolean mayWrite(long activation) {
-        return !isStopping() && plan.role().isActive() && plan.role().activation() == activation;
+        return !isStopping() && plan().role().isActive() && plan().role().activation() == activation;
     }
 
     private boolean isStopping() {
@@ -464,7 +525,7 @@ public final class Pipeline implements AutoCloseable {
             status.sourceHeard();
             status.to(MirrorState.SYNCING, "rest of the snapshot at revision " + pin.revision());
             sink.snapshotResumed(pin);
-            status.snapshot().started(plan.count().get());
+            status.snapshot().started(plan().count().get());
         }
 
         @Override
@@ -472,7 +533,7 @@ public final class Pipeline implements AutoCloseable {
             status.sourceHeard();
             status.to(MirrorState.SYNCING, "snapshot at revision " + revision);
             sink.snapshotStarted(cluster, revision);
-            status.snapshot().started(plan.count().get());
+            status.snapshot().started(plan().count().get());
         }
 
         @Override

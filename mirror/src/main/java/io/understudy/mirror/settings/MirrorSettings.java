@@ -99,6 +99,12 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
     /** What a mirror reads from. */
     public sealed interface Source {
 
+        /** Where it is, in words. */
+        String shown();
+
+        /** How long requests may be unanswered before it counts as away: longer than it takes to find another member. */
+        Duration patience();
+
         /**
          * An etcd cluster, or a gateway.
          *
@@ -111,14 +117,38 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
             public static Etcd of(EtcdSettings cluster) {
                 return new Etcd(cluster, EtcdFeedOptions.DEFAULTS, true);
             }
+
+            @Override
+            public String shown() {
+                return MirrorSettings.shown(cluster);
+            }
+
+            @Override
+            public Duration patience() {
+                return cluster.requestTimeout().plus(feed.stallTimeout());
+            }
         }
 
         /** The topics of a mirror into Kafka. */
-        record Kafka(KafkaSettings kafka, KafkaFeedOptions options) implements Source {}
+        record Kafka(KafkaSettings kafka, KafkaFeedOptions options) implements Source {
+
+            @Override
+            public String shown() {
+                return MirrorSettings.shown(kafka, options.topic());
+            }
+
+            @Override
+            public Duration patience() {
+                return kafka.timeout().multipliedBy(2);
+            }
+        }
     }
 
     /** What a mirror writes to. */
     public sealed interface Target {
+
+        /** Where it is, in words. */
+        String shown();
 
         /**
          * Another etcd cluster.
@@ -146,11 +176,30 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
                 return new Etcd(cluster, options, verify, compactAfter, activeTtl, other);
             }
 
+            @Override
+            public String shown() {
+                return MirrorSettings.shown(cluster);
+            }
+
             /** The configuration's default. */
             public static final Duration ACTIVE_TTL = Duration.ofSeconds(3);
         }
 
         /** A Kafka topic. */
-        record Kafka(KafkaSinkOptions options) implements Target {}
+        record Kafka(KafkaSinkOptions options) implements Target {
+
+            @Override
+            public String shown() {
+                return MirrorSettings.shown(options.kafka(), options.topic());
+            }
+        }
+    }
+
+    private static String shown(EtcdSettings cluster) {
+        return "etcd " + cluster.endpoints();
+    }
+
+    private static String shown(KafkaSettings kafka, String topic) {
+        return "kafka " + kafka.bootstrapServers() + " topic " + topic;
     }
 }

@@ -48,6 +48,9 @@ record Direction(
          */
         Lost lostAfter(long revision);
 
+        /** All keys that the clusters do not have equally; clients may write at the second one meanwhile. */
+        Lost differing();
+
         /**
          * The keys that the second cluster lost after one of its revisions, by other than the mirror: expired with their
          * leases, or deleted by clients.

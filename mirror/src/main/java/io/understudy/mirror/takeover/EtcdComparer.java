@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
@@ -161,6 +162,35 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
                 .map(sides.scope()::inTarget)
                 .forEach(keys::add));
         return new Lost(differing(keys, 0, 0), null);
+    }
+
+    @Override
+    public Lost differing() {
+        Set<ByteString> differing = new LinkedHashSet<>();
+        sides.scope()
+                .sourceRanges()
+                .forEach(range -> compared(from, range, sides.scope()::contains, sides.scope()::inTarget, differing));
+        sides.scope()
+                .targetRanges()
+                .forEach(range ->
+                        compared(to, range, sides.scope().reversed()::contains, UnaryOperator.identity(), differing));
+        return new Lost(List.copyOf(differing), null);
+    }
+
+    private void compared(
+            Calls cluster,
+            KeyRange range,
+            Predicate<ByteString> mirrored,
+            UnaryOperator<ByteString> inTarget,
+            Set<ByteString> differing) {
+        long[] compared = {0};
+        Records.keys(cluster, range, page -> {
+            Set<ByteString> keys =
+                    page.stream().filter(mirrored).map(inTarget).collect(Collectors.toCollection(LinkedHashSet::new));
+            differing.addAll(differing(keys, 0, 0));
+            compared[0] += keys.size();
+            steps.progress(compared[0], 0);
+        });
     }
 
     @Override

@@ -34,6 +34,10 @@ public final class Failover {
 
     private static final Duration ANSWER = Duration.ofSeconds(3);
     private static final int ATTEMPTS = 5;
+    /** Of a primary that the operator chose. */
+    private static final String REJOINED = "rejoin";
+
+    static final String REJOIN = "\"understudy mirror rejoin\"";
 
     private final Direction direction;
     private final TakeOverOptions options;
@@ -91,8 +95,12 @@ public final class Failover {
     }
 
     private static boolean isDone(Found found) {
+        return found.isPrimary() && isLast(found, "failover");
+    }
+
+    private static boolean isLast(Found found, String kind) {
         Operation last = operation(found);
-        return found.isPrimary() && last != null && last.kind().equals("failover");
+        return last != null && last.kind().equals(kind);
     }
 
     /**
@@ -139,17 +147,18 @@ public final class Failover {
 
     private void moved(Found found) {
         Operation operation = operation("failover");
-        Home record = record(found);
-        Home moved = new Home(
-                        record.mirror(),
-                        found.cluster(),
-                        record.source(),
-                        record.target(),
-                        record.scope(),
-                        found.epoch() + 1,
-                        operation.startedAt())
+        raise(
+                found,
+                operation,
+                new Move(Phase.MOVED, operation, 0, 0, record(found).move().closed(), options.way()));
+    }
+
+    /** Makes it the primary under a higher epoch, which fences a mirror that writes there. */
+    private void raise(Found found, Operation operation, Move move) {
+        Home moved = record(found)
+                .movedTo(found.cluster(), operation.startedAt())
                 .turned()
-                .with(new Move(Phase.MOVED, operation, 0, 0, record.move().closed(), options.way()));
+                .with(move);
         ByteString epoch = ReservedKeys.epoch(direction.mirror());
         Found now = found;
         for (int attempt = 0; attempt < ATTEMPTS && now.recordRevision() == found.recordRevision(); attempt++) {
@@ -265,7 +274,7 @@ public final class Failover {
 
     /**
      * Closes the former primary, which has come back and does not know that it is one, and makes it the mirror's target. The
-     * mirror then overwrites what clients wrote there, which the report names.
+     * mirror then overwrites what clients wrote there, which the report names. Of equal epochs, that of the primary is raised.
      *
      * @throws TakeOverException there is nothing to do, or it is not possible
      */
@@ -280,12 +289,23 @@ public final class Failover {
             closeFormer(former, prepared(former));
             steps.begin("compare");
             Lost lost = lost(primary, former);
+            boolean isEqual = former.epoch() == primary.epoch();
+            // The checkpoint is of another history if a snapshot was restored.
+            String unknown = isEqual || isLast(primary, REJOINED) ? "the epochs were equal" : lost.unknown();
+            if (unknown != null) {
+                lost = direction.comparer().differing();
+            }
             steps.begin("turn");
+            if (isEqual) {
+                Operation chosen = operation(REJOINED);
+                raise(primary, chosen, record(primary).move().in(Phase.STEADY).by(chosen));
+                primary = to.read();
+            }
             if (!switchover().turn(primary, from.read(), false)) {
                 throw new TakeOverException(
                         "the record at " + direction.from().shown() + " was written meanwhile; run the command again");
             }
-            return rejoined(lost);
+            return rejoined(lost.keys(), unknown);
         } finally {
             kept.run();
             to.unlock(lock);
@@ -295,14 +315,19 @@ public final class Failover {
     /** What {@link #rejoin} does, in order; throws where it would be refused. */
     public List<String> rejoinPlan() {
         Found stored = from.read();
-        requireStale(to.read(), stored);
+        Found primary = to.read();
+        requireStale(primary, stored);
+        String epoch = stored.epoch() == primary.epoch()
+                ? " under epoch " + (primary.epoch() + 1) + " of "
+                        + direction.to().shown()
+                : "";
         Way way = prepared(stored).way();
         String former = direction.from().shown();
         return List.of(
                 "close: closes " + former + " (" + way.word() + "); undone by understudy mirror release",
                 "compare: lists what clients wrote at " + former + " and "
                         + direction.to().shown() + " does not have",
-                "turn: makes " + former + " a copy, which overwrites these writes; cannot be undone");
+                "turn: makes " + former + " a copy" + epoch + ", which overwrites these writes; cannot be undone");
     }
 
     /** How it is closed: as a process that was killed began to, or as the mirror did. */
@@ -343,19 +368,53 @@ public final class Failover {
      */
     record Former(Way way, long revision, Lost lost) {}
 
-    /** Whether the former primary is back and does not know that it is one. */
-    boolean isStale() {
+    /** Both records: the one of the higher epoch is right. */
+    record Claims(Found primary, Found former) {
+
+        String shown(String mirror, String primaryName, String formerName) {
+            return "both clusters hold the primary role of mirror " + mirror + ": " + primaryName + " with epoch "
+                    + primary.epoch() + ", " + formerName + " with epoch " + former.epoch();
+        }
+
+        boolean areBoth() {
+            return primary.isPrimary() && former.isPrimary();
+        }
+
+        /** Whether no command wrote either record since. */
+        boolean isUnchangedIn(Claims later) {
+            return primary.recordRevision() == later.primary.recordRevision()
+                    && former.recordRevision() == later.former.recordRevision();
+        }
+
+        /** Whether the former primary does not know that it is one; not after a switchover that was cut short. */
+        boolean isStale() {
+            return areBoth() && former.epoch() < primary.epoch() && (phase(primary) == Phase.STEADY || isDone(primary));
+        }
+
+        /** The command that resolves it. */
+        String remedy() {
+            return former.epoch() == primary.epoch()
+                    ? "\"understudy mirror rejoin\" with --primary source or --primary target"
+                    : phase(primary) == Phase.MOVED && !isDone(primary)
+                            ? "the switchover or failback again that was cut short"
+                            : REJOIN;
+        }
+    }
+
+    Claims claims() {
         Found primary = to.read();
-        return (phase(primary) == Phase.STEADY || isDone(primary)) && isStale(primary, from.read());
+        return new Claims(primary, from.read());
     }
 
     /** The command at work, in words. */
     Optional<String> command() {
-        return to.holder().map(holder -> "a command moves mirror " + direction.mirror() + ": " + holder);
+        return to.holder()
+                .or(from::holder)
+                .map(holder -> "a command moves mirror " + direction.mirror() + ": " + holder);
     }
 
     /**
-     * Closes a former primary that {@link #isStale} as the operator chose, and finds what it alone has.
+     * Closes a former primary that is {@link Claims#isStale} as the operator chose, and finds what it alone has.
      *
      * @throws TakeOverException it is not permitted, or another command is at work
      */
@@ -371,6 +430,7 @@ public final class Failover {
         Runnable kept = keeper.apply(lock);
         try {
             Found former = from.read();
+            requireStale(primary, former);
             Closed begun = begun(former);
             Closed closed = begun == null ? direction.closingFrom().prepare(way) : begun;
             closeFormer(former, closed);
@@ -381,14 +441,19 @@ public final class Failover {
         }
     }
 
-    private static boolean isStale(Found primary, Found former) {
-        return primary.isPrimary() && former.isPrimary() && former.epoch() < primary.epoch();
-    }
-
+    /** Of equal epochs, the operator has to choose the primary. */
     private void requireStale(Found primary, Found former) {
-        if (!isStale(primary, former)) {
+        Claims claims = new Claims(primary, former);
+        if (!claims.areBoth()) {
             throw new TakeOverException("there is nothing to rejoin: mirror " + direction.mirror()
                     + " has no former primary that did not store the failover");
+        }
+        if (former.epoch() > primary.epoch() || (former.epoch() == primary.epoch() && !options.force())) {
+            throw new TakeOverException(claims.shown(
+                            direction.mirror(),
+                            direction.to().shown(),
+                            direction.from().shown())
+                    + "; run " + claims.remedy());
         }
     }
 
@@ -412,19 +477,17 @@ public final class Failover {
         }
     }
 
-    private TakeOverReport rejoined(Lost lost) {
-        String loss = lost.unknown() != null
-                ? "not known: " + lost.unknown()
-                : lost.keys().isEmpty() ? TakeOverReport.NONE : lost.keys().size() + " keys";
+    /** @param unknown why all keys were compared, also those that only the primary changed; null if they were not */
+    private TakeOverReport rejoined(List<ByteString> lost, @Nullable String unknown) {
         List<String> next = new ArrayList<>();
         next.add("wait until the mirror is synced");
         next.add("to move the primary role back: understudy mirror failback");
         return new TakeOverReport(
                 direction.from().shown() + " is closed and becomes a copy of "
                         + direction.to().shown(),
-                loss,
-                lost.keys().stream().map(TakeOverReport::shown).toList(),
-                Map.of(),
+                lost.isEmpty() ? TakeOverReport.NONE : lost.size() + " keys",
+                lost.stream().map(TakeOverReport::shown).toList(),
+                unknown == null ? Map.of() : Map.of("keys that only the primary changed are listed too", unknown),
                 next);
     }
 

@@ -1,7 +1,9 @@
 package io.understudy.mirror.takeover;
 
 import io.understudy.mirror.home.Move.Way;
+import io.understudy.mirror.pipeline.Conflict;
 import io.understudy.mirror.takeover.Direction.Comparer.Lost;
+import io.understudy.mirror.takeover.Failover.Claims;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -10,16 +12,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Closes a mirror's target that was the primary, was lost, and returned after a failover; names the writes that it alone has.
- * What it could not close, it reports. One thread; {@link #warnings} any.
+ * Finds that both clusters of a mirror hold the primary role, and closes its target if that was the primary, was lost, and
+ * returned after a failover. Names the writes that the target alone has. One thread; {@link #warnings} any.
  */
 public final class FormerPrimary {
 
     private static final Logger LOG = LoggerFactory.getLogger(FormerPrimary.class);
     private static final int SHOWN = 20;
-    private static final String REJOIN = "run \"understudy mirror rejoin\"";
 
     private final String mirror;
+    private final String primary;
     private final String cluster;
     private final Failover failover;
     /** As last logged; null for no such cluster. */
@@ -27,47 +29,51 @@ public final class FormerPrimary {
     /** What the mirror waits for once the cluster is closed; null before. */
     private @Nullable String closed;
 
-    FormerPrimary(String mirror, String cluster, Failover failover) {
+    FormerPrimary(String mirror, String primary, String cluster, Failover failover) {
         this.mirror = mirror;
+        this.primary = primary;
         this.cluster = cluster;
         this.failover = failover;
     }
 
     /**
-     * Closes the target if it is such a cluster and open. Blocks.
+     * Compares both records, and closes the target if it is a former primary and open. Blocks.
      *
-     * @return why the mirror waits for an operator; empty if the target is no such cluster, or that is not known
+     * @return empty unless both are the primary; also empty if the target has the higher epoch
+     * @throws TakeOverException a cluster does not respond, or its record is not readable
      */
-    public Optional<String> close() {
-        try {
-            if (!failover.isStale()) {
-                warning = null;
-                closed = null;
-                return Optional.empty();
-            }
-        } catch (TakeOverException e) {
+    public Optional<Conflict> close() {
+        Claims claims = failover.claims();
+        if (!claims.areBoth() || claims.former().epoch() > claims.primary().epoch()) {
+            warning = null;
+            closed = null;
             return Optional.empty();
         }
+        String both = claims.shown(mirror, primary, cluster) + "; ";
+        Optional<String> command = failover.command();
+        if (command.isPresent() || !claims.isUnchangedIn(failover.claims())) {
+            return Optional.of(new Conflict(both + command.orElse("a command has changed that"), true));
+        }
+        String remedy = "run " + claims.remedy();
+        return Optional.of(new Conflict(both + (claims.isStale() ? stale(remedy) : remedy), false));
+    }
+
+    private String stale(String remedy) {
         if (closed != null) {
-            return Optional.of(closed);
+            return closed;
         }
         try {
-            Optional<String> command = failover.command();
-            if (command.isPresent()) {
-                return command;
-            }
             Failover.Former found = failover.closeFormer();
             if (found.way() == Way.NONE) {
-                return Optional.of(open("it is left open (--allow-loss); " + REJOIN));
+                return open("it is left open (--allow-loss); " + remedy);
             }
             String summary = "former primary " + cluster + " is closed ("
-                    + found.way().word() + "). " + beyond(found) + "; " + REJOIN;
+                    + found.way().word() + "). " + beyond(found) + "; " + remedy;
             warn(summary + keys(found.lost()));
             closed = summary;
-            return Optional.of(summary);
+            return summary;
         } catch (TakeOverException e) {
-            return Optional.of(open(
-                    e.getMessage() + "; run \"understudy mirror rejoin\" with --close and users with the role root"));
+            return open(e.getMessage() + "; " + remedy + " with --close and users with the role root");
         }
     }
 

@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -358,23 +359,29 @@ record Records(Calls cluster, String mirror) {
     List<Long> leases() {
         KeyRange registers = ReservedKeys.all(mirror, "lease/");
         List<Long> leases = new ArrayList<>();
-        ByteString next = registers.etcdKey();
+        keys(
+                cluster,
+                registers,
+                page -> page.forEach(key -> leases.add(Long.parseUnsignedLong(
+                        key.substring(registers.from().size()).toStringUtf8(), 16))));
+        return leases;
+    }
+
+    /** The keys of a range, in order. */
+    static void keys(Calls cluster, KeyRange range, Consumer<List<ByteString>> pages) {
+        ByteString next = range.etcdKey();
         while (next != null) {
             RangeResponse page = cluster.range(RangeRequest.newBuilder()
                     .setKey(next)
-                    .setRangeEnd(registers.etcdRangeEnd())
+                    .setRangeEnd(range.etcdRangeEnd())
                     .setKeysOnly(true)
                     .setLimit(PAGE_KEYS)
                     .build());
-            page.getKvsList()
-                    .forEach(found -> leases.add(Long.parseUnsignedLong(
-                            found.getKey().substring(registers.from().size()).toStringUtf8(), 16)));
-            next = page.getMore()
-                    ? KeyRange.single(page.getKvs(page.getKvsCount() - 1).getKey())
-                            .etcdRangeEnd()
-                    : null;
+            List<ByteString> keys =
+                    page.getKvsList().stream().map(KeyValue::getKey).toList();
+            pages.accept(keys);
+            next = page.getMore() ? KeyRange.single(keys.get(keys.size() - 1)).etcdRangeEnd() : null;
         }
-        return leases;
     }
 
     private static Optional<KeyValue> first(TxnResponse answer, int index) {

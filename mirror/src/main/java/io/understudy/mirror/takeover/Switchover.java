@@ -15,6 +15,7 @@ import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.takeover.Direction.Comparer.Equal;
 import io.understudy.mirror.takeover.Direction.Comparer.Lost;
+import io.understudy.mirror.takeover.Failover.Claims;
 import io.understudy.mirror.takeover.Records.Found;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
@@ -635,9 +636,12 @@ public final class Switchover {
                     + "; its record names cluster " + record(primary).cluster());
         }
         if (other.isPrimary()) {
-            throw new TakeOverException("both clusters hold the primary role of mirror " + direction.mirror()
-                    + ", with epochs " + primary.epoch() + " and " + other.epoch()
-                    + ": run \"understudy mirror rejoin\" first");
+            Claims claims = new Claims(primary, other);
+            throw new TakeOverException(claims.shown(
+                            direction.mirror(),
+                            direction.from().shown(),
+                            direction.to().shown())
+                    + "; run " + claims.remedy() + " first");
         }
         Checkpoint checkpoint = other.checkpoint();
         if (checkpoint == null) {

@@ -125,7 +125,11 @@ public final class TakeOver implements AutoCloseable {
                 process(),
                 lease -> keeper(source, lease),
                 step -> {});
-        return new FormerPrimary(mirror.name(), "etcd " + target.settings().endpoints(), failover);
+        return new FormerPrimary(
+                mirror.name(),
+                "etcd " + source.settings().endpoints(),
+                "etcd " + target.settings().endpoints(),
+                failover);
     }
 
     private static TakeOverException notEtcd(MirrorSettings.Mirror mirror) {
@@ -203,13 +207,19 @@ public final class TakeOver implements AutoCloseable {
         return new Failover(direction(false, steps), options, process(), lease -> keeper(targetCluster, lease), steps);
     }
 
-    /** Of the side that does not know that it has lost the role. */
+    /** Of the side of the lower epoch, which does not know that it has lost the role. */
     public Failover rejoin(TakeOverOptions options, Steps steps) {
         Direction forth = direction(false, steps);
         boolean isSourceNewer =
                 forth.recordsFrom().read().epoch() > forth.recordsTo().read().epoch();
-        EtcdCluster newer = isSourceNewer ? sourceCluster : targetCluster;
-        return new Failover(direction(isSourceNewer, steps), options, process(), lease -> keeper(newer, lease), steps);
+        return rejoin(!isSourceNewer, options, steps);
+    }
+
+    /** Of the source, or of the target, to a primary that the operator chose. */
+    public Failover rejoin(boolean isTargetPrimary, TakeOverOptions options, Steps steps) {
+        EtcdCluster primary = isTargetPrimary ? targetCluster : sourceCluster;
+        return new Failover(
+                direction(!isTargetPrimary, steps), options, process(), lease -> keeper(primary, lease), steps);
     }
 
     /** Of the side that is closed, of which the other may be lost. */

@@ -57,7 +57,6 @@ final class FlappingRoleTest {
     void theTargetEqualsTheSourceAfterAnySchedule(@ForAll long seed) throws InterruptedException {
         World world = new World(new Random(seed));
         MirrorPlan plan = new MirrorPlan(
-                "dr",
                 KeyRange.all(),
                 FeedKind.STATE,
                 "source",
@@ -65,13 +64,14 @@ final class FlappingRoleTest {
                 CompletableFuture::new,
                 true,
                 Optional::empty,
-                PATIENCE,
                 CompletableFuture::new,
                 "target",
                 world.new ModelRole(),
                 Optional::empty,
                 listener -> world.new ModelSink());
-        try (Pipeline pipeline = Pipeline.start(plan, null, new SimpleMeterRegistry(), Duration.ZERO)) {
+        SimpleMeterRegistry meters = new SimpleMeterRegistry();
+        MirrorStatus status = new MirrorStatus("dr", "source", "target", PATIENCE, meters);
+        try (Pipeline pipeline = Pipeline.start("dr", () -> plan, null, status, meters, Duration.ZERO)) {
             var unused = pipeline.failure().thenRun(world.caughtUp::countDown);
             boolean done = world.caughtUp.await(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             world.noticed.countDown();

@@ -36,6 +36,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -173,13 +174,98 @@ final class PipelineTest {
             reversals.incrementAndGet();
             return reversed;
         };
-        try (Pipeline pipeline = Pipeline.start(
-                plan("target", source, () -> forth), opening, new SimpleMeterRegistry(), Duration.ofMillis(1))) {
+        MirrorPlan plan = plan("target", source, () -> forth);
+        try (Pipeline pipeline = start(() -> plan, opening, Duration.ofMillis(1))) {
             await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
             assertThat(pipeline.follows(reversed)).isEqualTo(isReversed);
             assertThat(reversals.get()).as("opened when it is used, once").isEqualTo(isReversed ? 1 : 0);
         }
         assertThat(recognised.get()).isEqualTo(!isReversed);
+    }
+
+    /** Tests invariant M36: what a mirror is opened with may be missing at first. */
+    @Test
+    void isTriedAgainWhenItCannotBeOpened() {
+        FeedSource source = (range, kind, from) -> new SyncedFeed(at(5));
+        MirrorPlan plan = plan("target", source, () -> new StubSink() {
+            @Override
+            public Position open() {
+                return at(5);
+            }
+        });
+        CountDownLatch passed = new CountDownLatch(1);
+        Supplier<MirrorPlan> opening = () -> {
+            if (opened.incrementAndGet() < 3 || passed.getCount() > 0) {
+                throw new IllegalStateException("no certificate");
+            }
+            return plan;
+        };
+        try (Pipeline pipeline = start(opening, null, Duration.ofMillis(1))) {
+            assertThat(pipeline.failure()).succeedsWithin(PATIENCE);
+            pipeline.sampleSource();
+            assertThat(pipeline.report().state()).isEqualTo(MirrorState.FAILED);
+            assertThat(pipeline.report().reason()).isEqualTo("mirror dr failed: no certificate");
+            passed.countDown();
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
+            assertThat(opened.get()).isGreaterThanOrEqualTo(3);
+        }
+    }
+
+    /** Neither direction is replicated: that is no standby, unless a command is at work. */
+    @Test
+    void bothClustersArePrimary_isAConflict_untilOneIsNot() {
+        AtomicReference<@Nullable Conflict> conflict =
+                new AtomicReference<>(new Conflict("A with epoch 1, B with epoch 1; run rejoin", false));
+        Supplier<Optional<Conflict>> former = () -> Optional.ofNullable(conflict.get());
+        AtomicBoolean isPrimary = new AtomicBoolean(true);
+        FeedSource source = (range, kind, from) -> new SyncedFeed(at(5));
+        Sink refused = new StubSink() {
+            @Override
+            public Position open() {
+                if (!isPrimary.get()) {
+                    return at(5);
+                }
+                throw new SinkException.HomeMoved("the target is the primary");
+            }
+        };
+        MirrorPlan back = plan("source", source, () -> refused, former);
+        MirrorPlan forth = plan("target", source, () -> refused, former);
+        try (Pipeline pipeline = start(() -> forth, () -> back, Duration.ofMillis(1))) {
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.CONFLICT);
+            assertThat(pipeline.report().reason()).isEqualTo("A with epoch 1, B with epoch 1; run rejoin");
+            assertThat(pipeline.failure()).isNotDone();
+            conflict.set(new Conflict("a command is at work", true));
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.STANDBY);
+            assertThat(pipeline.report().reason()).isEqualTo("a command is at work");
+            conflict.set(null);
+            isPrimary.set(false);
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
+        }
+    }
+
+    @Test
+    void recordsThatAreNotReadableNow_areTriedAgain() {
+        AtomicInteger looks = new AtomicInteger();
+        Supplier<Optional<Conflict>> former = () -> {
+            if (looks.getAndIncrement() < 3) {
+                throw new SinkException.Unavailable("source etcd does not answer", null);
+            }
+            return Optional.of(new Conflict("run rejoin", false));
+        };
+        FeedSource source = (range, kind, from) -> new SyncedFeed(at(5));
+        Sink refused = new StubSink() {
+            @Override
+            public Position open() {
+                throw new SinkException.HomeMoved("the target is the primary");
+            }
+        };
+        MirrorPlan back = plan("source", source, () -> refused, former);
+        MirrorPlan forth = plan("target", source, () -> refused, former);
+        try (Pipeline pipeline = start(() -> forth, () -> back, Duration.ofMillis(1))) {
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.CONFLICT);
+            assertThat(pipeline.report().retries()).isEqualTo(3);
+            assertThat(pipeline.failure()).isNotDone();
+        }
     }
 
     @Test
@@ -332,12 +418,24 @@ final class PipelineTest {
     }
 
     private Pipeline start(FeedSource source, Supplier<Sink> sinks, Duration firstPause) {
-        return Pipeline.start(plan("target", source, sinks), null, new SimpleMeterRegistry(), firstPause);
+        MirrorPlan plan = plan("target", source, sinks);
+        return start(() -> plan, null, firstPause);
+    }
+
+    private static Pipeline start(
+            Supplier<MirrorPlan> forward, @Nullable Supplier<MirrorPlan> back, Duration firstPause) {
+        SimpleMeterRegistry meters = new SimpleMeterRegistry();
+        MirrorStatus status = new MirrorStatus("dr", "source", "target", PATIENCE, meters);
+        return Pipeline.start("dr", forward, back, status, meters, firstPause);
     }
 
     private MirrorPlan plan(String target, FeedSource source, Supplier<Sink> sinks) {
+        return plan(target, source, sinks, Optional::empty);
+    }
+
+    private MirrorPlan plan(
+            String target, FeedSource source, Supplier<Sink> sinks, Supplier<Optional<Conflict>> former) {
         return new MirrorPlan(
-                "dr",
                 KeyRange.all(),
                 FeedKind.STATE,
                 "source",
@@ -345,11 +443,10 @@ final class PipelineTest {
                 CompletableFuture::new,
                 true,
                 () -> outage.get(),
-                PATIENCE,
                 CompletableFuture::new,
                 target,
                 new Role(),
-                Optional::empty,
+                former,
                 listener -> sinks.get());
     }
 

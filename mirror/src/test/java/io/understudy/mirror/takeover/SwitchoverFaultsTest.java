@@ -1,6 +1,7 @@
 package io.understudy.mirror.takeover;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Permission;
@@ -12,6 +13,7 @@ import io.understudy.mirror.checkpoint.CorruptCheckpointException;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.home.Move;
 import io.understudy.mirror.home.Move.Way;
+import io.understudy.mirror.pipeline.Conflict;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
@@ -194,11 +196,16 @@ final class SwitchoverFaultsTest {
             var unusedReason = former.close();
         } catch (Killed e) {
             former = world.former(world.source, world.target);
+        } catch (TakeOverException e) {
+            world.trace.add(String.valueOf(e.getMessage()));
         }
         int requests = world.requests - before;
         world.heal();
-        assertThat(former.close()).as(shown + world.trace).hasValueSatisfying(reason -> assertThat(reason)
-                .contains("is closed", "understudy mirror rejoin"));
+        assertThat(former.close()).as(shown + world.trace).hasValueSatisfying(conflict -> {
+            assertThat(conflict.isMoving()).isFalse();
+            assertThat(conflict.reason())
+                    .contains("target with epoch 1, source with epoch 0", "is closed", "understudy mirror rejoin");
+        });
         assertThat(former.warnings()).as(shown).hasSize(1);
         assertThat(former.warnings().get(0)).as(shown).contains("\"/app/late\"");
         assertThat(world.source.isOpen("/app/k")).as(shown).isFalse();
@@ -219,9 +226,122 @@ final class SwitchoverFaultsTest {
         var unused = world.failover(OPTIONS, Way.ROLES).run();
         world.lost = null;
         FormerPrimary former = world.former(world.source, world.target);
-        assertThat(former.close()).hasValueSatisfying(reason -> assertThat(reason)
+        assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
                 .contains("accepts client writes", "authentication is not enabled", "understudy mirror rejoin"));
         assertThat(world.source.isOpen("/app/k")).isTrue();
+    }
+
+    /** Both records name their own cluster until the former primary has stored the move: its command holds the lock. */
+    @Test
+    void twoPrimariesAreNoConflictWhileACommandMovesTheRole_butOnceItWasKilled() {
+        World world = new World(Way.ROLES, false);
+        List<Conflict> during = new ArrayList<>();
+        world.meanwhile = () -> {
+            during.add(world.former(world.source, world.target).close().orElseThrow());
+            throw new Killed();
+        };
+        world.meanwhileAt = "open";
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
+        assertThat(during).singleElement().satisfies(conflict -> {
+            assertThat(conflict.isMoving()).isTrue();
+            assertThat(conflict.reason()).contains("host test, pid 1, step move");
+        });
+        world.heal();
+        assertThat(world.former(world.source, world.target).close()).hasValueSatisfying(conflict -> {
+            assertThat(conflict.isMoving()).isFalse();
+            assertThat(conflict.reason())
+                    .contains("target with epoch 1, source with epoch 0", "switchover or failback");
+        });
+        assertThat(world.former(world.target, world.source).close())
+                .as("of the other direction")
+                .isEmpty();
+        world.meanwhile = null;
+        var unused = world.switchover(OPTIONS).run();
+        assertThat(world.former(world.source, world.target).close()).isEmpty();
+        world.assertMoved();
+    }
+
+    /** Such as after a snapshot was restored: only the operator can decide which side is right. */
+    @Test
+    void ofTwoPrimariesOfEqualEpochs_theOperatorChoosesOne_andTheOtherIsNamedWhereverTheCommandIsKilled() {
+        int requests = equal(0, false);
+        assertThat(requests).isGreaterThan(10);
+        for (int cut = 1; cut <= requests; cut++) {
+            var unusedLost = equal(cut, false);
+            var unusedDelivered = equal(cut, true);
+        }
+    }
+
+    /** Returns how many requests the command made. */
+    private static int equal(int cut, boolean delivered) {
+        String shown = "at request %d, delivered %s".formatted(cut, delivered);
+        World world = new World(Way.ROLES, false);
+        world.claimTarget();
+        assertThat(world.source.clientPuts("/app/late", "1")).isTrue();
+        FormerPrimary former = world.former(world.source, world.target);
+        assertThat(former.close()).hasValueSatisfying(conflict -> {
+            assertThat(conflict.isMoving()).isFalse();
+            assertThat(conflict.reason())
+                    .contains("target with epoch 0, source with epoch 0", "rejoin\" with --primary source or");
+        });
+        assertThat(world.source.isOpen("/app/k")).as("not chosen yet").isTrue();
+        assertThatThrownBy(() -> world.failover(OPTIONS).rejoin()).hasMessageContaining("--primary target");
+        int before = world.requests;
+        world.cut(cut == 0 ? 0 : before + cut, Fault.KILLED, delivered);
+        List<String> lost = new ArrayList<>();
+        try {
+            lost.addAll(world.failover(OPTIONS.forced()).rejoin().lost());
+        } catch (Killed e) {
+            world.trace.add("killed");
+        }
+        int requests = world.requests - before;
+        world.heal();
+        if (lost.isEmpty()) {
+            try {
+                lost.addAll(world.failover(OPTIONS.forced()).rejoin().lost());
+            } catch (TakeOverException e) {
+                assertThat(e).as(shown).hasMessageContaining("nothing to rejoin");
+                lost.add("\"/app/late\"");
+            }
+        }
+        assertThat(lost).as(shown).contains("\"/app/late\"");
+        assertThat(world.names).as(shown).contains("source all keys");
+        assertThat(world.records(world.source).read().epoch()).isOne();
+        world.disputed = false;
+        world.assertMoved();
+        return requests;
+    }
+
+    /** The source has no checkpoint of the target, so the history of the target names no writes. */
+    @Test
+    void theSourceIsChosen_andAllKeysOfTheTargetAreCompared() {
+        World world = new World(Way.ROLES, false);
+        world.claimTarget();
+        assertThat(world.target.clientPuts("/app/late", "1")).isTrue();
+        world.quiet = true;
+        TakeOverReport report =
+                world.failover(world.target, world.source, OPTIONS.forced()).rejoin();
+        assertThat(report.lost()).contains("\"/app/late\"");
+        assertThat(report.facts()).containsKey("keys that only the primary changed are listed too");
+        assertThat(world.target.isOpen("/app/k")).isFalse();
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+        for (FakeCluster cluster : List.of(world.source, world.target)) {
+            Home record = world.records(cluster).read().record();
+            assertThat(record).isNotNull();
+            assertThat(record.cluster().value()).as(cluster.name).isEqualTo(1);
+            assertThat(record.moves()).as(cluster.name).isOne();
+        }
+    }
+
+    @Test
+    void anUnreadableRecordIsNamed() {
+        World world = new World(Way.ROLES, false);
+        world.source.put(ReservedKeys.home("dr"), ByteString.copyFromUtf8("{}"), 0);
+        world.quiet = true;
+        FormerPrimary former = world.former(world.source, world.target);
+        assertThatThrownBy(former::close)
+                .isInstanceOf(TakeOverException.class)
+                .hasMessageStartingWith("invalid primary record at source: ");
     }
 
     /** Tests invariant M41: clients wrote to the former primary since a mirror into it was stopped during a snapshot. */
@@ -348,6 +468,14 @@ final class SwitchoverFaultsTest {
             }
         }
 
+        /** Both are the primary, with epoch 0. */
+        void claimTarget() {
+            disputed = true;
+            Home claimed =
+                    new Home("dr", new ClusterId(2), new ClusterId(1), new ClusterId(2), SCOPE, 0, Instant.EPOCH);
+            target.put(ReservedKeys.home("dr"), claimed.encode(), 0);
+        }
+
         private static Permission permission(Permission.Type type, String from, String end) {
             return Permission.newBuilder()
                     .setPermType(type)
@@ -394,7 +522,7 @@ final class SwitchoverFaultsTest {
         }
 
         FormerPrimary former(FakeCluster from, FakeCluster to) {
-            return new FormerPrimary("dr", from.name, failover(from, to, OPTIONS));
+            return new FormerPrimary("dr", to.name, from.name, failover(from, to, OPTIONS));
         }
 
         void cut(int request, Fault kind, boolean isDelivered) {
@@ -558,6 +686,20 @@ final class SwitchoverFaultsTest {
             @Override
             public Lost lostAfter(long revision) {
                 return new Lost(source.changedAfter("/app/", revision), null);
+            }
+
+            @Override
+            public Lost differing() {
+                return request(source, "all keys", () -> {
+                    List<ByteString> all = new ArrayList<>(source.keysBelow("/app/"));
+                    all.addAll(target.keysBelow("/app/"));
+                    return new Lost(
+                            all.stream()
+                                    .filter(key -> !source.valueAt(key, source.revision())
+                                            .equals(target.valueAt(key, target.revision())))
+                                    .toList(),
+                            null);
+                });
             }
 
             @Override

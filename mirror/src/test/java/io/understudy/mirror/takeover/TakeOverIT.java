@@ -17,6 +17,7 @@ import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.home.Home;
 import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.pipeline.MirrorReport;
@@ -30,6 +31,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -146,7 +148,7 @@ final class TakeOverIT {
                                 "former primary etcd",
                                 way == Way.ROLES ? "permission denied" : "is closed (corrupt-alarm)",
                                 "understudy mirror rejoin"));
-        assertThat(mirror.reports().get(0).state()).isEqualTo(MirrorState.STANDBY);
+        assertThat(mirror.reports().get(0).state()).isEqualTo(MirrorState.CONFLICT);
         if (way == Way.ROLES) {
             put(atSource, "/app/later", "1");
         } else {
@@ -164,6 +166,45 @@ final class TakeOverIT {
             assertThat(clusters.release(false)).contains("is open");
             put(atSource, "/app/released", "1");
         }
+        mirror.close();
+        theOperatorChoosesTheSourceAlthoughTheEpochsAreEqual(way);
+    }
+
+    /** As after a snapshot of the source was restored. */
+    private void theOperatorChoosesTheSourceAlthoughTheEpochsAreEqual(Way way) throws Exception {
+        Credentials user = way == Way.ROLES ? APP : null;
+        Calls atSource = client(source, MIRROR);
+        Home record = Objects.requireNonNull(new Records(atSource, "dr").read().record());
+        Home claimed = new Home(
+                "dr",
+                record.target(),
+                record.source(),
+                record.target(),
+                record.scope(),
+                record.moves(),
+                record.at(),
+                record.move());
+        put(atSource, ReservedKeys.home("dr").toStringUtf8(), claimed.encode().toStringUtf8());
+        Calls atTarget = client(target, user);
+        put(atTarget, "/app/discarded", "1");
+        MirrorProcess mirror = opened(Mirrors.start(settings()));
+        await().atMost(Mirrors.PATIENCE)
+                .untilAsserted(() -> assertThat(mirror.reports().get(0).reason())
+                        .contains("with epoch 1, etcd", "rejoin\" with --primary source or --primary target"));
+        assertThat(mirror.reports().get(0).state()).isEqualTo(MirrorState.CONFLICT);
+        try (TakeOver clusters = takeOver(way)) {
+            assertThatThrownBy(
+                            () -> clusters.rejoin(OPTIONS.with(way), step -> {}).rejoin())
+                    .hasMessageContaining("--primary source");
+            put(atTarget, "/app/open", "1");
+            TakeOverReport rejoined = clusters.rejoin(false, OPTIONS.with(way).forced(), step -> {})
+                    .rejoin();
+            assertThat(rejoined.lost()).contains("\"/app/discarded\"", "\"/app/open\"");
+            assertThat(rejoined.facts()).containsValue("the epochs were equal");
+        }
+        assertThatThrownBy(() -> put(atTarget, "/app/refused", "1")).isInstanceOf(TakeOverException.class);
+        awaitSynced(mirror, source);
+        assertThat(contents(target)).isEqualTo(contents(source)).containsKey("/app/released");
     }
 
     @Test

@@ -1,0 +1,9 @@
+package io.understudy.mirror.pipeline;
+
+/**
+ * Both clusters of a mirror hold the primary role.
+ *
+ * @param reason names both clusters, their epochs, and the command that resolves it
+ * @param isMoving whether a running command resolves it
+ */
+public record Conflict(String reason, boolean isMoving) {}
