@@ -30,6 +30,13 @@ final class DocumentedCommandsTest {
                     "--client-cert-auth"),
             "etcdctl",
             Set.of("--prefix", "--consistency"),
+            "kube-apiserver and its etcd",
+            Set.of(
+                    "--etcd-cafile",
+                    "--etcd-certfile",
+                    "--etcd-keyfile",
+                    "--etcd-prefix",
+                    "--watch-progress-notify-interval"),
             "docker",
             Set.of("--build-arg", "--profile", "--volumes"),
             "install.sh",
