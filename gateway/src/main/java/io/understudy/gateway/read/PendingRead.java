@@ -88,10 +88,10 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     /** With what is known to be needed: from the replica, now or later, or from the source. */
     private void goOn() {
         ReplicaState state = path.state();
-        if (state == null) {
-            passThrough(Missing.STATE);
-        } else if (!operation.isWithin(state.range())) {
+        if (!operation.isWithin(path.range())) {
             passThrough(Missing.KEYS);
+        } else if (state == null) {
+            passThrough(Missing.STATE);
         } else if (state.revision().value() >= least) {
             answer(state);
         } else if (System.nanoTime() - replicaDeadline() >= 0) {

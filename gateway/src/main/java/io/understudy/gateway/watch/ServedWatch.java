@@ -22,6 +22,8 @@ final class ServedWatch extends StreamWatcher implements WatcherListener {
     private final boolean fragments;
     private final boolean notifies;
     private @Nullable Watcher watcher;
+    /** Whether its first events have no previous entries, which the source has compacted. */
+    private boolean lacksPrevious;
     /** Whether nothing was told since the last tick. */
     private boolean quiet = true;
 
@@ -46,11 +48,14 @@ final class ServedWatch extends StreamWatcher implements WatcherListener {
     }
 
     void begin() {
+        lacksPrevious = loop.hub().lacksPrevious(spec);
         watcher = loop.hub().add(spec, this);
     }
 
     @Override
-    public void events(EventBatch batch) {
+    public void events(EventBatch shared) {
+        EventBatch batch = lacksPrevious ? shared.withoutPrevious(spec.startRevision()) : shared;
+        lacksPrevious = false;
         quiet = false;
         caller.session().answered(batch.revision());
         try {
