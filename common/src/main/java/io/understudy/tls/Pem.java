@@ -110,7 +110,8 @@ public final class Pem {
         }
     }
 
-    private static String signatureFor(String algorithm) {
+    /** The signature algorithm of a key, for {@link Signature} and certificates. */
+    public static String signatureFor(String algorithm) {
         return switch (algorithm) {
             case "RSA" -> "SHA256withRSA";
             case "EC" -> "SHA256withECDSA";

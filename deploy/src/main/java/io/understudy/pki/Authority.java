@@ -1,6 +1,7 @@
 package io.understudy.pki;
 
 import io.understudy.pki.Subject.Use;
+import io.understudy.tls.Pem;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.math.BigInteger;
@@ -37,8 +38,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Signs certificates with the key of one authority. Immutable. */
 public final class Authority {
-
-    private static final String SIGNATURE = "SHA256withECDSA";
 
     /** By which the clocks of those who verify may be behind. */
     private static final Duration SKEW = Duration.ofMinutes(5);
@@ -159,7 +158,7 @@ public final class Authority {
     private static X509Certificate sign(X509v3CertificateBuilder builder, PrivateKey key)
             throws GeneralSecurityException, IOException {
         try {
-            byte[] der = builder.build(new JcaContentSignerBuilder(SIGNATURE).build(key))
+            byte[] der = builder.build(new JcaContentSignerBuilder(Pem.signatureFor(key.getAlgorithm())).build(key))
                     .getEncoded();
             return (X509Certificate)
                     CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(der));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.local.certificate.Certificates;
 import io.understudy.tls.ClientCertificates;
 import io.understudy.tls.Pem;
 import io.understudy.tls.TlsContext;
@@ -67,6 +68,16 @@ final class PkiCommandTest {
         assertThatThrownBy(() -> nameOfClient("server", "server"))
                 .as("a certificate for servers only")
                 .isInstanceOf(IOException.class);
+    }
+
+    /** As that of kubeadm. */
+    @Test
+    void anAuthorityMayHaveAnRsaKey() throws Exception {
+        var unused = new Certificates(folder).make("ca", "RSA");
+        assertThat(pki("issue", "server", "--host=127.0.0.1", "--for=server")).isZero();
+        assertThat(pki("issue", "guest", "--common-name=guest", "--for=client")).isZero();
+
+        assertThat(nameOfClient("server", "guest")).isEqualTo("CN=guest");
     }
 
     @Test

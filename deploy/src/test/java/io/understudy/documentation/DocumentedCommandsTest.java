@@ -32,6 +32,13 @@ final class DocumentedCommandsTest {
             Set.of("--round-trip", "--warm-up", "--work"),
             "etcdctl",
             Set.of("--prefix", "--consistency"),
+            "kube-apiserver and its etcd",
+            Set.of(
+                    "--etcd-cafile",
+                    "--etcd-certfile",
+                    "--etcd-keyfile",
+                    "--etcd-prefix",
+                    "--watch-progress-notify-interval"),
             "docker",
             Set.of("--build-arg", "--profile", "--volumes"),
             "install.sh",

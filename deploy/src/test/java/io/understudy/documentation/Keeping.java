@@ -99,6 +99,13 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/operate/kafka.md | mirrors:;remote: | mirror
             docs/operate/kafka.md | public static void main | PlainConsumersIT "ReadTopic.java"
 
+            docs/operate/kube-apiserver.md | --etcd-servers=https://10.0.0.1 | KubeApiServer "--etcd-servers="
+            docs/operate/kube-apiserver.md | --etcd-servers=https://127 | KubeApiServer "--etcd-servers="
+            docs/operate/kube-apiserver.md | apiServer: | yaml
+            docs/operate/kube-apiserver.md | install -d | PkiCommandTest "anAuthorityMayHaveAnRsaKey"
+            docs/operate/kube-apiserver.md | name: gateway-1 | gateway
+            docs/operate/kube-apiserver.md | systemctl enable | InstallIT "systemd-analyze"; GatewayIT "fixture.etcdctl("
+
             docs/operate/mirror.md | mirrors:;dr:;source: | mirror
             docs/operate/mirror.md | printf | nobody: it deletes a checkpoint, which was tried by hand with etcd 3.5.33
 

@@ -171,7 +171,7 @@ final class ApiMethods {
             return new CallMethod(
                     method.wire(),
                     false,
-                    (call, metadata, caller, loop) -> GrpcWatch.start(watches, call, metadata, caller));
+                    (call, metadata, caller, loop) -> GrpcWatch.start(watches, call, metadata, caller, loop));
         }
         return new CallMethod(
                 method.wire(),

@@ -16,6 +16,7 @@ import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.dashboard.Dashboard;
 import io.understudy.gateway.dashboard.Subject;
 import io.understudy.gateway.forward.ForwardMetrics;
+import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.json.JsonApi;
 import io.understudy.gateway.member.MemberAnswers;
@@ -139,6 +140,7 @@ public final class Gateway implements AutoCloseable {
                 headers,
                 permissions,
                 new Watches.Source(source::cluster, reads::unconfirmed, writer::requestProgress),
+                forwardsWatches(settings) ? source.forwarding()::watch : null,
                 settings.limits().maxRequestBytes(),
                 registry);
         GatewayChecks checks = new GatewayChecks(
@@ -321,6 +323,13 @@ public final class Gateway implements AutoCloseable {
         steps.run("event loops", () -> steps.await(vertx.close()));
         steps.run("metrics", process::close);
         LOG.atInfo().addKeyValue("name", settings.name()).log("gateway closed");
+    }
+
+    /** Not between clusters: a client would resume at a revision of the former primary. */
+    private static boolean forwardsWatches(GatewaySettings settings) {
+        return settings.forward().writes() == Writes.FORWARD
+                && settings.source() instanceof SourceSettings.Etcd etcd
+                && etcd.standby() == null;
     }
 
     private static GatewaySource source(

@@ -15,6 +15,7 @@ import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.WatchResponse;
+import io.grpc.Channel;
 import io.grpc.ManagedChannel;
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
@@ -109,8 +110,21 @@ final class CompactionIT {
                     .isTrue();
             await().atMost(PATIENCE).untilAsserted(() -> assertCompacted(fixture, revisions.get(2), revisions.get(3)));
             assertThat(read(fixture.kv(), revisions.get(3))).isEqualTo("v3");
+            // The commit is there, what it replaced is not.
+            assertThat(firstWithPrevious(fixture.channel(), revisions.get(3)))
+                    .isEqualTo(firstWithPrevious(direct, revisions.get(3)))
+                    .doesNotContain("before:");
         } finally {
             direct.shutdownNow();
+        }
+    }
+
+    private static String firstWithPrevious(Channel channel, long revision) {
+        try (WatchClient watch = new WatchClient(channel)) {
+            watch.send(WatchRequests.createPrefix(
+                    "k/1", create -> create.setPrevKv(true).setStartRevision(revision)));
+            await().atMost(PATIENCE).until(() -> !watch.eventsOf(0).isEmpty());
+            return watch.eventsOf(0).get(0);
         }
     }
 

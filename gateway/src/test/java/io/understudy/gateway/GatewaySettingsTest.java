@@ -73,7 +73,7 @@ final class GatewaySettingsTest {
                 .isEqualTo(Duration.ofSeconds(2)));
         assertThat(settings.range()).isEqualTo(KeyRange.prefix(ByteString.copyFromUtf8("/registry/")));
         assertThat(settings.maxSilence()).isEqualTo(Duration.ofSeconds(20));
-        assertThat(settings.forward()).isEqualTo(new ForwardSettings(Writes.FORWARD, Duration.ofMinutes(2)));
+        assertThat(settings.forward()).isEqualTo(new ForwardSettings(Writes.FORWARD, Duration.ofMinutes(2), 1_000));
         assertThat(settings.members())
                 .isEqualTo(new MemberSettings(
                         MembersShown.GATEWAYS,

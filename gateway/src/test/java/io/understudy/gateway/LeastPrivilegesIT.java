@@ -1,6 +1,7 @@
 package io.understudy.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
@@ -8,6 +9,8 @@ import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.local.junit.EtcdExtension;
 import java.net.URI;
 import java.util.Map;
@@ -62,6 +65,39 @@ final class LeastPrivilegesIT {
     }
 
     @Test
+    void otherKeysAreReadAndWatchedAsTheCaller() throws Exception {
+        users.add("guest");
+        try (GatewayFixture fixture = gateway("gateway")) {
+            fixture.awaitReady();
+            RangeRequest other = range("other").build();
+            KVGrpc.KVBlockingStub root = KVGrpc.newBlockingStub(Users.as(users.token("root"), fixture.channel()))
+                    .withDeadlineAfter(30, TimeUnit.SECONDS);
+            assertThat(root.range(other).getCount()).isEqualTo(1);
+            assertThat(root.txn(TxnRequest.newBuilder()
+                                    .addSuccess(RequestOp.newBuilder().setRequestRange(range("app/a")))
+                                    .addSuccess(RequestOp.newBuilder().setRequestRange(other))
+                                    .build())
+                            .getResponsesList())
+                    .allSatisfy(part ->
+                            assertThat(part.getResponseRange().getCount()).isEqualTo(1));
+            try (WatchClient watch = new WatchClient(fixture.channel(), "token", users.token("root"));
+                    WatchClient guest = new WatchClient(fixture.channel(), "token", users.token("guest"))) {
+                watch.send(WatchRequests.create("other"));
+                guest.send(WatchRequests.create("other"));
+                WatchIT.awaitResponses(watch, 1);
+                WatchIT.awaitResponses(guest, 1);
+                put("other");
+                WatchIT.awaitResponses(watch, 2);
+                assertThat(watch.eventsOf(0)).hasSize(1);
+                assertThat(WatchIT.last(guest).getCancelReason()).endsWith("etcdserver: permission denied");
+            }
+            assertThatThrownBy(() -> KVGrpc.newBlockingStub(Users.as(users.token("guest"), fixture.channel()))
+                            .range(other))
+                    .hasMessage("PERMISSION_DENIED: etcdserver: permission denied");
+        }
+    }
+
+    @Test
     void withoutItItSaysWhatItLacks() throws Exception {
         users.add("powerless");
         try (GatewayFixture fixture = gateway("powerless")) {
@@ -87,6 +123,8 @@ final class LeastPrivilegesIT {
                         endpoints,
                         "source.user",
                         user,
+                        "writes",
+                        "forward",
                         "range.prefix",
                         "app/")));
     }

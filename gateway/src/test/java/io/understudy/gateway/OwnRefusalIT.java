@@ -1,6 +1,7 @@
 package io.understudy.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
@@ -10,6 +11,7 @@ import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
+import io.grpc.Channel;
 import io.grpc.StatusRuntimeException;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.Credentials;
@@ -44,6 +46,8 @@ final class OwnRefusalIT {
             EtcdSettings source = EtcdSettings.of(SOURCE.cluster().clientUrls().toArray(new URI[0]))
                     .withName("source")
                     .withLogin(new Credentials("gateway", "gateway"));
+            RangeRequest secret =
+                    RangeRequest.newBuilder().setKey(key("secret")).build();
             try (GatewayFixture fixture =
                     new GatewayFixture(GatewaySettings.of("test", new HostPort("127.0.0.1", 0), source)
                             .withRange(KeyRange.prefix(key("plays/")))
@@ -67,12 +71,22 @@ final class OwnRefusalIT {
                 assertThat(root.txn(txn).getResponses(0).getResponseRange().getCount())
                         .isEqualTo(1);
 
-                // Root may read it; it is the gateway who may not.
-                assertThat(outcome(() -> root.range(
-                                RangeRequest.newBuilder().setKey(key("secret")).build())))
-                        .isEqualTo(
-                                "FAILED_PRECONDITION: understudy: source.user of this gateway has no permission to read"
-                                        + " these keys");
+                // Outside of the range it is read as root.
+                assertThat(outcome(() -> root.range(secret))).isEqualTo("OK");
+            }
+            try (GatewayFixture whole =
+                    new GatewayFixture(GatewaySettings.of("test", new HostPort("127.0.0.1", 0), source))) {
+                Channel root = Users.as(users.token(Users.ROOT), whole.channel());
+                // Root may read it; the gateway may not.
+                await().atMost(GatewayFixture.PATIENCE)
+                        .untilAsserted(() -> assertThat(outcome(() -> KVGrpc.newBlockingStub(root)
+                                        .withDeadlineAfter(5, TimeUnit.SECONDS)
+                                        .range(secret.toBuilder()
+                                                .setSerializable(true)
+                                                .build())))
+                                .isEqualTo(
+                                        "FAILED_PRECONDITION: understudy: source.user of this gateway has no permission to read"
+                                                + " these keys"));
             }
         }
     }

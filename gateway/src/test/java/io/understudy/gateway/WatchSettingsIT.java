@@ -9,14 +9,21 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.WatchResponse;
+import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.stub.MetadataUtils;
+import io.understudy.gateway.forward.ForwardSettings;
+import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.hub.HubSettings;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.vocabulary.KeyRange;
+import java.net.URI;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -116,6 +123,74 @@ final class WatchSettingsIT {
                 return WatchIT.last(watch).getHeader().getRevision() >= revision;
             });
         }
+    }
+
+    /** The same requests to etcd and to a gateway of a part of the keys. */
+    @Test
+    void withForwardedWritesOtherKeysAreWatchedAtTheSource() throws Exception {
+        URI member = SOURCE.cluster().members().get(0).clientUrl();
+        ManagedChannel direct = GatewayFixture.channel(member.getHost(), member.getPort());
+        try (GatewayFixture fixture = ready(forwarding(2));
+                WatchClient atEtcd = new WatchClient(direct);
+                WatchClient atGateway = new WatchClient(fixture.channel())) {
+            for (WatchClient watch : List.of(atEtcd, atGateway)) {
+                watch.send(WatchRequests.create("outside", create -> WatchRequests.id(create, 7)));
+                watch.send(WatchRequests.createPrefix("part/", create -> {}));
+                watch.send(WatchRequests.create("outside", create -> WatchRequests.id(create, 7)));
+                watch.send(WatchRequests.create("a", "z", create -> create.setPrevKv(true)));
+                WatchIT.awaitResponses(watch, 4);
+            }
+            assertThat(texts(atGateway)).isEqualTo(texts(atEtcd));
+            assertThat(fixture.page("/metrics").body()).contains("understudy_gateway_forward_watches{", "} 2.0");
+
+            for (String key : List.of("outside", "part/in", "outside", "elsewhere", "part/in")) {
+                SOURCE.cluster().etcdctl("put", key, "v");
+            }
+            SOURCE.cluster().etcdctl("del", "outside");
+            for (long id : new long[] {7, 0, 1}) {
+                await().atMost(PATIENCE)
+                        .untilAsserted(() ->
+                                assertThat(atGateway.eventsOf(id)).isNotEmpty().isEqualTo(atEtcd.eventsOf(id)));
+            }
+
+            int before = atGateway.received().size();
+            long revision = SOURCE.cluster().members().get(0).status().revision();
+            Map<Long, Long> progress = new HashMap<>();
+            await().atMost(PATIENCE).until(() -> {
+                atGateway.send(WatchRequests.progress());
+                List<WatchResponse> all = atGateway.received();
+                all.subList(before, all.size())
+                        .forEach(response -> progress.merge(
+                                response.getWatchId(), response.getHeader().getRevision(), Math::max));
+                return progress.size() == 3 && progress.values().stream().allMatch(each -> each >= revision);
+            });
+            assertThat(progress).containsOnlyKeys(7L, 0L, 1L);
+
+            // A read on the connection of a forwarded response is not older than that.
+            assertThat(fixture.everything().getHeader().getRevision()).isGreaterThanOrEqualTo(revision);
+            atGateway.send(WatchRequests.create("third"));
+            await().atMost(PATIENCE).until(() -> WatchIT.last(atGateway).getCanceled());
+            refused(WatchIT.last(atGateway), "understudy: too many forwarded watches; allowed: 2 (forward.maxWatches)");
+            atGateway.send(WatchRequests.cancel(7));
+            await().atMost(PATIENCE)
+                    .until(() -> WatchIT.last(atGateway).getCanceled()
+                            && WatchIT.last(atGateway).getWatchId() == 7);
+            await().atMost(PATIENCE)
+                    .until(() -> fixture.page("/metrics").body().matches("(?s).*forward_watches\\{[^}]*} 1.0.*"));
+        } finally {
+            direct.shutdownNow();
+        }
+    }
+
+    private static GatewaySettings forwarding(int maxWatches) {
+        return settings()
+                .withWatches(HubSettings.DEFAULTS)
+                .withRange(KeyRange.prefix(ByteString.copyFromUtf8("part/")))
+                .withForward(new ForwardSettings(Writes.FORWARD, Duration.ofSeconds(5), maxWatches));
+    }
+
+    private static List<String> texts(WatchClient watch) {
+        return watch.received().stream().map(WatchClient::comparable).toList();
     }
 
     @Test

@@ -1,5 +1,7 @@
 package io.understudy.gateway.caller;
 
+import io.grpc.Metadata;
+
 /** Who asks, as far as the request and its connection tell; nobody has checked it yet. */
 public sealed interface Principal {
 
@@ -8,6 +10,10 @@ public sealed interface Principal {
 
     /** A token of etcd's authentication, simple or JWT. A secret: never to be logged. */
     record Token(String value) implements Principal {
+
+        /** The metadata that carries it to the source. */
+        public static final Metadata.Key<String> KEY = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
+
         @Override
         public String toString() {
             return "token";

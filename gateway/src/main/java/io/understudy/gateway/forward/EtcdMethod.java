@@ -37,6 +37,7 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
     private static final String LEASE = "etcdserverpb.Lease/";
     private static final String CLUSTER = "etcdserverpb.Cluster/";
     private static final String MAINTENANCE = "etcdserverpb.Maintenance/";
+    static final String WATCH = "etcdserverpb.Watch/Watch";
     static final String COMPACT = KV + "Compact";
     static final String ALARM = MAINTENANCE + "Alarm";
     private static final String AUTH = "etcdserverpb.Auth/";
@@ -54,7 +55,7 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
             write(KV + "DeleteRange"),
             write(KV + "Txn"),
             write(COMPACT),
-            stream("etcdserverpb.Watch/Watch", BIDI_STREAMING, Treatment.WRITE, Duty.WATCH),
+            stream(WATCH, BIDI_STREAMING, Treatment.WRITE, Duty.WATCH),
             write(LEASE + "LeaseGrant"),
             write(LEASE + "LeaseRevoke"),
             stream(LEASE + "LeaseKeepAlive", BIDI_STREAMING, Treatment.WRITE, Duty.WRITE),

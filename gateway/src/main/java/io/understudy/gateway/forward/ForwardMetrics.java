@@ -14,6 +14,7 @@ public final class ForwardMetrics {
 
     private final MeterRegistry registry;
     private final AtomicInteger streams = new AtomicInteger();
+    private final AtomicInteger watches = new AtomicInteger();
     private final HeldCalls held = new HeldCalls();
     private final Counter elsewhere;
     private final ConcurrentMap<Ending, Timer> calls = new ConcurrentHashMap<>();
@@ -25,6 +26,10 @@ public final class ForwardMetrics {
         this.elsewhere = GatewayMeter.FORWARD_ELSEWHERE.counter().register(registry);
         GatewayMeter.FORWARD_STREAMS
                 .gauge(streams, AtomicInteger::get)
+                .strongReference(true)
+                .register(registry);
+        GatewayMeter.FORWARD_WATCHES
+                .gauge(watches, AtomicInteger::get)
                 .strongReference(true)
                 .register(registry);
         GatewayMeter.FORWARD_HELD
@@ -43,16 +48,26 @@ public final class ForwardMetrics {
         return streams.get();
     }
 
+    /** Forwarded watches open now. */
+    int watches() {
+        return watches.get();
+    }
+
     void began(EtcdMethod method) {
+        count(method, 1);
+    }
+
+    private void count(EtcdMethod method, int more) {
         if (!method.unary()) {
-            streams.incrementAndGet();
+            streams.addAndGet(more);
+        }
+        if (method.fullName().equals(EtcdMethod.WATCH)) {
+            watches.addAndGet(more);
         }
     }
 
     void ended(EtcdMethod method, String code, Duration took) {
-        if (!method.unary()) {
-            streams.decrementAndGet();
-        }
+        count(method, -1);
         calls.computeIfAbsent(new Ending(method.fullName(), code), ending -> GatewayMeter.FORWARD_CALLS
                         .timer()
                         .tags("method", ending.method(), "code", ending.code())

@@ -12,7 +12,6 @@ import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.Freshness;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
@@ -48,9 +47,6 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
 
     /** What a connection to a member in good health doesn't take. */
     private static final Duration CONNECTS_WITHIN = Duration.ofSeconds(1);
-
-    private static final Metadata.Key<String> REQUIRES_LEADER =
-            Metadata.Key.of(Freshness.REQUIRES_LEADER_KEY, Metadata.ASCII_STRING_MARSHALLER);
 
     private final EtcdMethod method;
     private final ServerCall<byte[], byte[]> client;
@@ -118,7 +114,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         boolean ours = caller.deadlineNanos() == Caller.NO_DEADLINE && !method.patient();
         this.deadlineNanos = ours ? beganNanos + patience.toNanos() : caller.deadlineNanos();
         this.heldUntilNanos = beganNanos + patience.toNanos();
-        this.requiresLeader = "true".equals(headers.get(REQUIRES_LEADER));
+        this.requiresLeader = "true".equals(headers.get(PassedMetadata.REQUIRES_LEADER));
     }
 
     void start() {

@@ -8,6 +8,7 @@ import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
 import io.understudy.gateway.caller.StreamedRequests;
 import io.vertx.core.Future;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +44,7 @@ public interface Forwarding {
     }
 
     /**
-     * Makes a unary call for a caller of whom no more is known than its principal.
+     * Makes a unary call for a caller of whom no metadata is kept.
      *
      * @param loop the session's event loop, on which this is called
      * @param whenGone given what is to be run, on {@code loop}, if nobody waits for the answer any more
@@ -52,8 +53,7 @@ public interface Forwarding {
     default Future<byte[]> call(
             EtcdMethod method, Caller caller, Executor loop, byte[] request, Consumer<Runnable> whenGone) {
         PromisedAnswer answer = new PromisedAnswer(method);
-        ServerCall.Listener<byte[]> call =
-                start(method, answer, PassedMetadata.of(caller.principal()), caller, loop, request);
+        ServerCall.Listener<byte[]> call = start(method, answer, PassedMetadata.of(caller), caller, loop, request);
         whenGone.accept(() -> {
             answer.cancel();
             call.onCancel();
@@ -61,8 +61,13 @@ public interface Forwarding {
         return answer.future();
     }
 
+    /** Opens a watch stream, as {@link #stream}. */
+    default StreamedCall watch(Caller caller, Executor loop, StreamedRequests requests, StreamTaker taker) {
+        return stream(Objects.requireNonNull(EtcdMethod.named(EtcdMethod.WATCH)), caller, loop, requests, taker);
+    }
+
     /**
-     * Makes a call with a stream of answers for a caller of whom no more is known than its principal.
+     * Makes a call with a stream of answers for a caller of whom no metadata is kept.
      *
      * @param loop the session's event loop, on which this is called
      * @param requests of the client, of which more may follow; one where the method has one
@@ -70,7 +75,7 @@ public interface Forwarding {
     default StreamedCall stream(
             EtcdMethod method, Caller caller, Executor loop, StreamedRequests requests, StreamTaker taker) {
         StreamedAnswer answer = new StreamedAnswer(method, requests, taker);
-        answer.begun(start(method, answer, PassedMetadata.of(caller.principal()), caller, loop));
+        answer.begun(start(method, answer, PassedMetadata.of(caller), caller, loop));
         return answer;
     }
 }

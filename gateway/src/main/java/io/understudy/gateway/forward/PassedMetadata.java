@@ -1,6 +1,8 @@
 package io.understudy.gateway.forward;
 
 import io.grpc.Metadata;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import java.util.Set;
 
@@ -29,7 +31,8 @@ final class PassedMetadata {
             "upgrade",
             "user-agent");
 
-    private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
+    static final Metadata.Key<String> REQUIRES_LEADER =
+            Metadata.Key.of(Freshness.REQUIRES_LEADER_KEY, Metadata.ASCII_STRING_MARSHALLER);
 
     private static final String TO_THE_GATEWAY = "understudy-";
 
@@ -49,11 +52,14 @@ final class PassedMetadata {
         return passed;
     }
 
-    /** What says who asks, where nothing else is known of a request. */
-    static Metadata of(Principal principal) {
+    /** What etcd reads of it, where no metadata is kept of a request. */
+    static Metadata of(Caller caller) {
         Metadata passed = new Metadata();
-        if (principal instanceof Principal.Token token) {
-            passed.put(TOKEN, token.value());
+        if (caller.principal() instanceof Principal.Token token) {
+            passed.put(Principal.Token.KEY, token.value());
+        }
+        if (caller.freshness().requiresLeader()) {
+            passed.put(REQUIRES_LEADER, "true");
         }
         return passed;
     }

@@ -100,6 +100,12 @@ public final class SourceForwarding implements Forwarding {
         if (why == null && request != null) {
             why = EnumValues.refusal(method, request);
         }
+        if (why == null && method.fullName().equals(EtcdMethod.WATCH) && metrics.watches() >= settings.maxWatches()) {
+            why = new ApiException(
+                    Status.Code.RESOURCE_EXHAUSTED,
+                    "understudy: too many forwarded watches; allowed: " + settings.maxWatches()
+                            + " (forward.maxWatches)");
+        }
         if (why != null) {
             return Refusals.end(client, why);
         }

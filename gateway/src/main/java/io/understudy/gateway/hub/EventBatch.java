@@ -51,6 +51,16 @@ public final class EventBatch {
         return ends.computeIfAbsent(first, from -> new EventBatch(revision, events.subList(from, events.size())));
     }
 
+    /** The same without the previous entries of one revision. */
+    public EventBatch withoutPrevious(long ofRevision) {
+        return new EventBatch(
+                revision,
+                events.stream()
+                        .map(event ->
+                                event.entry().modRevision() == ofRevision ? new WatchEvent(event.entry(), null) : event)
+                        .toList());
+    }
+
     /** Asked for each watcher that was told of a part. */
     private int firstAfter(long told) {
         if (revisions == null) {

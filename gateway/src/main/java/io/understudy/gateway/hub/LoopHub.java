@@ -39,6 +39,7 @@ public final class LoopHub {
     private final Lane withPrevious;
     private final AtomicBoolean woken = new AtomicBoolean();
     private final Set<Waiting> waiting = new LinkedHashSet<>();
+    private final CommitLog log;
     private final Queue<Runnable> afterwards = new ArrayDeque<>();
     private final Set<LoggedCommit> learning = new HashSet<>();
     private boolean inTurn;
@@ -75,6 +76,7 @@ public final class LoopHub {
     LoopHub(Executor loop, WatchHub hub, CommitLog log) {
         this.loop = loop;
         this.hub = hub;
+        this.log = log;
         this.plain = new Lane(this, log, false);
         this.withPrevious = new Lane(this, log, true);
     }
@@ -85,6 +87,11 @@ public final class LoopHub {
      */
     public long revision() {
         return withPrevious.live() == 0 ? plain.revision() : Math.min(plain.revision(), withPrevious.revision());
+    }
+
+    /** Whether the source has compacted the previous entries of the watcher's first commit. */
+    public boolean lacksPrevious(WatchSpec spec) {
+        return spec.previous() && log.isCompactRevision(spec.startRevision());
     }
 
     /** After which a watcher is told that is added now, and whose start is 0. */

@@ -96,6 +96,7 @@ public enum GatewayMeter implements Declared {
             .by("method", "gRPC method")
             .by("code", "gRPC status code")),
     FORWARD_STREAMS(Metric.gauge("understudy.gateway.forward.streams", "open forwarded streams")),
+    FORWARD_WATCHES(Metric.gauge("understudy.gateway.forward.watches", "open forwarded watches")),
     FORWARD_HELD(Metric.gauge(
             "understudy.gateway.forward.held",
             "calls that wait unsent, for a reachable member or a move of the primary")),

@@ -58,7 +58,7 @@ public final class Rechecks {
     private @Nullable ScheduledFuture<?> ticker;
 
     /** Somebody who is told what he may read. Called on the loop. */
-    public interface Told {
+    public interface Listener {
 
         /** It is known again that he may: what was {@linkplain Permit#isInDoubt held back} can be told. */
         void settled();
@@ -87,9 +87,9 @@ public final class Rechecks {
     }
 
     /** Begins to ask, having just been told that it is permitted. */
-    public Permit begin(Principal principal, Permission.Read read, Told told) {
+    public Permit begin(Principal principal, Permission.Read read, Listener listener) {
         Group group = groups.computeIfAbsent(new Asked(principal, read), this::added);
-        Permit permit = new Permit(group, told);
+        Permit permit = new Permit(group, listener);
         group.permits.add(permit);
         if (ticker == null) {
             // Permissions answer on the context that they are asked on.
@@ -162,7 +162,7 @@ public final class Rechecks {
         group.knownNanos = nowNanos;
         if (group.inDoubt) {
             group.inDoubt = false;
-            List.copyOf(group.permits).forEach(permit -> permit.told.settled());
+            List.copyOf(group.permits).forEach(permit -> permit.listener.settled());
         }
     }
 
@@ -185,7 +185,7 @@ public final class Rechecks {
             if (group.permits.contains(permit)) {
                 permit.end();
                 revocations.increment();
-                permit.told.revoked(why);
+                permit.listener.revoked(why);
             }
         }
     }
@@ -205,11 +205,11 @@ public final class Rechecks {
     /** That somebody may be told of something. */
     public final class Permit {
         private final Group group;
-        private final Told told;
+        private final Listener listener;
 
-        private Permit(Group group, Told told) {
+        private Permit(Group group, Listener listener) {
             this.group = group;
-            this.told = told;
+            this.listener = listener;
         }
 
         /** Whether nobody could tell when it was last asked, or that was long ago: nothing is to be told meanwhile. */

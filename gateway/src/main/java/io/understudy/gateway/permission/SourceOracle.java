@@ -52,7 +52,6 @@ final class SourceOracle implements Oracle<Principal.Token> {
     /** How long who confirmed a read index counts as being in touch with the others; the next one is due well before. */
     private static final long CONFIRMED_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-    private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
     private static final ByteString ANY_KEY = ByteString.copyFrom(new byte[] {0});
 
     private final EtcdCluster source;
@@ -71,7 +70,7 @@ final class SourceOracle implements Oracle<Principal.Token> {
             return CompletableFuture.completedFuture(new Verdict.Refused(ApiException.invalidToken()));
         }
         Metadata headers = new Metadata();
-        headers.put(TOKEN, token.value());
+        headers.put(Principal.Token.KEY, token.value());
         if (wanted == Permission.Standing.ROOT) {
             return new Inquiry<>(
                             MaintenanceGrpc.getHashKVMethod(),

@@ -56,15 +56,26 @@ sealed interface Operation<R extends OpResult> permits RangeOperation, TxnOperat
      *     enough
      * @param refusal what the client is told then
      * @param deadlineNanos by {@link System#nanoTime}
+     * @param caller as which it is read if it has a token, else as the gateway
      */
-    record Need(Missing missing, long revision, long behindNanos, ApiException refusal, long deadlineNanos) {
+    record Need(
+            Missing missing,
+            long revision,
+            long behindNanos,
+            ApiException refusal,
+            long deadlineNanos,
+            Principal caller) {
 
         Need atLeast(long other) {
             return other > revision ? pinnedAt(other) : this;
         }
 
         Need pinnedAt(long pin) {
-            return new Need(missing, pin, behindNanos, refusal, deadlineNanos);
+            return new Need(missing, pin, behindNanos, refusal, deadlineNanos, caller);
+        }
+
+        Need asGateway() {
+            return new Need(missing, revision, behindNanos, refusal, deadlineNanos, Principal.ANONYMOUS);
         }
     }
 }

@@ -3,6 +3,7 @@ package io.understudy.gateway.read;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.replica.ReplicaState;
 import io.vertx.core.AsyncResult;
@@ -87,10 +88,10 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     /** With what is known to be needed: from the replica, now or later, or from the source. */
     private void goOn() {
         ReplicaState state = path.state();
-        if (state == null) {
-            passThrough(Missing.STATE);
-        } else if (!operation.isWithin(state.range())) {
+        if (!operation.isWithin(path.range())) {
             passThrough(Missing.KEYS);
+        } else if (state == null) {
+            passThrough(Missing.STATE);
         } else if (state.revision().value() >= least) {
             answer(state);
         } else if (System.nanoTime() - replicaDeadline() >= 0) {
@@ -384,7 +385,9 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
 
     private Operation.Need need(Missing missing) {
         long fair = System.nanoTime() + path.settings().freshnessTimeout().toNanos();
-        return new Operation.Need(missing, least, fair, tooOld(), deadlineNanos);
+        // Outside of its range the gateway may have no permission.
+        Principal as = missing == Missing.KEYS ? caller.principal() : Principal.ANONYMOUS;
+        return new Operation.Need(missing, least, fair, tooOld(), deadlineNanos, as);
     }
 
     /** What the client is told when nobody has what the answer has to include. */

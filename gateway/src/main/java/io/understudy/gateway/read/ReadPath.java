@@ -332,6 +332,10 @@ public final class ReadPath implements Reads {
         return heldOfSource;
     }
 
+    KeyRange range() {
+        return replica.range();
+    }
+
     @Nullable ReplicaState state() {
         return replica.state();
     }

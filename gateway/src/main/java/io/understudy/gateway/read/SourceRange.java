@@ -17,6 +17,7 @@ import io.understudy.etcd.Member;
 import io.understudy.etcd.Remedy;
 import io.understudy.etcd.Role;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Principal;
 import io.understudy.vocabulary.ClusterId;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -98,7 +99,13 @@ final class SourceRange {
         // A member that says nothing must leave time for another.
         long budget = candidates.hasNext() ? left / 2 : left;
         Role role = cluster.view().memberAt(endpoint).map(Member::role).orElse(Role.VOTER);
-        ClientCall<RangeRequest, RangeResponse> call = cluster.channel(endpoint)
+        Metadata as = new Metadata();
+        if (need.caller() instanceof Principal.Token token) {
+            as.put(Principal.Token.KEY, token.value());
+        }
+        ClientCall<RangeRequest, RangeResponse> call = (isCallers()
+                        ? cluster.bareChannel(endpoint)
+                        : cluster.channel(endpoint))
                 .newCall(
                         KVGrpc.getRangeMethod(),
                         CallOptions.DEFAULT
@@ -141,7 +148,7 @@ final class SourceRange {
                         });
                     }
                 },
-                new Metadata());
+                as);
         call.request(2);
         call.sendMessage(request);
         call.halfClose();
@@ -210,8 +217,15 @@ final class SourceRange {
         promise.fail(failure == null || failure.error() == EtcdError.OTHER ? ApiException.timedOut() : told(failure));
     }
 
+    private boolean isCallers() {
+        return need.caller() instanceof Principal.Token;
+    }
+
     /** The client is another: what is said of this gateway's own name is nothing to take for his. */
     private ApiException told(EtcdFailure failure) {
+        if (isCallers()) {
+            return new ApiException(failure.code(), failure.message());
+        }
         return switch (failure.error()) {
             case PERMISSION_DENIED -> {
                 ownFault.accept(failure);

@@ -99,12 +99,14 @@ final class SourceReads implements Upstream {
 
     /** The client asked for the latest: that the pinned revision was compacted under way is nothing to tell it. */
     private Future<Fetched<TxnResult>> txn(TxnRequest request, Need need, int pins) {
-        return ask(revisionOnly, need).compose(pin -> txnAt(pin, request, need).recover(why -> {
-            boolean again = why instanceof PinLost && pins < MOST_PINS && need.deadlineNanos() - System.nanoTime() > 0;
-            return again
-                    ? txn(request, need, pins + 1)
-                    : Future.failedFuture(why instanceof PinLost ? ApiException.timedOut() : why);
-        }));
+        return ask(revisionOnly, need.asGateway())
+                .compose(pin -> txnAt(pin, request, need).recover(why -> {
+                    boolean again =
+                            why instanceof PinLost && pins < MOST_PINS && need.deadlineNanos() - System.nanoTime() > 0;
+                    return again
+                            ? txn(request, need, pins + 1)
+                            : Future.failedFuture(why instanceof PinLost ? ApiException.timedOut() : why);
+                }));
     }
 
     /** The revision that a transaction was pinned to is compacted. */
@@ -154,7 +156,7 @@ final class SourceReads implements Upstream {
                 .toList();
         boolean unlessCompacted =
                 path.ranges().stream().anyMatch(range -> range.getRevision() == TxnPath.LATEST_UNLESS_COMPACTED);
-        Future<?> readable = unlessCompacted ? ask(firstRevision, pinned) : Future.succeededFuture();
+        Future<?> readable = unlessCompacted ? ask(firstRevision, pinned.asGateway()) : Future.succeededFuture();
         return readable.compose(yes -> askAll(dated, pinned)).compose(answers -> {
             List<RangeResult> results = new ArrayList<>();
             for (int i = 0; i < answers.size(); i++) {

@@ -54,6 +54,11 @@ public final class CommitLog {
         return covers(revision) && readableFrom() <= revision;
     }
 
+    /** Whether the source has compacted all revisions before that one, and that one not. */
+    public boolean isCompactRevision(long revision) {
+        return revision == compacted;
+    }
+
     /** The source has compacted all revisions before {@code revision}. From any thread. */
     void compacted(long revision) {
         compacted = revision;

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Invariant H2: each commit is delivered once, in order and whole; a resumed stream misses none or reports the gap.
  */
-final class CommitStream implements WatcherListener, Rechecks.Told {
+final class CommitStream implements WatcherListener, Rechecks.Listener {
 
     private final CommitStreams streams;
     private final RestExchange exchange;

@@ -118,14 +118,14 @@ final class CommitStreams {
     }
 
     /** Has it asked again and again whether it may still be read what it tells; null while that need not be. */
-    Rechecks.@Nullable Permit recheck(Principal principal, KeyRange range, Rechecks.Told told) {
+    Rechecks.@Nullable Permit recheck(Principal principal, KeyRange range, Rechecks.Listener listener) {
         if (!source.permissions().areRechecked()) {
             return null;
         }
         if (rechecks == null) {
             rechecks = new Rechecks(source.permissions(), source.revocations());
         }
-        return rechecks.begin(principal, new Permission.Read(range.etcdKey(), range.etcdRangeEnd()), told);
+        return rechecks.begin(principal, new Permission.Read(range.etcdKey(), range.etcdRangeEnd()), listener);
     }
 
     private void checkPermissions() {

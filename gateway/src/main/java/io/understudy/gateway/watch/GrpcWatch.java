@@ -11,6 +11,7 @@ import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.EventBatch.EncodedEvents;
 import io.understudy.gateway.server.MessageCall;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,20 +52,25 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
     private boolean wantsNext;
     private boolean over;
 
-    private GrpcWatch(Watches watches, MessageCall call, Caller caller, boolean requiresLeader) throws ApiException {
+    private GrpcWatch(Watches watches, MessageCall call, Caller caller, Executor calls, boolean requiresLeader)
+            throws ApiException {
         this.call = call;
         this.bufferBytes = watches.settings().bufferBytes();
         this.loop = watches.on(call.eventLoop());
-        this.stream = watches.open(this, caller, requiresLeader, call.eventLoop());
+        this.stream = watches.open(this, caller, requiresLeader, call.eventLoop(), calls);
     }
 
-    /** Takes a call on. */
+    /**
+     * Takes a call on.
+     *
+     * @param calls the session's event loop
+     */
     public static ServerCall.Listener<byte[]> start(
-            Watches watches, MessageCall call, Metadata metadata, Caller caller) {
+            Watches watches, MessageCall call, Metadata metadata, Caller caller, Executor calls) {
         Iterable<String> values = metadata.getAll(REQUIRES_LEADER);
         boolean requiresLeader = values != null && values.iterator().next().equals(REQUIRES);
         try {
-            GrpcWatch watch = new GrpcWatch(watches, call, caller, requiresLeader);
+            GrpcWatch watch = new GrpcWatch(watches, call, caller, calls, requiresLeader);
             call.request(1);
             return watch;
         } catch (ApiException e) {
@@ -119,7 +125,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
 
     @Override
     public void control(WatchControl response) {
-        if (!goesOn()) {
+        if (!isOpen()) {
             return;
         }
         byte[] header = loop.headers().of(response.revision());
@@ -129,8 +135,15 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
     }
 
     @Override
+    public void message(byte[] response) {
+        if (isOpen()) {
+            begin(response.length, response.length).writeBytes(response);
+        }
+    }
+
+    @Override
     public void events(long watchId, EventBatch batch, int first, int end, boolean fragment) {
-        if (!goesOn()) {
+        if (!isOpen()) {
             return;
         }
         EncodedEvents events = batch.encoded();
@@ -202,7 +215,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
     }
 
     /** Whether there is a stream to tell; what is collected may have to leave first, which may find that there is none. */
-    private boolean goesOn() {
+    private boolean isOpen() {
         if (!over && collectedShared && collected != null && collected.readableBytes() >= LARGE_BYTES) {
             flush();
         }

@@ -39,7 +39,7 @@ public final class MessageWatch implements WatchOutput, StreamedCall {
         this.loop = watches.on(http.eventLoop());
         CharSequence leader = http.header(REQUIRES_LEADER);
         boolean requiresLeader = leader != null && "true".contentEquals(leader);
-        this.stream = watches.open(this, caller, requiresLeader, http.eventLoop());
+        this.stream = watches.open(this, caller, requiresLeader, http.eventLoop(), http.loop());
     }
 
     /**
@@ -103,6 +103,11 @@ public final class MessageWatch implements WatchOutput, StreamedCall {
         ByteBuf out = Unpooled.buffer(WatchMessage.size(header, response));
         WatchMessage.write(out, header, response);
         taker.take(ByteBufUtil.getBytes(out));
+    }
+
+    @Override
+    public void message(byte[] response) {
+        taker.take(response);
     }
 
     @Override

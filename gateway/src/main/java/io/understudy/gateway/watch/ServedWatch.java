@@ -8,21 +8,22 @@ import io.understudy.gateway.hub.EventBatch.EncodedEvents;
 import io.understudy.gateway.hub.WatchSpec;
 import io.understudy.gateway.hub.Watcher;
 import io.understudy.gateway.hub.WatcherListener;
-import io.understudy.gateway.permission.Rechecks;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** One watcher of a {@link WatchStream}. On the event loop of the client's connection. */
-final class ServedWatch implements WatcherListener, Rechecks.Told {
+/** A watcher of keys that the replica holds. */
+final class ServedWatch extends StreamWatcher implements WatcherListener {
     private final WatchStream stream;
     private final WatchLoop loop;
     private final WatchOutput output;
     private final Caller caller;
     private final long id;
+    private final WatchSpec spec;
     private final boolean fragments;
     private final boolean notifies;
     private @Nullable Watcher watcher;
-    private Rechecks.@Nullable Permit permit;
+    /** Whether its first events have no previous entries, which the source has compacted. */
+    private boolean lacksPrevious;
     /** Whether nothing was told since the last tick. */
     private boolean quiet = true;
 
@@ -32,62 +33,29 @@ final class ServedWatch implements WatcherListener, Rechecks.Told {
             WatchOutput output,
             Caller caller,
             long id,
+            WatchSpec spec,
             boolean fragments,
             boolean notifies) {
+        super(stream, id, spec.range());
         this.stream = stream;
         this.loop = loop;
         this.output = output;
         this.caller = caller;
         this.id = id;
+        this.spec = spec;
         this.fragments = fragments;
         this.notifies = notifies;
     }
 
-    void begin(WatchSpec spec) {
+    void begin() {
+        lacksPrevious = loop.hub().lacksPrevious(spec);
         watcher = loop.hub().add(spec, this);
     }
 
     @Override
-    public boolean ready() {
-        if (permit != null && permit.isInDoubt()) {
-            return false;
-        }
-        boolean ready = output.ready();
-        if (!ready) {
-            stream.park();
-        }
-        return ready;
-    }
-
-    void recheck() {
-        if (permit == null) {
-            permit = loop.recheck(caller, watcher().spec().range(), this);
-        }
-    }
-
-    @Override
-    public void settled() {
-        if (!stream.isOver()) {
-            resume();
-        }
-    }
-
-    @Override
-    public void revoked(ApiException why) {
-        if (stream.isOver()) {
-            return;
-        }
-        if (why.code() == Status.Code.PERMISSION_DENIED
-                || why.text().equals(ApiException.userNameEmpty().text())) {
-            cancel(WatchStream.longForm(why));
-        } else {
-            // Nobody could tell, or not by this token: the client resumes, and authenticates again if it has to.
-            stream.end(new ApiException(Status.Code.UNAVAILABLE, why.text()));
-        }
-    }
-
-    @Override
-    public void events(EventBatch batch) {
+    public void events(EventBatch shared) {
+        EventBatch batch = lacksPrevious ? shared.withoutPrevious(spec.startRevision()) : shared;
+        lacksPrevious = false;
         quiet = false;
         caller.session().answered(batch.revision());
         try {
@@ -117,16 +85,10 @@ final class ServedWatch implements WatcherListener, Rechecks.Told {
         }
     }
 
-    private void cancel(String reason) {
-        stream.remove(id);
-        stop();
-        stream.tell(WatchControl.revoked(stream.newestKnown(), id, reason));
-    }
-
     @Override
     public void compacted(long compactRevision) {
         // It goes on to exist, and so to keep its id and to have no progress, until the client cancels it.
-        stream.tell(WatchControl.compacted(id, compactRevision));
+        stream.send(WatchControl.compacted(id, compactRevision));
     }
 
     private void tellInFragments(EventBatch batch) {
@@ -157,14 +119,20 @@ final class ServedWatch implements WatcherListener, Rechecks.Told {
         return watcher().revision();
     }
 
+    @Override
     void resume() {
         watcher().resume();
     }
 
-    void stop() {
+    @Override
+    void end() {
         watcher().cancel();
-        if (permit != null) {
-            permit.end();
+    }
+
+    @Override
+    void progress() {
+        if (isSynced()) {
+            stream.send(WatchControl.progress(revision(), id));
         }
     }
 
@@ -172,10 +140,11 @@ final class ServedWatch implements WatcherListener, Rechecks.Told {
         return Objects.requireNonNull(watcher);
     }
 
+    @Override
     void tick() {
         if (notifies && !stream.isOver()) {
             if (quiet && isSynced() && output.ready()) {
-                stream.tell(WatchControl.progress(revision(), id));
+                stream.send(WatchControl.progress(revision(), id));
             }
             quiet = true;
         }

@@ -14,14 +14,14 @@ public record WatchControl(
         long revision, long watchId, boolean created, boolean canceled, long compactRevision, String cancelReason) {
 
     /** The id of no watcher (clientv3's InvalidWatchID). */
-    static final long NOBODY = -1;
+    static final long NO_WATCHER = -1;
 
     static WatchControl created(long revision, long watchId) {
         return new WatchControl(revision, watchId, true, false, 0, "");
     }
 
     static WatchControl refused(long revision, String reason) {
-        return new WatchControl(revision, NOBODY, true, true, 0, reason);
+        return new WatchControl(revision, NO_WATCHER, true, true, 0, reason);
     }
 
     /** One that was there is ended, since what it tells may not be read any more; etcd never does that. */

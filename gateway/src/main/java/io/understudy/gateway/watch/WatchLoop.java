@@ -119,14 +119,14 @@ final class WatchLoop {
     }
 
     /** Has it asked again and again whether the range may still be read; null while that need not be. */
-    Rechecks.@Nullable Permit recheck(Caller caller, KeyRange range, Rechecks.Told told) {
+    Rechecks.@Nullable Permit recheck(Caller caller, KeyRange range, Rechecks.Listener listener) {
         if (!watches.permissions().areRechecked()) {
             return null;
         }
         if (rechecks == null) {
             rechecks = new Rechecks(watches.permissions(), watches.revocations());
         }
-        return rechecks.begin(caller.principal(), new Permission.Read(range.etcdKey(), range.etcdRangeEnd()), told);
+        return rechecks.begin(caller.principal(), new Permission.Read(range.etcdKey(), range.etcdRangeEnd()), listener);
     }
 
     /** Those who began before there were permissions are asked about too. */

@@ -35,6 +35,15 @@ final class WatchMessage {
         return last(create.getUnknownFields(), CREATE_FRAGMENT_FIELD) != 0;
     }
 
+    /** The same request with the first id of a stream. */
+    static WatchCreateRequest withoutId(WatchCreateRequest create) {
+        return create.toBuilder()
+                .setUnknownFields(UnknownFieldSet.newBuilder(create.getUnknownFields())
+                        .clearField(CREATE_WATCH_ID_FIELD)
+                        .build())
+                .build();
+    }
+
     private static long last(UnknownFieldSet fields, int number) {
         List<Long> values = fields.getField(number).getVarintList();
         return values.isEmpty() ? 0 : values.get(values.size() - 1);

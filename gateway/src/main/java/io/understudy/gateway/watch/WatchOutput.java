@@ -14,6 +14,9 @@ public interface WatchOutput {
 
     void control(WatchControl response);
 
+    /** An encoded response of the source. */
+    void message(byte[] response);
+
     /**
      * Tells a watcher of events.
      *

@@ -4,12 +4,17 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.WatchCreateRequest;
 import io.etcd.jetcd.api.WatchCreateRequest.FilterType;
 import io.etcd.jetcd.api.WatchRequest;
+import io.etcd.jetcd.api.WatchResponse;
 import io.grpc.Status;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.StreamTaker;
+import io.understudy.gateway.caller.StreamedCall;
+import io.understudy.gateway.caller.StreamedRequests;
 import io.understudy.gateway.hub.WatchSpec;
+import io.understudy.gateway.permission.Rechecks;
 import io.understudy.vocabulary.KeyRange;
 import io.vertx.core.Future;
 import java.util.HashMap;
@@ -17,6 +22,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.LongSummaryStatistics;
 import java.util.Map;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -50,8 +56,9 @@ public final class WatchStream {
     private final WatchLoop loop;
     private final WatchOutput output;
     private final Caller caller;
+    private final Executor calls;
     private final long openedNanos = System.nanoTime();
-    private final Map<Long, ServedWatch> watchers = new HashMap<>(2);
+    private final Map<Long, StreamWatcher> watchers = new HashMap<>(2);
     private long nextId;
     private @Nullable ScheduledFuture<?> ticker;
     private @Nullable Runnable waiting;
@@ -59,10 +66,11 @@ public final class WatchStream {
     private boolean parked;
     private boolean over;
 
-    WatchStream(WatchLoop loop, WatchOutput output, Caller caller) {
+    WatchStream(WatchLoop loop, WatchOutput output, Caller caller, Executor calls) {
         this.loop = loop;
         this.output = output;
         this.caller = caller;
+        this.calls = calls;
     }
 
     /**
@@ -88,8 +96,8 @@ public final class WatchStream {
     public void ready() {
         if (parked && !over) {
             parked = false;
-            for (ServedWatch served : List.copyOf(watchers.values())) {
-                served.resume();
+            for (StreamWatcher watcher : List.copyOf(watchers.values())) {
+                watcher.resume();
             }
         }
     }
@@ -101,7 +109,7 @@ public final class WatchStream {
             if (waiting != null) {
                 waiting.run();
             }
-            watchers.values().forEach(ServedWatch::stop);
+            List.copyOf(watchers.values()).forEach(StreamWatcher::stop);
             watchers.clear();
             if (ticker != null) {
                 ticker.cancel(false);
@@ -144,7 +152,7 @@ public final class WatchStream {
 
     /** Permissions have come to be enforced. */
     void recheck() {
-        watchers.values().forEach(ServedWatch::recheck);
+        watchers.values().forEach(StreamWatcher::recheck);
     }
 
     /** Fails alone: others have something to flush too. */
@@ -181,15 +189,19 @@ public final class WatchStream {
                 return;
             }
             String refusal = checked.failed() ? longForm(checked.cause()) : null;
-            long knownNanos = loop.watches().permissionNanos();
-            whenCurrent(request.getPrevKv(), () -> {
-                if (loop.watches().permissionNanos() - knownNanos < PERMITTED_NANOS) {
-                    create(request, range, refusal);
-                    taken.run();
+            long knownNanos = loop.watches().nanos();
+            Runnable permitted = () -> {
+                if (loop.watches().nanos() - knownNanos < PERMITTED_NANOS) {
+                    create(request, range, refusal, taken);
                 } else {
                     permit(request, key, end, range, taken);
                 }
-            });
+            };
+            if (range == null || loop.watches().range().covers(range)) {
+                whenCurrent(request.getPrevKv(), permitted);
+            } else if (!over) {
+                permitted.run();
+            }
         });
     }
 
@@ -211,7 +223,8 @@ public final class WatchStream {
     }
 
     /** In etcd's order of checks. */
-    private void create(WatchCreateRequest request, @Nullable KeyRange range, @Nullable String forbidden) {
+    private void create(
+            WatchCreateRequest request, @Nullable KeyRange range, @Nullable String forbidden, Runnable taken) {
         long chosen = WatchMessage.chosenId(request);
         if (request.getStartRevision() < 0) {
             refuse(COMPACTED);
@@ -222,25 +235,33 @@ public final class WatchStream {
         } else if (chosen != 0 && watchers.containsKey(chosen)) {
             refuse(DUPLICATE_ID);
         } else {
-            String refusal = refusal(range);
-            if (refusal == null) {
-                add(chosen == 0 ? freeId() : chosen, request, range);
+            Watches watches = loop.watches();
+            int most = watches.settings().maxWatchersPerStream();
+            WatchForwarding forwarding = watches.forwarding();
+            boolean isServed = watches.range().covers(range);
+            if (!isServed && forwarding == null) {
+                refuse("understudy: watch range exceeds the keys of this gateway (range.prefix)");
+            } else if (watchers.size() >= most) {
+                refuse("understudy: too many watchers on the stream; allowed: " + most
+                        + " (watches.maxWatchersPerStream)");
+            } else if (!isServed) {
+                forward(chosen == 0 ? freeId() : chosen, request, range, forwarding, taken);
+                return;
+            } else if (watches.refusal() != null) {
+                refuse(watches.refusal());
             } else {
-                refuse(refusal);
+                add(chosen == 0 ? freeId() : chosen, request, range);
             }
         }
+        taken.run();
     }
 
-    /** What this gateway can't do, though etcd would. */
-    private @Nullable String refusal(KeyRange range) {
-        Watches watches = loop.watches();
-        int most = watches.settings().maxWatchersPerStream();
-        if (!watches.range().covers(range)) {
-            return "understudy: watch range exceeds the keys of this gateway (range.prefix)";
-        }
-        return watchers.size() < most
-                ? watches.refusal()
-                : "understudy: too many watchers on the stream; allowed: " + most + " (watches.maxWatchersPerStream)";
+    private void forward(
+            long id, WatchCreateRequest request, KeyRange range, WatchForwarding forwarding, Runnable taken) {
+        ForwardedWatch forwarded = new ForwardedWatch(this, id, range, taken);
+        watchers.put(id, forwarded);
+        forwarded.begin(request, forwarding);
+        forwarded.recheck();
     }
 
     private long freeId() {
@@ -259,25 +280,25 @@ public final class WatchStream {
                 filters.contains(FilterType.NOPUT),
                 filters.contains(FilterType.NODELETE));
         ServedWatch served = new ServedWatch(
-                this, loop, output, caller, id, WatchMessage.fragments(request), request.getProgressNotify());
-        served.begin(spec);
+                this, loop, output, caller, id, spec, WatchMessage.fragments(request), request.getProgressNotify());
+        served.begin();
         watchers.put(id, served);
         served.recheck();
         if (request.getProgressNotify() && ticker == null) {
             startTicker();
         }
-        tell(WatchControl.created(served.revision(), id));
+        send(WatchControl.created(served.revision(), id));
     }
 
-    private void refuse(String reason) {
-        tell(WatchControl.refused(newestKnown(), reason));
+    void refuse(String reason) {
+        send(WatchControl.refused(newestKnown(), reason));
     }
 
     private void cancel(long id) {
-        ServedWatch served = watchers.remove(id);
-        if (served != null) {
-            served.stop();
-            tell(WatchControl.canceled(newestKnown(), id));
+        StreamWatcher watcher = watchers.remove(id);
+        if (watcher != null) {
+            watcher.stop();
+            send(WatchControl.canceled(newestKnown(), id));
         }
     }
 
@@ -287,14 +308,21 @@ public final class WatchStream {
     }
 
     private void progress() {
-        loop.watches().requestProgress();
+        loop.watches().reportProgress();
         loop.hub().turn();
-        if (!watchers.isEmpty() && watchers.values().stream().allMatch(ServedWatch::isSynced)) {
+        List<ServedWatch> served = watchers.values().stream()
+                .filter(ServedWatch.class::isInstance)
+                .map(ServedWatch.class::cast)
+                .toList();
+        if (served.size() < watchers.size()) {
+            // Each at its own revision: the source is ahead of the replica, and neither waits for the other.
+            List.copyOf(watchers.values()).forEach(StreamWatcher::progress);
+        } else if (!served.isEmpty() && served.stream().allMatch(ServedWatch::isSynced)) {
             // Those who want keys as they stood before may be behind others, who were told more than that.
             LongSummaryStatistics revisions =
-                    watchers.values().stream().mapToLong(ServedWatch::revision).summaryStatistics();
+                    served.stream().mapToLong(ServedWatch::revision).summaryStatistics();
             if (revisions.getMin() == revisions.getMax()) {
-                tell(WatchControl.progress(revisions.getMin(), WatchControl.NOBODY));
+                send(WatchControl.progress(revisions.getMin(), WatchControl.NO_WATCHER));
             }
         }
     }
@@ -314,17 +342,40 @@ public final class WatchStream {
             // What they are told leaves at once, and may find that the client is gone.
             told = true;
             try {
-                List.copyOf(watchers.values()).forEach(ServedWatch::tick);
+                List.copyOf(watchers.values()).forEach(StreamWatcher::tick);
             } finally {
                 loop.flushLater(this);
             }
         }
     }
 
-    void tell(WatchControl response) {
+    void send(WatchControl response) {
         caller.session().answered(response.revision());
         output.control(response);
         flushLater();
+    }
+
+    /** A response of the source; the session has its revision. */
+    void pass(WatchResponse response) {
+        output.message(response.toByteArray());
+        flushLater();
+    }
+
+    /** Whether the stream has one watcher. */
+    boolean isAlone() {
+        return watchers.size() == 1;
+    }
+
+    WatchOutput output() {
+        return output;
+    }
+
+    StreamedCall watch(WatchForwarding forwarding, StreamedRequests requests, StreamTaker taker) {
+        return forwarding.watch(caller, calls, requests, taker);
+    }
+
+    Rechecks.@Nullable Permit recheck(KeyRange range, Rechecks.Listener listener) {
+        return loop.recheck(caller, range, listener);
     }
 
     void flushLater() {

@@ -17,7 +17,10 @@ import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -30,13 +33,18 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Watches implements AutoCloseable {
 
+    /** Of progress requests to the source, between two. */
+    private static final long PROGRESS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private final WatchHub hub;
     private final KeyRange range;
     private final ResponseHeaders headers;
     private final ReadPermissions permissions;
     private final Source source;
     private final long maxMessageBytes;
-    private final LongSupplier permissionClock;
+    private final @Nullable WatchForwarding forwarding;
+    private final LongSupplier clock;
+    private final AtomicLong progressNanos;
     private final Counter revocations;
     private final Map<EventExecutor, WatchLoop> loops = new ConcurrentHashMap<>();
     private final AtomicInteger streams = new AtomicInteger();
@@ -53,7 +61,8 @@ public final class Watches implements AutoCloseable {
             Supplier<@Nullable ClusterId> cluster, Supplier<Duration> leaderless, Runnable requestProgress) {}
 
     /**
-     * @param range what can be watched
+     * @param range of the replica
+     * @param forwarding of watches of other keys; null to reject them
      * @param maxMessageBytes from which on a response is split, if the client allows
      */
     public Watches(
@@ -62,22 +71,26 @@ public final class Watches implements AutoCloseable {
             ResponseHeaders headers,
             ReadPermissions permissions,
             Source source,
+            @Nullable WatchForwarding forwarding,
             long maxMessageBytes,
             MeterRegistry registry) {
-        this(hub, range, headers, permissions, source, maxMessageBytes, registry, System::nanoTime);
+        this(hub, range, headers, permissions, source, forwarding, maxMessageBytes, registry, System::nanoTime);
     }
 
-    /** @param permissionClock in nanoseconds, measures the age of a permission; for tests */
+    /** @param clock in nanoseconds, measures the age of permissions and progress requests; for tests */
     Watches(
             WatchHub hub,
             KeyRange range,
             ResponseHeaders headers,
             ReadPermissions permissions,
             Source source,
+            @Nullable WatchForwarding forwarding,
             long maxMessageBytes,
             MeterRegistry registry,
-            LongSupplier permissionClock) {
-        this.permissionClock = permissionClock;
+            LongSupplier clock) {
+        this.forwarding = forwarding;
+        this.clock = clock;
+        this.progressNanos = new AtomicLong(clock.getAsLong() - PROGRESS_NANOS);
         this.hub = hub;
         this.range = range;
         this.headers = headers;
@@ -92,9 +105,11 @@ public final class Watches implements AutoCloseable {
      * Begins a stream. On {@code eventLoop}, the client's connection's.
      *
      * @param requiresLeader whether it shall end when the source has no leader
+     * @param calls the same event loop, for forwarded watches
      * @throws ApiException there is none, or the gateway closes
      */
-    public WatchStream open(WatchOutput output, Caller caller, boolean requiresLeader, EventExecutor eventLoop)
+    public WatchStream open(
+            WatchOutput output, Caller caller, boolean requiresLeader, EventExecutor eventLoop, Executor calls)
             throws ApiException {
         if (closed) {
             throw stopped();
@@ -103,7 +118,7 @@ public final class Watches implements AutoCloseable {
             throw ApiException.noLeader();
         }
         WatchLoop loop = on(eventLoop);
-        WatchStream stream = new WatchStream(loop, output, caller);
+        WatchStream stream = new WatchStream(loop, output, caller, calls);
         streams.incrementAndGet();
         loop.opened(stream, requiresLeader);
         if (closed) {
@@ -121,9 +136,12 @@ public final class Watches implements AutoCloseable {
         loops.forEach((eventLoop, loop) -> eventLoop.execute(() -> loop.end(stopped())));
     }
 
-    /** The time by which the age of a permission is measured. */
-    long permissionNanos() {
-        return permissionClock.getAsLong();
+    long nanos() {
+        return clock.getAsLong();
+    }
+
+    @Nullable WatchForwarding forwarding() {
+        return forwarding;
     }
 
     WatchLoop on(EventExecutor eventLoop) {
@@ -178,7 +196,19 @@ public final class Watches implements AutoCloseable {
         }
     }
 
-    private static ApiException stopped() {
+    /**
+     * Requests progress for clients that request it: for all of them at most once per 100 ms, since they repeat the
+     * request. Until then they get the last revision known.
+     */
+    void reportProgress() {
+        long now = nanos();
+        long before = progressNanos.get();
+        if (now - before >= PROGRESS_NANOS && progressNanos.compareAndSet(before, now)) {
+            requestProgress();
+        }
+    }
+
+    static ApiException stopped() {
         return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: server stopped");
     }
 }

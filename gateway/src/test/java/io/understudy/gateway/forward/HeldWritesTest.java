@@ -245,7 +245,7 @@ final class HeldWritesTest {
     }
 
     private HeldWrites held(Duration timeout) {
-        return new HeldWrites(() -> primary, new ForwardSettings(Writes.FORWARD, timeout), metrics);
+        return new HeldWrites(() -> primary, new ForwardSettings(Writes.FORWARD, timeout, 1), metrics);
     }
 
     private static PromisedAnswer call(HeldWrites held, EtcdMethod method, long deadlineNanos) {

@@ -131,7 +131,7 @@ final class RechecksTest {
         return done.get(10, TimeUnit.SECONDS);
     }
 
-    private static final class Watcher implements Rechecks.Told {
+    private static final class Watcher implements Rechecks.Listener {
         private final List<ApiException> revoked = new CopyOnWriteArrayList<>();
         private Rechecks.Permit permit;
         private final AtomicInteger settled = new AtomicInteger();

@@ -37,7 +37,7 @@ final class WatchMessageTest {
                 WatchControl.refused(12, "etcdserver: größer"),
                 WatchControl.canceled(12, -3),
                 WatchControl.compacted(1, 1L << 33),
-                WatchControl.progress(12, WatchControl.NOBODY));
+                WatchControl.progress(12, WatchControl.NO_WATCHER));
     }
 
     @ParameterizedTest

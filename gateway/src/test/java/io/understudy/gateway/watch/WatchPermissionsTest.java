@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.WatchCreateRequest;
+import io.etcd.jetcd.api.WatchProgressRequest;
 import io.etcd.jetcd.api.WatchRequest;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.gateway.api.ApiException;
@@ -61,13 +62,14 @@ final class WatchPermissionsTest {
             registry);
 
     private final AtomicInteger checks = new AtomicInteger();
+    private final AtomicInteger progress = new AtomicInteger();
     private final AtomicLong clock = new AtomicLong(System.nanoTime());
     private volatile boolean enforced;
     private volatile Future<Void> permitted = Future.succeededFuture();
 
     private final Watches watches = new Watches(
             hub,
-            KeyRange.all(),
+            KeyRange.prefix(KEY),
             new ResponseHeaders(new MemberId(1), () -> 1),
             new ReadPermissions() {
                 @Override
@@ -81,7 +83,8 @@ final class WatchPermissionsTest {
                     return enforced;
                 }
             },
-            new Watches.Source(() -> new ClusterId(7), () -> Duration.ZERO, () -> {}),
+            new Watches.Source(() -> new ClusterId(7), () -> Duration.ZERO, progress::incrementAndGet),
+            null,
             1 << 20,
             registry,
             clock::get);
@@ -101,19 +104,38 @@ final class WatchPermissionsTest {
         before.watch();
         // The first check is of the watch that begins, the second one of the watch that lasts.
         await().until(() -> checks.get() >= 2);
-        assertThat(before.told).hasSize(1);
+        assertThat(before.received).hasSize(1);
         before.leave();
 
         enforced = false;
         Client client = new Client();
         client.watch();
-        await().until(() -> client.told.size() == 1);
-        assertThat(client.told.get(0).canceled()).isFalse();
+        await().until(() -> client.received.size() == 1);
+        assertThat(client.received.get(0).canceled()).isFalse();
         enforced = true;
         permitted = Future.failedFuture(ApiException.permissionDenied());
 
-        await().until(() -> client.told.size() == 2);
-        assertThat(client.told.get(1).canceled()).isTrue();
+        await().until(() -> client.received.size() == 2);
+        assertThat(client.received.get(1).canceled()).isTrue();
+    }
+
+    @Test
+    void progressRequestsOfClientsShareOnePerInterval() throws Exception {
+        log.begin(5);
+        for (int client = 0; client < 3; client++) {
+            Client one = new Client();
+            one.watch();
+            for (int i = 0; i < 10; i++) {
+                one.requestProgress();
+            }
+        }
+        assertThat(progress).hasValue(1);
+        clock.addAndGet(Duration.ofMillis(100).toNanos());
+        Client later = new Client();
+        later.watch();
+        later.requestProgress();
+        assertThat(progress).hasValue(2);
+        assertThat(later.received).hasSize(2);
     }
 
     @Test
@@ -121,13 +143,13 @@ final class WatchPermissionsTest {
         Client client = new Client();
         client.watch();
         permitted = Future.failedFuture(ApiException.permissionDenied());
-        assertThat(client.told).isEmpty();
+        assertThat(client.received).isEmpty();
         // Longer than a permission may be used without another check.
         clock.addAndGet(Duration.ofMillis(200).toNanos());
         log.begin(5);
         hub.moved();
-        await().until(() -> !client.told.isEmpty());
-        assertThat(client.told.get(0).cancelReason()).contains("permission denied");
+        await().until(() -> !client.received.isEmpty());
+        assertThat(client.received.get(0).cancelReason()).contains("permission denied");
     }
 
     private <T> T onLoop(Callable<T> work) throws Exception {
@@ -142,9 +164,9 @@ final class WatchPermissionsTest {
         return done.get(10, TimeUnit.SECONDS);
     }
 
-    /** Takes whatever it is told. */
+    /** Takes whatever it is received. */
     private final class Client implements WatchOutput {
-        private final List<WatchControl> told = new CopyOnWriteArrayList<>();
+        private final List<WatchControl> received = new CopyOnWriteArrayList<>();
         private final WatchStream stream = onLoop(() -> watches.open(
                 this,
                 new Caller(
@@ -155,7 +177,8 @@ final class WatchPermissionsTest {
                         () -> false,
                         Runnable::run),
                 false,
-                loop.nettyEventLoop()));
+                loop.nettyEventLoop(),
+                Runnable::run));
 
         Client() throws Exception {}
 
@@ -165,6 +188,17 @@ final class WatchPermissionsTest {
                         WatchRequest.newBuilder()
                                 .setCreateRequest(
                                         WatchCreateRequest.newBuilder().setKey(KEY))
+                                .build(),
+                        () -> {});
+                return true;
+            });
+        }
+
+        void requestProgress() throws Exception {
+            var unused = onLoop(() -> {
+                stream.receive(
+                        WatchRequest.newBuilder()
+                                .setProgressRequest(WatchProgressRequest.getDefaultInstance())
                                 .build(),
                         () -> {});
                 return true;
@@ -185,7 +219,12 @@ final class WatchPermissionsTest {
 
         @Override
         public void control(WatchControl response) {
-            told.add(response);
+            received.add(response);
+        }
+
+        @Override
+        public void message(byte[] response) {
+            throw new AssertionError("nothing is forwarded here");
         }
 
         @Override

@@ -1,0 +1,120 @@
+package io.understudy.gateway.watch;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.etcd.jetcd.api.WatchCreateRequest;
+import io.etcd.jetcd.api.WatchProgressRequest;
+import io.etcd.jetcd.api.WatchRequest;
+import io.etcd.jetcd.api.WatchResponse;
+import io.grpc.Status;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.StreamTaker;
+import io.understudy.gateway.caller.StreamedCall;
+import io.understudy.gateway.caller.StreamedRequests;
+import io.understudy.vocabulary.KeyRange;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A watcher of keys that the gateway does not hold: a watch of its own at the source. If that ends, so does the client's
+ * stream, and the client resumes all watchers of it.
+ */
+final class ForwardedWatch extends StreamWatcher implements StreamTaker {
+
+    private final StreamedRequests requests = new StreamedRequests(() -> {});
+    private final Runnable taken;
+    private @Nullable StreamedCall call;
+    private boolean created;
+    private boolean over;
+
+    /** @param taken run once the client's request was answered */
+    ForwardedWatch(WatchStream stream, long id, KeyRange range, Runnable taken) {
+        super(stream, id, range);
+        this.taken = taken;
+    }
+
+    void begin(WatchCreateRequest request, WatchForwarding forwarding) {
+        send(WatchRequest.newBuilder().setCreateRequest(WatchMessage.withoutId(request)));
+        StreamedCall begun = stream().watch(forwarding, requests, this);
+        call = begun;
+        if (over) {
+            begun.gone();
+        }
+    }
+
+    private void send(WatchRequest.Builder request) {
+        requests.add(List.of(request.build().toByteArray()), false);
+    }
+
+    @Override
+    public boolean takes() {
+        return ready();
+    }
+
+    @Override
+    public void take(byte[] answer) {
+        if (over) {
+            return;
+        }
+        try {
+            take(WatchResponse.parseFrom(answer));
+        } catch (InvalidProtocolBufferException e) {
+            stream().end(new ApiException(Status.Code.INTERNAL, "understudy: invalid watch response of the source"));
+        }
+    }
+
+    private void take(WatchResponse response) {
+        boolean answers = response.getCreated() && !created;
+        boolean isOver = response.getCanceled() && response.getCompactRevision() == 0;
+        boolean ofStream = response.getWatchId() == WatchControl.NO_WATCHER;
+        if (isOver) {
+            stream().remove(id());
+            stop();
+        }
+        created |= answers;
+        // A refusal, or the answer to a progress request, which etcd gives for all watchers of a stream.
+        boolean keepsId = ofStream && (isOver || stream().isAlone());
+        stream().pass(keepsId ? response : response.toBuilder().setWatchId(id()).build());
+        if (answers) {
+            taken.run();
+        }
+    }
+
+    @Override
+    public void end(@Nullable ApiException why) {
+        if (over || stream().isOver()) {
+            return;
+        }
+        if (created || why == null || why.code() == Status.Code.UNAVAILABLE) {
+            stream().end(why == null ? Watches.stopped() : why);
+        } else {
+            stream().remove(id());
+            stop();
+            stream().refuse(why.text());
+            taken.run();
+        }
+    }
+
+    @Override
+    void resume() {
+        if (call != null) {
+            call.takesMore();
+        }
+    }
+
+    @Override
+    void end() {
+        over = true;
+        if (call != null) {
+            call.gone();
+        }
+    }
+
+    /** The source does it. */
+    @Override
+    void tick() {}
+
+    @Override
+    void progress() {
+        send(WatchRequest.newBuilder().setProgressRequest(WatchProgressRequest.getDefaultInstance()));
+    }
+}
