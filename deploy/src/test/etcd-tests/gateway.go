@@ -24,6 +24,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3election/v3electionpb"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3lock/v3lockpb"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3rpc"
 )
 
 const ThroughProxy = false
@@ -53,6 +54,16 @@ type gateway struct {
 var (
 	mu       sync.Mutex
 	gateways = map[string]*gateway{}
+	clients  sync.WaitGroup
+	testEnd  = make(chan struct{})
+
+	// Set by .ci/etcd-tests's change of cluster.go to the cluster's setting.
+	progressInterval time.Duration
+
+	start    sync.Once
+	startErr error
+	folder   string
+	process  io.WriteCloser
 )
 
 // Clients with TLS connect to the members themselves: their keys exist in memory only.
@@ -81,11 +92,28 @@ func newClientV3(cfg clientv3.Config) (*clientv3.Client, error) {
 		release()
 		return nil, err
 	}
+	mu.Lock()
+	end := testEnd
+	mu.Unlock()
+	clients.Add(1)
 	go func() {
-		<-c.Ctx().Done()
+		defer clients.Done()
+		select {
+		case <-c.Ctx().Done():
+		case <-end:
+		}
 		release()
 	}()
 	return c, nil
+}
+
+// endGateways ends all gateways before etcd's search for leaked goroutines; some tests close no client.
+func endGateways() {
+	mu.Lock()
+	close(testEnd)
+	testEnd = make(chan struct{})
+	mu.Unlock()
+	clients.Wait()
 }
 
 func openGateway(endpoint string) (string, *gateway, error) {
@@ -129,55 +157,65 @@ func closeGateway(name string) {
 
 // startGateway returns the address of a gateway whose source is the member with the given address.
 func startGateway(network, member string) (string, func(), error) {
+	start.Do(startProcess)
+	if startErr != nil {
+		return "", nil, startErr
+	}
 	source, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
 	}
-	go relay(source, network, member)
+	ctx, cancel := context.WithCancel(context.Background())
+	go relay(ctx, source, network, member)
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
+		cancel()
 		return "", nil, err
 	}
 	address := free.Addr().String()
 	free.Close()
-	folder, err := os.MkdirTemp("", "gateway")
+	interval := progressInterval
+	if interval == 0 {
+		interval = v3rpc.GetProgressReportInterval()
+	}
+	file := filepath.Join(folder, address+".yaml")
+	settings := fmt.Sprintf("listen: %s\nrest: {enabled: false}\nsource: {endpoints: [\"http://%s\"], discovery: configured}\n"+
+		"writes: forward\ncloseTimeout: 100ms\nwatches: {progressInterval: %dms}\n", address, source.Addr(), interval.Milliseconds())
+	if err = os.WriteFile(file, []byte(settings), 0o600); err == nil {
+		_, err = fmt.Fprintln(process, "start", file)
+	}
 	if err != nil {
-		return "", nil, err
-	}
-	file := filepath.Join(folder, "gateway.yaml")
-	settings := fmt.Sprintf("listen: %s\nrest: {enabled: false}\nsource: {endpoints: [\"http://%s\"], discovery: configured}\nwrites: forward\n",
-		address, source.Addr())
-	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
-		return "", nil, err
-	}
-	log, err := os.Create(filepath.Join(folder, "log"))
-	if err != nil {
-		return "", nil, err
-	}
-	process := exec.Command(os.Getenv("GATEWAY_PROGRAM"), "gateway", "--config", file)
-	for _, variable := range os.Environ() {
-		if !strings.HasPrefix(variable, "UNDERSTUDY_") {
-			process.Env = append(process.Env, variable)
-		}
-	}
-	process.Env = append(process.Env, "UNDERSTUDY_JAVA_OPTS=-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx128m")
-	process.Stdout, process.Stderr = log, log
-	if err := process.Start(); err != nil {
+		cancel()
 		return "", nil, err
 	}
 	stop := func() {
-		process.Process.Kill()
-		process.Wait()
-		source.Close()
-		log.Close()
-		os.RemoveAll(folder)
+		fmt.Fprintln(process, "stop", file)
+		cancel()
 	}
 	if err := awaitRange(address); err != nil {
-		text, _ := os.ReadFile(log.Name())
 		stop()
-		return "", nil, fmt.Errorf("gateway in front of %s serves no range: %w\n%s", member, err, text)
+		return "", nil, fmt.Errorf("gateway %s in front of %s serves no range: %w; see %s/log", address, member, err, folder)
 	}
 	return address, stop, nil
+}
+
+// startProcess starts the process that runs all gateways. It ends with its standard input.
+func startProcess() {
+	folder, startErr = os.MkdirTemp(os.Getenv("GATEWAY_LOGS"), "gateways")
+	if startErr != nil {
+		return
+	}
+	java := exec.Command(filepath.Join(os.Getenv("JAVA_HOME"), "bin", "java"),
+		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g", "-cp", os.Getenv("GATEWAY_CLASSES"), "Gateways")
+	log, err := os.Create(filepath.Join(folder, "log"))
+	if err != nil {
+		startErr = err
+		return
+	}
+	java.Stdout, java.Stderr = log, log
+	if process, startErr = java.StdinPipe(); startErr == nil {
+		startErr = java.Start()
+	}
 }
 
 func awaitRange(address string) error {
@@ -202,7 +240,8 @@ func awaitRange(address string) error {
 	}
 }
 
-func relay(listener net.Listener, network, address string) {
+func relay(ctx context.Context, listener net.Listener, network, address string) {
+	context.AfterFunc(ctx, func() { listener.Close() })
 	for {
 		from, err := listener.Accept()
 		if err != nil {
@@ -213,10 +252,15 @@ func relay(listener net.Listener, network, address string) {
 			from.Close()
 			continue
 		}
-		pipe := func(to, from net.Conn) {
-			io.Copy(to, from)
+		closeBoth := func() {
 			to.Close()
 			from.Close()
+		}
+		context.AfterFunc(ctx, closeBoth)
+		pipe := func(to, from net.Conn) {
+			// Without splice, whose pipes are freed by a goroutine that etcd's search for leaks would find.
+			io.Copy(struct{ io.Writer }{to}, struct{ io.Reader }{from})
+			closeBoth()
 		}
 		go pipe(to, from)
 		go pipe(from, to)
