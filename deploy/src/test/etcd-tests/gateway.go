@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -192,9 +193,9 @@ func startGateway(network, member string) (string, func(), error) {
 		fmt.Fprintln(process, "stop", file)
 		cancel()
 	}
-	if err := awaitRange(address); err != nil {
+	if err := awaitReady(address); err != nil {
 		stop()
-		return "", nil, fmt.Errorf("gateway %s in front of %s serves no range: %w; see %s/log", address, member, err, folder)
+		return "", nil, fmt.Errorf("gateway %s in front of %s is not ready: %w; see %s/log", address, member, err, folder)
 	}
 	return address, stop, nil
 }
@@ -218,26 +219,38 @@ func startProcess() {
 	}
 }
 
-func awaitRange(address string) error {
+// awaitReady waits until the gateway answers a range and has its replica, which it never has if the source needs a login.
+func awaitReady(address string) error {
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://" + address}, Logger: zap.NewNop()})
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	kv := pb.NewKVClient(c.ActiveConnection())
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		_, err = kv.Range(ctx, &pb.RangeRequest{Key: []byte("/"), Serializable: true})
 		cancel()
 		code := status.Code(err)
 		// Other codes, such as those of authentication, are answers as well.
-		if code != codes.Unavailable && code != codes.DeadlineExceeded && code != codes.ResourceExhausted {
+		answered := code != codes.Unavailable && code != codes.DeadlineExceeded && code != codes.ResourceExhausted
+		if answered && (time.Since(began) > 5*time.Second || isReady(address)) {
 			return nil
 		}
-		if time.Now().After(end) {
-			return err
+		if time.Since(began) > time.Minute {
+			return fmt.Errorf("not ready after a minute; last error: %w", err)
 		}
 	}
+}
+
+func isReady(address string) bool {
+	client := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Get("http://" + address + "/readyz")
+	if err != nil {
+		return false
+	}
+	response.Body.Close()
+	return response.StatusCode == http.StatusOK
 }
 
 func relay(ctx context.Context, listener net.Listener, network, address string) {
