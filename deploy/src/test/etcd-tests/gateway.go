@@ -58,14 +58,21 @@ var (
 	clients  sync.WaitGroup
 	testEnd  = make(chan struct{})
 
-	// Set by .ci/etcd-tests's change of cluster.go to the cluster's setting.
+	// Of the cluster created last.
 	progressInterval time.Duration
+	requestBytes     uint
 
 	start    sync.Once
 	startErr error
 	folder   string
 	process  io.WriteCloser
 )
+
+// useSettings is called for each new member: .ci/etcd-tests adds the call to cluster.go.
+func useSettings(m *Member) {
+	progressInterval = m.WatchProgressNotifyInterval
+	requestBytes = m.MaxRequestBytes
+}
 
 // Clients with TLS connect to the members themselves: their keys exist in memory only.
 func newClientV3(cfg clientv3.Config) (*clientv3.Client, error) {
@@ -181,7 +188,8 @@ func startGateway(network, member string) (string, func(), error) {
 	}
 	file := filepath.Join(folder, address+".yaml")
 	settings := fmt.Sprintf("listen: %s\nrest: {enabled: false}\nsource: {endpoints: [\"http://%s\"], discovery: configured}\n"+
-		"writes: forward\ncloseTimeout: 100ms\nwatches: {progressInterval: %dms}\n", address, source.Addr(), interval.Milliseconds())
+		"writes: forward\ncloseTimeout: 100ms\nwatches: {progressInterval: %dms}\nlimits: {maxRequestBytes: %d}\n",
+		address, source.Addr(), interval.Milliseconds(), requestBytes+512*1024)
 	if err = os.WriteFile(file, []byte(settings), 0o600); err == nil {
 		_, err = fmt.Fprintln(process, "start", file)
 	}
