@@ -187,7 +187,9 @@ func startGateway(network, member string) (string, func(), error) {
 		interval = v3rpc.GetProgressReportInterval()
 	}
 	file := filepath.Join(folder, address+".yaml")
-	settings := fmt.Sprintf("listen: %s\nrest: {enabled: false}\nsource: {endpoints: [\"http://%s\"], discovery: configured}\n"+
+	// The user of etcd's tests with authentication; etcd refuses the login before.
+	settings := fmt.Sprintf("listen: %s\nrest: {enabled: false}\n"+
+		"source: {endpoints: [\"http://%s\"], discovery: configured, user: root, password: \"123\"}\n"+
 		"writes: forward\ncloseTimeout: 100ms\nwatches: {progressInterval: %dms}\nlimits: {maxRequestBytes: %d}\n",
 		address, source.Addr(), interval.Milliseconds(), requestBytes+512*1024)
 	if err = os.WriteFile(file, []byte(settings), 0o600); err == nil {
