@@ -556,7 +556,9 @@ final class EtcdFeed implements Feed {
         ClusterView view = cluster.view();
         return view.clusterId() != null
                 && view.unidentified().isEmpty()
-                && view.members().stream().noneMatch(member -> member.health() == Health.UNKNOWN);
+                // Members without an address are never probed.
+                && view.members().stream()
+                        .noneMatch(member -> !member.addresses().isEmpty() && member.health() == Health.UNKNOWN);
     }
 
     private boolean pauseIsOver(long deadline) throws InterruptedException {

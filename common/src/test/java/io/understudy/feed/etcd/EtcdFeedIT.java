@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.MemberDiscovery;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedEndedException;
@@ -109,6 +110,17 @@ class EtcdFeedIT {
                     .isInstanceOf(FeedEndedException.Unexplained.class)
                     .hasMessageContaining("[" + learner + "]; add the client URL of a voting member");
         }
+    }
+
+    @Test
+    void membersWithoutAnEndpointDoNotDelayTheSnapshot() {
+        List<URI> one = List.of(source.cluster().voters().get(0).clientUrl());
+        EtcdCluster configured = fixture.connect(one, MemberDiscovery.CONFIGURED);
+        await().atMost(PATIENCE).until(() -> configured.view().members().size() > 1);
+        Feed feed = fixture.feedOf(configured, EtcdFeedOptions.DEFAULTS.withRequestTimeout(PATIENCE.multipliedBy(10)));
+        FeedRunner runner = fixture.run(feed, new ModelConsumer(KeyRange.all()));
+
+        runner.awaitRevision(fixture.client().revision(), PATIENCE);
     }
 
     @Test

@@ -64,7 +64,11 @@ final class FeedFixture implements AutoCloseable {
 
     /** A feed of another way to the source. */
     Feed feedOf(EtcdCluster other) {
-        Feed feed = new EtcdFeed(other, KeyRange.all(), FeedKind.STATE, null, EtcdFeedOptions.DEFAULTS, metrics);
+        return feedOf(other, EtcdFeedOptions.DEFAULTS);
+    }
+
+    Feed feedOf(EtcdCluster other, EtcdFeedOptions options) {
+        Feed feed = new EtcdFeed(other, KeyRange.all(), FeedKind.STATE, null, options, metrics);
         closers.add(feed::close);
         return feed;
     }
