@@ -229,6 +229,7 @@ final class KafkaScheduleIT {
         broker.kill();
         writes(random.nextInt(1, 20));
         awaitCaughtUp();
+        LOG.info("the mirror goes on without {}", broker);
         broker.start();
     }
 
