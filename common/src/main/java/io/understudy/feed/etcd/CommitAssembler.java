@@ -48,7 +48,8 @@ final class CommitAssembler {
                 bytes += before.bytes();
             }
             if (bytes > maxCommitBytes) {
-                throw new CommitTooLarge(new Revision(revision), bytes, maxCommitBytes);
+                throw new CommitTooLarge(
+                        new Revision(revision), change.key(), bytes, maxCommitBytes, "feed.maxCommitBytes");
             }
         }
         if (!WatchMessages.isFragment(response)) {

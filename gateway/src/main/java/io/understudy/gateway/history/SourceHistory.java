@@ -44,12 +44,8 @@ public final class SourceHistory implements CommitHistory {
             } catch (FeedEndedException.CommitTooLarge e) {
                 throw CompactedException.hole(
                         String.valueOf(e.getMessage()), e.revision().next().value(), previous);
-            } catch (FeedEndedException.AnotherHistory | FeedEndedException.AnotherCluster e) {
-                throw CompactedException.unreadable(String.valueOf(e.getMessage()));
             } catch (FeedEndedException e) {
-                // Such as a permission that was revoked: nothing is compacted, and watchers wait until it is granted
-                // again.
-                throw new IllegalStateException(e.getMessage(), e);
+                throw CompactedException.unreadable(String.valueOf(e.getMessage()));
             }
             if (step instanceof EtcdHistory.Step.Committed committed) {
                 return new Step.Committed(LoggedCommit.of(committed.commit(), previous ? committed.previous() : null));
