@@ -1,7 +1,5 @@
 package io.understudy.feed;
 
-import com.google.protobuf.ByteString;
-import com.google.protobuf.TextFormat;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
@@ -68,23 +66,17 @@ public abstract sealed class FeedEndedException extends Exception {
     /** One commit is larger than the configured limit. Feeds of etcd replace such a commit by a snapshot instead. */
     public static final class CommitTooLarge extends FeedEndedException {
         private static final long serialVersionUID = 1L;
-        private static final int MAX_KEY_BYTES = 200;
         private final transient Revision revision;
 
         /**
          * @param key at which it passed the limit; empty if that is not known
          * @param setting that has the limit
          */
-        public CommitTooLarge(Revision revision, ByteString key, long bytes, long limit, String setting) {
+        public CommitTooLarge(Revision revision, String key, long bytes, long limit, String setting) {
             super("commit at revision " + revision + " has at least " + bytes + " bytes"
-                    + (key.isEmpty() ? "" : " up to key " + shown(key)) + "; allowed: " + limit + " bytes (" + setting
+                    + (key.isEmpty() ? "" : " up to key " + key) + "; allowed: " + limit + " bytes (" + setting
                     + ")");
             this.revision = revision;
-        }
-
-        private static String shown(ByteString key) {
-            String whole = TextFormat.escapeBytes(key.substring(0, Math.min(key.size(), MAX_KEY_BYTES)));
-            return key.size() > MAX_KEY_BYTES ? whole + "..." : whole;
         }
 
         /** Revision of the commit. */

@@ -5,6 +5,7 @@ import io.etcd.jetcd.api.WatchResponse;
 import io.understudy.feed.FeedEndedException.CommitTooLarge;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
@@ -49,7 +50,7 @@ final class CommitAssembler {
             }
             if (bytes > maxCommitBytes) {
                 throw new CommitTooLarge(
-                        new Revision(revision), change.key(), bytes, maxCommitBytes, "feed.maxCommitBytes");
+                        new Revision(revision), KeyRange.shown(change.key()), bytes, maxCommitBytes, "feed.maxCommitBytes");
             }
         }
         if (!WatchMessages.isFragment(response)) {

@@ -1,6 +1,5 @@
 package io.understudy.feed.etcd;
 
-import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.WatchResponse;
 import io.grpc.Channel;
 import io.grpc.Status;
@@ -283,7 +282,7 @@ final class Tail implements AutoCloseable {
             Revision next = drops && opening != null
                     ? opening.start()
                     : position.revision().next();
-            large = new CommitTooLarge(next, ByteString.EMPTY, maxCommitBytes, maxCommitBytes, "feed.maxCommitBytes");
+            large = new CommitTooLarge(next, "", maxCommitBytes, maxCommitBytes, "feed.maxCommitBytes");
             return;
         }
         EtcdFailure failure = EtcdErrors.classify(Duty.WATCH, status);

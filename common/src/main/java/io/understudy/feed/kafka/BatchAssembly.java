@@ -83,7 +83,7 @@ final class BatchAssembly {
             if (sections.bytes() > maxCommitBytes) {
                 throw new CommitTooLarge(
                         record.revision(),
-                        changed.change().key(),
+                        KeyRange.shown(changed.change().key()),
                         sections.bytes(),
                         maxCommitBytes,
                         "source.kafka.maxCommitBytes");

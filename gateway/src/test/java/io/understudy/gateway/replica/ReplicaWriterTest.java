@@ -70,7 +70,7 @@ final class ReplicaWriterTest {
         });
         await().atMost(Duration.ofSeconds(20)).until(() -> "permission denied".equals(writer.problem()));
         feeds.next(consumer -> {
-            throw new FeedEndedException.CommitTooLarge(new Revision(6), A.key(), 20, 10, "a.setting");
+            throw new FeedEndedException.CommitTooLarge(new Revision(6), "a", 20, 10, "a.setting");
         });
         await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> assertThat(writer.problem())
                 .isEqualTo(
