@@ -119,7 +119,7 @@ final class RecognisedConsumer implements FeedConsumer {
         } catch (FeedEndedException.AnotherCluster | FeedEndedException.AnotherHistory e) {
             throw new ReplicaDivergedException(String.valueOf(e.getMessage()));
         } catch (FeedEndedException e) {
-            // Such as a denied permission, which says nothing about the history.
+            // Such as a denied permission, which does not depend on the history.
             throw new CompletionException(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -74,7 +74,7 @@ final class ReplicaWriterTest {
         });
         await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> assertThat(writer.problem())
                 .isEqualTo(
-                        "commit at revision 6 has at least 20 bytes up to key a; allowed: 10 bytes" + " (a.setting)"));
+                        "commit at revision 6 has at least 20 bytes up to key a; allowed: 10 bytes (a.setting)"));
         assertThat(replica.state().revision()).isEqualTo(new Revision(5));
         snapshot(9, B);
         awaitRevision(9);
@@ -179,7 +179,9 @@ final class ReplicaWriterTest {
         feeds.nextResumed(consumer -> {
             throw new FeedEndedException.Unexplained("permission denied");
         });
-        buildAnewFromASnapshot();
+        replica.rebuild("it differs");
+        await().atMost(Duration.ofSeconds(20)).until(() -> feeds.opened.size() == 2);
+        snapshot(9, B);
         await().atMost(Duration.ofSeconds(20)).until(() -> "permission denied".equals(writer.problem()));
         snapshot(9, B);
         feeds.nextResumed(consumer -> consumer.progress(position(9)));
