@@ -185,7 +185,8 @@ final class ClusterProbe implements AutoCloseable {
                 : before.failed(failure == null ? "no response" : FailureText.of(failure));
         observations.put(endpoint, after);
         if (before.health() != after.health()) {
-            log.atLevel(after.health() == Health.UNREACHABLE ? Level.WARN : Level.DEBUG)
+            boolean recovers = before.health() == Health.UNREACHABLE;
+            log.atLevel(after.health() == Health.UNREACHABLE ? Level.WARN : recovers ? Level.INFO : Level.DEBUG)
                     .addKeyValue("cluster", settings.name())
                     .addKeyValue("endpoint", endpoint)
                     .addKeyValue("from", before.health())

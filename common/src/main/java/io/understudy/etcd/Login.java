@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -28,6 +29,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Has every call carry the token of one user. The token is fetched before the first call, by one request however many calls
@@ -71,6 +73,9 @@ final class Login implements ClientInterceptor {
 
     private @Nullable CompletableFuture<Token> current;
     private volatile @Nullable Endpoint issuer;
+    /** Of the last attempt; null if it succeeded, or before the first. */
+    private volatile @Nullable String lastFailure;
+
     private long askedNanos;
     private long pauseNanos = LEAST_PAUSE_NANOS;
 
@@ -171,7 +176,7 @@ final class Login implements ClientInterceptor {
         Calls.whenDone(answer, (response, failure) -> {
             if (response != null) {
                 outcomes.accept(EtcdMetrics.OK);
-                log.atDebug()
+                log.atLevel(failure(null) ? Level.INFO : Level.DEBUG)
                         .addKeyValue("cluster", cluster)
                         .addKeyValue("user", user)
                         .addKeyValue("member", voter)
@@ -202,12 +207,20 @@ final class Login implements ClientInterceptor {
 
     private void failed(Status why, CompletableFuture<Token> fetched) {
         outcomes.accept(EtcdMetrics.FAILED);
-        log.atWarn()
+        log.atLevel(failure(FailureText.of(why)) ? Level.WARN : Level.DEBUG)
                 .addKeyValue("cluster", cluster)
+                .addKeyValue("endpoints", voters.get())
                 .addKeyValue("user", user)
                 .addKeyValue("cause", FailureText.of(why))
                 .log("login failed");
         fetched.completeExceptionally(why.asRuntimeException());
+    }
+
+    /** Returns whether an attempt ended in another way than the last. */
+    private boolean failure(@Nullable String now) {
+        boolean changed = !Objects.equals(lastFailure, now);
+        lastFailure = now;
+        return changed;
     }
 
     /** The token that calls carry until one of them is refused. */

@@ -68,9 +68,14 @@ public abstract sealed class FeedEndedException extends Exception {
         private static final long serialVersionUID = 1L;
         private final transient Revision revision;
 
-        public CommitTooLarge(Revision revision, long bytes, long maxCommitBytes) {
-            super("commit at revision " + revision + " has at least " + bytes + " bytes; allowed: " + maxCommitBytes
-                    + " bytes (maxCommitBytes)");
+        /**
+         * @param key at which it passed the limit; empty if that is not known
+         * @param setting that has the limit
+         */
+        public CommitTooLarge(Revision revision, String key, long bytes, long limit, String setting) {
+            super("commit at revision " + revision + " has at least " + bytes + " bytes"
+                    + (key.isEmpty() ? "" : " up to key " + key) + "; allowed: " + limit + " bytes (" + setting
+                    + ")");
             this.revision = revision;
         }
 

@@ -1,6 +1,7 @@
 package io.understudy.vocabulary;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -17,12 +18,19 @@ public record KeyRange(ByteString from, @Nullable ByteString to) {
     /** Keys in etcd's order. */
     public static final Comparator<ByteString> KEY_ORDER = KeyRange::compare;
 
+    private static final int MAX_SHOWN_BYTES = 200;
     private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
 
     public KeyRange {
         if (to != null && KEY_ORDER.compare(from, to) >= 0) {
             throw new IllegalArgumentException("empty key range: from " + from + " to " + to);
         }
+    }
+
+    /** A key in messages: escaped, and cut after 200 bytes. */
+    public static String shown(ByteString key) {
+        String escaped = TextFormat.escapeBytes(key.substring(0, Math.min(key.size(), MAX_SHOWN_BYTES)));
+        return key.size() > MAX_SHOWN_BYTES ? escaped + "..." : escaped;
     }
 
     /** The whole key space. */

@@ -1,5 +1,10 @@
 package io.understudy.cli;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.ClusterView;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.gateway.GatewaySettings;
+import io.understudy.gateway.SourceSettings;
 import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.takeover.TakeOver;
 import java.io.IOException;
@@ -14,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -36,6 +42,7 @@ import picocli.CommandLine.Spec;
 final class ConfigCheckCommand implements Callable<Integer> {
 
     private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration POLL = Duration.ofMillis(20);
 
     @Parameters(
             paramLabel = "FILE",
@@ -53,7 +60,8 @@ final class ConfigCheckCommand implements Callable<Integer> {
             names = "--connect",
             description =
                     "Of mirrors between etcd clusters, also check both clusters: primary record, and permissions of"
-                            + " the mirror's user.")
+                            + " the mirror's user. Of gateways, check that the source's endpoints respond and name a"
+                            + " voting member.")
     private boolean connect;
 
     @Spec
@@ -91,17 +99,41 @@ final class ConfigCheckCommand implements Callable<Integer> {
         return problems;
     }
 
+    private static List<String> sourceProblems(Path readable) {
+        LogFile.use(LogFile.temporary());
+        if (!(GatewaySettings.load(readable, System.getenv(), Map.of()).source() instanceof SourceSettings.Etcd etcd)) {
+            return List.of();
+        }
+        long began = System.nanoTime();
+        try (EtcdCluster source = EtcdCluster.connect(etcd.cluster(), new SimpleMeterRegistry())) {
+            boolean known = false;
+            boolean late = false;
+            while (!known && !late) {
+                LockSupport.parkNanos(POLL.toNanos());
+                late = System.nanoTime() - began > PATIENCE.toNanos();
+                ClusterView view = source.view();
+                known = !view.members().isEmpty() && view.unidentified().isEmpty();
+                String outage = source.unreachable();
+                if (outage != null) {
+                    return List.of(outage);
+                }
+            }
+            return source.watchProblem().stream().toList();
+        }
+    }
+
     /** @param readable what is in the file */
     private int check(Path readable) {
         ConfigKind checked = kind == null ? ConfigKind.of(readable) : kind;
-        if (connect && checked != ConfigKind.MIRROR) {
-            throw new ParameterException(spec.commandLine(), "--connect requires a configuration of mirrors");
+        if (connect && checked == ConfigKind.CLUSTER) {
+            throw new ParameterException(
+                    spec.commandLine(), "--connect requires a configuration of a gateway or mirrors");
         }
         List<String> problems = new ArrayList<>(checked.problems(readable, System.getenv()).stream()
                 .map(problem -> problem.replace(readable.toString(), file.toString()))
                 .toList());
         if (connect && problems.isEmpty()) {
-            problems.addAll(clusterProblems(readable));
+            problems.addAll(checked == ConfigKind.GATEWAY ? sourceProblems(readable) : clusterProblems(readable));
         }
         PrintWriter out = spec.commandLine().getOut();
         problems.forEach(out::println);

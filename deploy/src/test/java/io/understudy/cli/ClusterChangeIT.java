@@ -58,6 +58,7 @@ final class ClusterChangeIT {
                 .build()) {
             cluster.start();
             URI endpoint = cluster.voters().get(0).clientUrl();
+            requireVotingMember(cluster);
             EtcdSettings settings = EtcdSettings.of(endpoint);
             StringWriter err = new StringWriter();
             StringWriter out = new StringWriter();
@@ -77,6 +78,28 @@ final class ClusterChangeIT {
                     .isZero();
             assertThat(out.toString()).contains("done: ");
         }
+    }
+
+    private void requireVotingMember(LocalEtcd cluster) throws Exception {
+        URI learner = cluster.learners().get(0).clientUrl();
+        StringWriter out = new StringWriter();
+        assertThat(checkSource(out, learner)).isEqualTo(1);
+        assertThat(out.toString())
+                .contains("source.endpoints lead to learners only, which serve no watches: ")
+                .contains(learner + "]; add the client URL of a voting member");
+        assertThat(checkSource(new StringWriter(), cluster.voters().get(0).clientUrl()))
+                .isZero();
+        StringWriter refused = new StringWriter();
+        assertThat(checkSource(refused, URI.create("http://127.0.0.1:1"))).isEqualTo(1);
+        assertThat(refused.toString()).contains("127.0.0.1:1");
+    }
+
+    private int checkSource(StringWriter out, URI endpoint) throws Exception {
+        Path gateway = Files.writeString(
+                folder.resolve("gateway.yaml"), "{name: g, source: {endpoints: \"%s\"}}".formatted(endpoint));
+        return Understudy.commandLine()
+                .setOut(new PrintWriter(out))
+                .execute("config", "check", "--connect", gateway.toString());
     }
 
     @Test

@@ -60,7 +60,7 @@ final class GatewayChecks {
         Stream<HealthCheck> always = Stream.of(
                 new HealthCheck("process", () -> closing.getAsBoolean() ? Optional.of("closing") : Optional.empty()),
                 new HealthCheck("replica", this::replicaMissing, this::replicaDropped),
-                new HealthCheck("feed", this::feedEnded),
+                new HealthCheck("feed", () -> feedEnded().or(() -> Optional.ofNullable(writer.problem()))),
                 new HealthCheck("staleness", () -> feedSilent().or(this::tooStale)));
         return new HealthChecks(Stream.concat(always, ofSource.stream()).toArray(HealthCheck[]::new));
     }

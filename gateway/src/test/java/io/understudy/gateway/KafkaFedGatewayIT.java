@@ -17,8 +17,10 @@ import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.understudy.config.HostPort;
+import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.feed.kafka.ValueFormat;
 import io.understudy.gateway.api.TxnRequests;
+import io.understudy.kafka.KafkaSettings;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.junit.KafkaExtension;
 import java.net.URI;
@@ -169,6 +171,38 @@ final class KafkaFedGatewayIT {
                             URI.create("http://127.0.0.1:" + fixture.gateway.apiPort()),
                             "understudy_gateway_feed_resyncs_total"))
                     .isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aCommitLargerThanAllowedIsPassedByASnapshot() throws Exception {
+        relay = new TopicRelay(SOURCE.cluster().clientUrls().get(0), KAFKA.bootstrapServers(), topic, ValueFormat.RAW);
+        SourceSettings.Kafka limited = new SourceSettings.Kafka(
+                KafkaSettings.of(KAFKA.bootstrapServers()),
+                new KafkaFeedOptions(topic, KafkaFeedOptions.stateTopicOf(topic), 20_000),
+                SourceSettings.Kafka.DEFAULT_MAX_CLOCK_SKEW);
+        try (GatewayFixture fixture =
+                new GatewayFixture(GatewaySettings.of("edge", new HostPort("127.0.0.1", 0), limited))) {
+            fixture.awaitReady();
+            String padding = "x".repeat(1_000);
+            for (int i = 0; i < 30; i++) {
+                fixture.awaitRevision(GatewayFixture.kv(etcd)
+                        .put(put(ByteString.copyFromUtf8("large/" + i + padding)))
+                        .getHeader()
+                        .getRevision());
+            }
+            var unused = GatewayFixture.kv(etcd)
+                    .deleteRange(DeleteRangeRequest.newBuilder()
+                            .setKey(ByteString.copyFromUtf8("large/"))
+                            .setRangeEnd(ByteString.copyFromUtf8("large0"))
+                            .build());
+            fixture.awaitRevision(write(20));
+            fixture.awaitReady();
+            assertThat(fixture.everything().getKvsList())
+                    .isEqualTo(GatewayFixture.kv(etcd)
+                            .range(GatewayFixture.everythingRequest())
+                            .getKvsList());
+            assertThat(fixture.gateway.failure()).isNotDone();
         }
     }
 

@@ -5,6 +5,7 @@ import io.etcd.jetcd.api.WatchResponse;
 import io.understudy.feed.FeedEndedException.CommitTooLarge;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
@@ -48,7 +49,8 @@ final class CommitAssembler {
                 bytes += before.bytes();
             }
             if (bytes > maxCommitBytes) {
-                throw new CommitTooLarge(new Revision(revision), bytes, maxCommitBytes);
+                throw new CommitTooLarge(
+                        new Revision(revision), KeyRange.shown(change.key()), bytes, maxCommitBytes, "feed.maxCommitBytes");
             }
         }
         if (!WatchMessages.isFragment(response)) {

@@ -282,7 +282,7 @@ final class Tail implements AutoCloseable {
             Revision next = drops && opening != null
                     ? opening.start()
                     : position.revision().next();
-            large = new CommitTooLarge(next, maxCommitBytes, maxCommitBytes);
+            large = new CommitTooLarge(next, "", maxCommitBytes, maxCommitBytes, "feed.maxCommitBytes");
             return;
         }
         EtcdFailure failure = EtcdErrors.classify(Duty.WATCH, status);

@@ -81,7 +81,12 @@ final class BatchAssembly {
                     inRange ? changed : null,
                     changed.change().bytes() + OBJECT_BYTES);
             if (sections.bytes() > maxCommitBytes) {
-                throw new CommitTooLarge(record.revision(), sections.bytes(), maxCommitBytes);
+                throw new CommitTooLarge(
+                        record.revision(),
+                        KeyRange.shown(changed.change().key()),
+                        sections.bytes(),
+                        maxCommitBytes,
+                        "source.kafka.maxCommitBytes");
             }
         } else if (record instanceof TopicRecord.Complete mark) {
             boolean isIdle = sections.mark(

@@ -260,7 +260,8 @@ class BatchAssemblyTest {
         assertThatThrownBy(() -> assembly.accept(
                         0, new TopicRecord.Changed(CLUSTER, new Revision(6), 1, 2, new Change.Delete(other)), 2_000))
                 .isInstanceOf(CommitTooLarge.class)
-                .hasMessageContaining("revision 6");
+                .hasMessageContaining("revision 6")
+                .hasMessageContaining("...; allowed: 1000 bytes (source.kafka.maxCommitBytes)");
     }
 
     @Test

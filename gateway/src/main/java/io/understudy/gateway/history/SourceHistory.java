@@ -45,7 +45,6 @@ public final class SourceHistory implements CommitHistory {
                 throw CompactedException.hole(
                         String.valueOf(e.getMessage()), e.revision().next().value(), previous);
             } catch (FeedEndedException e) {
-                // Such as a permission that was revoked: a watcher that hung would never list again.
                 throw CompactedException.unreadable(String.valueOf(e.getMessage()));
             }
             if (step instanceof EtcdHistory.Step.Committed committed) {

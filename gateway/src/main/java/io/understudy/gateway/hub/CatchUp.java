@@ -142,7 +142,8 @@ final class CatchUp implements AutoCloseable {
                 long next = e.compactRevision() == 0
                         ? Math.max(all.head().readableFrom() + 1, log.head() + 2)
                         : e.compactRevision();
-                all.compacted(new CatchUps.Compacted(from, next), began);
+                all.compacted(
+                        new CatchUps.Compacted(from, next, e.compactRevision() == 0 ? e.getMessage() : null), began);
                 awaitWithdrawn(e.isEarlierReadable() ? log.from() : 0, next);
             }
         } finally {

@@ -37,9 +37,13 @@ final class CatchUps implements AutoCloseable {
     /** Watchers that were told up to that revision want what follows. */
     record Want(long told, boolean previous) {}
 
-    /** Watchers that have reached {@code from} cannot receive what comes before {@code next}. */
-    record Compacted(long from, long next) {
-        private static final Compacted NOTHING = new Compacted(0, 0);
+    /**
+     * Watchers that have reached {@code from} cannot receive what comes before {@code next}.
+     *
+     * @param refusal why the source does not serve it; null if it is compacted
+     */
+    record Compacted(long from, long next, @Nullable String refusal) {
+        private static final Compacted NOTHING = new Compacted(0, 0, null);
 
         boolean concerns(long reached) {
             return reached >= from && reached + 1 < next;
@@ -74,7 +78,7 @@ final class CatchUps implements AutoCloseable {
     /** What a reading has just found to be gone. */
     Compacted compacted(boolean previous) {
         Compacted found = compacted;
-        return previous && oldestWithPrevious > found.next() ? new Compacted(0, oldestWithPrevious) : found;
+        return previous && oldestWithPrevious > found.next() ? new Compacted(0, oldestWithPrevious, null) : found;
     }
 
     /** Event loops want something else now. */

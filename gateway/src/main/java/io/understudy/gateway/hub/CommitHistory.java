@@ -70,7 +70,7 @@ public interface CommitHistory {
             return new CompactedException(message, next, previousOnly, true);
         }
 
-        /** Nothing more can be read, by a fault that does not pass. */
+        /** Nothing more can be read: another history, or a rejection such as a revoked permission. */
         public static CompactedException unreadable(String message) {
             return new CompactedException(message, 0, false, true);
         }

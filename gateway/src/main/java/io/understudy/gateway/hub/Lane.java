@@ -161,7 +161,7 @@ final class Lane {
             CatchUps.Compacted compacted = catchUps.compacted(previous);
             boolean gone = compacted.concerns(told);
             if (gone) {
-                compacted(cohort, compacted.next());
+                compacted(cohort, compacted);
             }
             return gone;
         }
@@ -285,14 +285,19 @@ final class Lane {
     }
 
     /** Ends those who miss something; others of the cohort may be ahead of it, and miss nothing. */
-    private void compacted(Cohort cohort, long compactRevision) {
+    private void compacted(Cohort cohort, CatchUps.Compacted found) {
         behind.remove(cohort.told(), cohort);
         cohort.forEach(watcher -> {
             cohort.remove(watcher);
-            if (watcher.told + 1 >= compactRevision) {
+            if (watcher.told + 1 >= found.next()) {
                 place(watcher, watcher.told);
+            } else if (found.refusal() == null) {
+                end(watcher, found.next());
             } else {
-                end(watcher, compactRevision);
+                watcher.state(Watcher.State.OVER);
+                size--;
+                hub.left();
+                refused(watcher, "cannot read the history: " + found.refusal());
             }
         });
     }
@@ -314,13 +319,16 @@ final class Lane {
         }
         for (Watcher watcher : ended) {
             cancel(watcher);
-            try {
-                watcher.listener()
-                        .unreadable("cannot read previous values of revision " + commit.revision() + ": "
-                                + why.getMessage());
-            } catch (RuntimeException | Error e) {
-                hub.failed(watcher, e);
-            }
+            refused(watcher, "cannot read previous values of revision " + commit.revision() + ": " + why.getMessage());
+        }
+    }
+
+    /** Ends a watcher, which is in no cohort any more, with why the source does not serve it. */
+    private void refused(Watcher watcher, String why) {
+        try {
+            watcher.listener().unreadable(why);
+        } catch (RuntimeException | Error e) {
+            hub.failed(watcher, e);
         }
     }
 

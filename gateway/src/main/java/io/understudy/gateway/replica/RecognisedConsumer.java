@@ -14,6 +14,7 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,9 +36,14 @@ final class RecognisedConsumer implements FeedConsumer {
     private boolean replaced;
 
     private final BooleanSupplier abandoned;
+    private final Runnable onSnapshot;
 
-    /** @param abandoned whether another cluster is to be followed, so that this history matters no more */
-    RecognisedConsumer(Replica replica, FeedSource source, BooleanSupplier abandoned) {
+    /**
+     * @param abandoned whether another cluster is to be followed, so that this history matters no more
+     * @param onSnapshot runs after each complete snapshot
+     */
+    RecognisedConsumer(Replica replica, FeedSource source, BooleanSupplier abandoned, Runnable onSnapshot) {
+        this.onSnapshot = onSnapshot;
         this.replica = replica;
         this.source = source;
         this.abandoned = abandoned;
@@ -71,6 +77,7 @@ final class RecognisedConsumer implements FeedConsumer {
         }
         replaced = false;
         replica.snapshotCompleted(position);
+        onSnapshot.run();
     }
 
     @Override
@@ -109,8 +116,11 @@ final class RecognisedConsumer implements FeedConsumer {
                     .addKeyValue("revision", known.revision())
                     .addKeyValue("cause", gap.getMessage())
                     .log("replica rebuilt without verifying the history");
-        } catch (FeedEndedException e) {
+        } catch (FeedEndedException.AnotherCluster | FeedEndedException.AnotherHistory e) {
             throw new ReplicaDivergedException(String.valueOf(e.getMessage()));
+        } catch (FeedEndedException e) {
+            // Such as a denied permission, which does not depend on the history.
+            throw new CompletionException(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted", e);

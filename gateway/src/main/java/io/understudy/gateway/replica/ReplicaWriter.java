@@ -7,7 +7,9 @@ import io.understudy.feed.FeedSource;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,10 +17,11 @@ import org.slf4j.LoggerFactory;
 /**
  * The one thread that writes a replica: it polls the feed, so that nothing is read from the source faster than it is
  * applied. After a gap it opens a new feed and merges its snapshot, and another when the replica is to be built anew, by a
- * snapshot of the same history only; whatever else ends a feed ends the writer too.
+ * snapshot of the same history only. A feed that was rejected is opened again until the source serves it; only another
+ * history ends the writer.
  *
- * <p>Invariant G2: after a gap the replica resynchronizes; any other end of the feed fails the gateway and ends its
- * process.
+ * <p>Invariant G2: after a gap, or a rejection by the source, the replica resynchronizes; another cluster or history
+ * fails the gateway and ends its process.
  */
 public final class ReplicaWriter {
 
@@ -28,6 +31,8 @@ public final class ReplicaWriter {
     private static final Duration END_WAIT = Duration.ofSeconds(2);
 
     private static final Duration END_POLL = Duration.ofMillis(20);
+    private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
 
     private final Replica replica;
     private final FeedSource source;
@@ -36,6 +41,10 @@ public final class ReplicaWriter {
     private final Thread thread;
     private final CompletableFuture<Void> failure = new CompletableFuture<>();
     private volatile @Nullable Throwable cause;
+    /** Why the last feed ended, until the next one has given a snapshot. */
+    private volatile @Nullable String problem;
+
+    private Duration pause = FIRST_PAUSE;
     private volatile boolean closing;
     private volatile @Nullable Feed feed;
     private final Queue<Pending> pending = new ConcurrentLinkedQueue<>();
@@ -52,7 +61,8 @@ public final class ReplicaWriter {
     public ReplicaWriter(Replica replica, FeedSource source, ApplyListener onApplied, Runnable onResync) {
         this.replica = replica;
         this.source = source;
-        this.consumer = new MeteredConsumer(new RecognisedConsumer(replica, source, this::isMoveDue), onApplied);
+        this.consumer = new MeteredConsumer(
+                new RecognisedConsumer(replica, source, this::isMoveDue, this::recovered), onApplied);
         this.onResync = onResync;
         this.thread = new Thread(this::run, "replica-writer");
     }
@@ -75,6 +85,11 @@ public final class ReplicaWriter {
     /** Why nothing is applied any more; null while all is well. */
     public @Nullable Throwable failed() {
         return cause;
+    }
+
+    /** Why the feed is being opened again; null while it is open. */
+    public @Nullable String problem() {
+        return problem;
     }
 
     /** Time since the feed last told anything, a progress mark for example; since the start if it never did. */
@@ -103,6 +118,7 @@ public final class ReplicaWriter {
         // First, since the writer may have made the move and opened the next feed once it is pending.
         Feed open = feed;
         pending.add(next);
+        LockSupport.unpark(thread);
         if (open != null && awaitsEnd) {
             open.requestProgress();
         } else if (open != null) {
@@ -163,13 +179,51 @@ public final class ReplicaWriter {
                     .addKeyValue("compacted", gap.compacted())
                     .addKeyValue("cause", gap.getMessage())
                     .log("replica resynchronizing");
+        } catch (FeedEndedException.CommitTooLarge | FeedEndedException.Unexplained e) {
+            retry(e);
         } catch (ReplicaDivergedException e) {
             throw e;
         } catch (FeedEndedException | RuntimeException e) {
-            // Closed for a move, perhaps just as its cluster became unusable.
-            if (pending.isEmpty()) {
+            if (e instanceof CompletionException && e.getCause() instanceof FeedEndedException rejected) {
+                retry(rejected);
+            } else if (pending.isEmpty()) {
                 throw e;
             }
+            // Closed for a move, perhaps just as its cluster became unusable.
+        }
+    }
+
+    /** Reports once that the source does not serve the feed, and waits before the next one is opened. */
+    private void retry(FeedEndedException rejected) throws InterruptedException {
+        String why = String.valueOf(rejected.getMessage());
+        if (closing) {
+            return;
+        }
+        if (problem == null) {
+            onResync.run();
+        }
+        if (!why.equals(problem)) {
+            problem = why;
+            LOG.atWarn().addKeyValue("cause", why).log("feed failed; retrying");
+        }
+        long until = System.nanoTime() + pause.toNanos();
+        Duration doubled = pause.multipliedBy(2);
+        pause = doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
+        for (long left = until - System.nanoTime();
+                left > 0 && pending.isEmpty() && !closing;
+                left = until - System.nanoTime()) {
+            LockSupport.parkNanos(this, left);
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+        }
+    }
+
+    private void recovered() {
+        pause = FIRST_PAUSE;
+        if (problem != null) {
+            problem = null;
+            LOG.atInfo().addKeyValue("revision", replica.revision()).log("feed recovered");
         }
     }
 

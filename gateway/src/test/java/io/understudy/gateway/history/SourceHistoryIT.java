@@ -144,10 +144,10 @@ final class SourceHistoryIT {
     }
 
     @Test
-    void whatTheSourceRefusesFailsWithItsCause() throws Exception {
+    void previousValuesAndHistoryThatTheSourceRefusesFailWithItsCause() throws Exception {
         put("refused", "1");
-        long revision = put("refused", "2");
-        LoggedCommit commit = commitAt(revision);
+        long refused = put("refused", "2");
+        LoggedCommit commit = commitAt(refused);
         LocalEtcd source = SOURCE.cluster();
         source.etcdctl("user", "add", "root:root");
         source.etcdctl("user", "grant-role", "root", "root");
@@ -157,9 +157,12 @@ final class SourceHistoryIT {
             await().atMost(PATIENCE).untilAsserted(() -> assertThatExceptionOfType(ExecutionException.class)
                     .isThrownBy(() -> entries.learn(commit).get(PATIENCE.toSeconds(), TimeUnit.SECONDS))
                     .withMessageContaining("user name is empty"));
-            assertThatExceptionOfType(CommitHistory.CompactedException.class)
-                    .isThrownBy(() -> commitAt(revision))
-                    .withMessageContaining("user name is empty");
+            try (CommitHistory.Reading reading = history.open(refused, false)) {
+                assertThatExceptionOfType(CommitHistory.CompactedException.class)
+                        .isThrownBy(() -> next(reading))
+                        .withMessageContaining("rejected the watch: ")
+                        .satisfies(why -> assertThat(why.compactRevision()).isZero());
+            }
         } finally {
             source.etcdctl("--user=root:root", "auth", "disable");
             source.etcdctl("user", "delete", "root");

@@ -64,7 +64,28 @@ final class ReplicaWriterTest {
     }
 
     @Test
-    void whateverElseEndsAFeedFailsTheWriterAndTheStateStays() {
+    void aFeedThatIsRejectedIsOpenedAgainUntilItIsServed() {
+        feeds.next(consumer -> {
+            throw new FeedEndedException.Unexplained("permission denied");
+        });
+        await().atMost(Duration.ofSeconds(20)).until(() -> "permission denied".equals(writer.problem()));
+        feeds.next(consumer -> {
+            throw new FeedEndedException.CommitTooLarge(new Revision(6), "a", 20, 10, "a.setting");
+        });
+        await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> assertThat(writer.problem())
+                .isEqualTo(
+                        "commit at revision 6 has at least 20 bytes up to key a; allowed: 10 bytes (a.setting)"));
+        assertThat(replica.state().revision()).isEqualTo(new Revision(5));
+        snapshot(9, B);
+        awaitRevision(9);
+        await().atMost(Duration.ofSeconds(20)).until(() -> writer.problem() == null);
+        assertThat(feeds.opened).hasSize(3);
+        assertThat(resyncs).hasValue(1);
+        assertThat(writer.failure()).isNotDone();
+    }
+
+    @Test
+    void anotherClusterFailsTheWriterAndTheStateStays() {
         FeedEndedException why = new FeedEndedException.AnotherCluster("http://127.0.0.1:1", CLUSTER, new ClusterId(2));
         feeds.next(consumer -> {
             throw why;
@@ -151,6 +172,21 @@ final class ReplicaWriterTest {
         feeds.nextResumed(consumer -> consumer.progress(position(9)));
         awaitRevision(9);
         assertThat(writer.failed()).isNull();
+    }
+
+    @Test
+    void aRejectionWhileTheHistoryIsVerifiedIsNoOtherHistory() {
+        feeds.nextResumed(consumer -> {
+            throw new FeedEndedException.Unexplained("permission denied");
+        });
+        replica.rebuild("it differs");
+        await().atMost(Duration.ofSeconds(20)).until(() -> feeds.opened.size() == 2);
+        snapshot(9, B);
+        await().atMost(Duration.ofSeconds(20)).until(() -> "permission denied".equals(writer.problem()));
+        snapshot(9, B);
+        feeds.nextResumed(consumer -> consumer.progress(position(9)));
+        awaitRevision(9);
+        assertThat(writer.failure()).isNotDone();
     }
 
     @Test
