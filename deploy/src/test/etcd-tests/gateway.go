@@ -76,7 +76,7 @@ func useSettings(m *Member) {
 
 // Clients with TLS connect to the members themselves: their keys exist in memory only.
 func newClientV3(cfg clientv3.Config) (*clientv3.Client, error) {
-	if cfg.TLS != nil {
+	if cfg.TLS != nil || len(cfg.Endpoints) > 0 && strings.HasPrefix(cfg.Endpoints[0], "unixs:") {
 		return clientv3.New(cfg)
 	}
 	var endpoints, used []string
