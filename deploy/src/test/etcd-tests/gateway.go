@@ -74,9 +74,9 @@ func useSettings(m *Member) {
 	requestBytes = m.MaxRequestBytes
 }
 
-// Clients with TLS connect to the members themselves: their keys exist in memory only.
+// Clients with TLS connect to the members themselves, since their keys exist in memory only; so do clients of learners.
 func newClientV3(cfg clientv3.Config) (*clientv3.Client, error) {
-	if cfg.TLS != nil {
+	if cfg.TLS != nil || len(cfg.Endpoints) == 0 || strings.HasPrefix(cfg.Endpoints[0], "unixs:") || isLearner(cfg.Endpoints[0]) {
 		return clientv3.New(cfg)
 	}
 	var endpoints, used []string
@@ -122,6 +122,19 @@ func endGateways() {
 	testEnd = make(chan struct{})
 	mu.Unlock()
 	clients.Wait()
+}
+
+// isLearner returns whether the endpoint is that of a learner, which cannot be the only source of a gateway.
+func isLearner(endpoint string) bool {
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop()})
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	response, err := pb.NewMaintenanceClient(c.ActiveConnection()).Status(ctx, &pb.StatusRequest{})
+	return err == nil && response.IsLearner
 }
 
 func openGateway(endpoint string) (string, *gateway, error) {
