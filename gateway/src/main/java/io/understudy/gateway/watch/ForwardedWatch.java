@@ -102,7 +102,7 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
     }
 
     @Override
-    void end() {
+    void endSource() {
         over = true;
         if (call != null) {
             call.gone();

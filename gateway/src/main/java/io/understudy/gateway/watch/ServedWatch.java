@@ -125,7 +125,7 @@ final class ServedWatch extends StreamWatcher implements WatcherListener {
     }
 
     @Override
-    void end() {
+    void endSource() {
         watcher().cancel();
     }
 

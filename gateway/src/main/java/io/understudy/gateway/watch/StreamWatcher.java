@@ -32,7 +32,7 @@ abstract class StreamWatcher implements Rechecks.Listener {
     abstract void resume();
 
     /** Ends the source of its events. */
-    abstract void end();
+    abstract void endSource();
 
     /** Sends a progress notification if one is due. */
     abstract void tick();
@@ -85,7 +85,7 @@ abstract class StreamWatcher implements Rechecks.Listener {
     }
 
     void stop() {
-        end();
+        endSource();
         if (permit != null) {
             permit.end();
         }

@@ -237,23 +237,29 @@ public final class WatchStream {
         } else {
             Watches watches = loop.watches();
             int most = watches.settings().maxWatchersPerStream();
-            WatchForwarding forwarding = watches.forwarding();
-            boolean isServed = watches.range().covers(range);
-            if (!isServed && forwarding == null) {
-                refuse("understudy: watch range exceeds the keys of this gateway (range.prefix)");
-            } else if (watchers.size() >= most) {
+            WatchForwarding forwarding = watches.range().covers(range) ? null : watches.forwarding();
+            if (watchers.size() >= most) {
                 refuse("understudy: too many watchers on the stream; allowed: " + most
                         + " (watches.maxWatchersPerStream)");
-            } else if (!isServed) {
+            } else if (forwarding != null) {
                 forward(chosen == 0 ? freeId() : chosen, request, range, forwarding, taken);
                 return;
-            } else if (watches.refusal() != null) {
-                refuse(watches.refusal());
             } else {
-                add(chosen == 0 ? freeId() : chosen, request, range);
+                String refusal = refusal(range);
+                if (refusal == null) {
+                    add(chosen == 0 ? freeId() : chosen, request, range);
+                } else {
+                    refuse(refusal);
+                }
             }
         }
         taken.run();
+    }
+
+    private @Nullable String refusal(KeyRange range) {
+        return loop.watches().range().covers(range)
+                ? loop.watches().refusal()
+                : "understudy: watch range exceeds the keys of this gateway (range.prefix)";
     }
 
     private void forward(
