@@ -119,7 +119,8 @@ final class KafkaFedGatewayTest {
     void aCommitTooLargeMakesItUnreadyWithTheCause_untilASnapshotHasPassedIt() {
         ready();
         feeds.next(consumer -> {
-            throw new FeedEndedException.CommitTooLarge(new Revision(11), "key", 200, 100, "source.kafka.maxCommitBytes");
+            throw new FeedEndedException.CommitTooLarge(
+                    new Revision(11), "key", 200, 100, "source.kafka.maxCommitBytes");
         });
         await().atMost(SOON)
                 .untilAsserted(() -> assertThat(fixture.page("/readyz").body())

@@ -50,7 +50,11 @@ final class CommitAssembler {
             }
             if (bytes > maxCommitBytes) {
                 throw new CommitTooLarge(
-                        new Revision(revision), KeyRange.shown(change.key()), bytes, maxCommitBytes, "feed.maxCommitBytes");
+                        new Revision(revision),
+                        KeyRange.shown(change.key()),
+                        bytes,
+                        maxCommitBytes,
+                        "feed.maxCommitBytes");
             }
         }
         if (!WatchMessages.isFragment(response)) {

@@ -73,8 +73,7 @@ final class ReplicaWriterTest {
             throw new FeedEndedException.CommitTooLarge(new Revision(6), "a", 20, 10, "a.setting");
         });
         await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> assertThat(writer.problem())
-                .isEqualTo(
-                        "commit at revision 6 has at least 20 bytes up to key a; allowed: 10 bytes (a.setting)"));
+                .isEqualTo("commit at revision 6 has at least 20 bytes up to key a; allowed: 10 bytes (a.setting)"));
         assertThat(replica.state().revision()).isEqualTo(new Revision(5));
         snapshot(9, B);
         awaitRevision(9);
