@@ -223,7 +223,7 @@ final class KafkaScheduleIT {
                 .collect(Collectors.joining(","));
     }
 
-    /** The mirror goes on with the others. */
+    /** The mirror continues with the others. */
     private void loseBroker() {
         LocalKafka broker = others.get(random.nextInt(OTHERS));
         broker.kill();
