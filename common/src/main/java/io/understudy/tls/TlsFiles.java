@@ -84,6 +84,15 @@ public record TlsFiles(
                 trusted.orElse(null), certificate.orElse(null), key.orElse(null), group.get(RELOAD_INTERVAL)));
     }
 
+    /**
+     * Reads the files, and forgets what they hold.
+     *
+     * @throws TlsFileException if a file is missing, damaged, or does not fit the others
+     */
+    public void requireReadable() {
+        var unused = TlsMaterial.read(this, "check");
+    }
+
     List<Path> all() {
         return Stream.of(trusted, certificate, key).filter(Objects::nonNull).toList();
     }

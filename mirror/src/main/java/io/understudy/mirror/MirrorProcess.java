@@ -81,9 +81,10 @@ public final class MirrorProcess implements AutoCloseable {
      * each mirror keeps trying, alone.
      *
      * @throws IOException the status address can't be listened at; the message names it
-     * @throws io.understudy.tls.TlsFileException if the server's certificates or keys can't be read
+     * @throws TlsFileException if certificates or keys of the server, or of every mirror, can't be read
      */
     public static MirrorProcess start(MirrorSettings settings) throws IOException {
+        requireOneReadable(settings);
         MirrorProcess process = new MirrorProcess(settings);
         try {
             process.startMirrors(settings);
@@ -91,6 +92,22 @@ public final class MirrorProcess implements AutoCloseable {
         } catch (RuntimeException e) {
             process.close();
             throw e;
+        }
+    }
+
+    /** A process of which no mirror can begin is a mistake in its configuration. */
+    private static void requireOneReadable(MirrorSettings settings) {
+        TlsFileException first = null;
+        for (MirrorSettings.Mirror mirror : settings.mirrors()) {
+            try {
+                mirror.requireReadableFiles();
+                return;
+            } catch (TlsFileException e) {
+                first = first == null ? e : first;
+            }
+        }
+        if (first != null) {
+            throw first;
         }
     }
 

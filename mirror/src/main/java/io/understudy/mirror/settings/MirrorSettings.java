@@ -11,6 +11,8 @@ import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.verify.ForeignWrites;
 import io.understudy.mirror.verify.VerifyOptions;
 import io.understudy.tls.ListenerSecurity;
+import io.understudy.tls.TlsFileException;
+import io.understudy.tls.TlsFiles;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -93,6 +95,30 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
                             to.compactAfter(),
                             to.activeTtl(),
                             AuthOptions.DEFAULTS)));
+        }
+
+        /**
+         * Reads the certificates and keys of both clusters.
+         *
+         * @throws TlsFileException one cannot be read
+         */
+        public void requireReadableFiles() {
+            if (source instanceof Source.Etcd from) {
+                requireReadable("source.tls", from.cluster());
+            }
+            if (target instanceof Target.Etcd to) {
+                requireReadable("target.etcd.tls", to.cluster());
+            }
+        }
+
+        private void requireReadable(String group, EtcdSettings cluster) {
+            TlsFiles files = cluster.tls();
+            if (files != null) {
+                var unused = TlsFileException.at("mirrors." + name + "." + group, () -> {
+                    files.requireReadable();
+                    return files;
+                });
+            }
         }
     }
 

@@ -104,56 +104,72 @@ record Closing(
         }
     }
 
-    /** What {@link #requireExempt} finds; nothing if the user of the calls may not read users and roles. */
-    List<String> problems() {
-        try {
-            requireExempt();
-            return List.of();
-        } catch (TakeOverException e) {
-            return Records.isDenied(e) ? List.of() : List.of(String.valueOf(e.getMessage()));
-        }
-    }
-
     /** Users with the role root bypass roles; roles that the mirror shares with clients cannot be revoked. */
     void requireExempt() {
         Credentials login = requireLogin();
-        Map<String, List<String>> usersOf = new LinkedHashMap<>();
-        List<String> roots = new ArrayList<>();
-        for (String user : cluster.users()) {
-            for (String role : cluster.rolesOf(user)) {
-                usersOf.computeIfAbsent(role, unknown -> new ArrayList<>()).add(user);
-                if (role.equals(ROOT) && !exempt.contains(user)) {
-                    roots.add(user);
-                }
-            }
+        Map<String, List<String>> usersOf = usersOf();
+        List<String> problems = notExempt(usersOf);
+        if (!problems.isEmpty()) {
+            throw new TakeOverException(String.join(". ", problems));
         }
-        if (!roots.isEmpty()) {
-            throw new TakeOverException(
-                    "users with the role root can write at " + cluster.shown() + " whatever is revoked: "
-                            + String.join(", ", roots) + ". Revoke the role root, or run the command as that user");
-        }
-        boolean writes = usersOf.getOrDefault(ROOT, List.of()).contains(login.user());
-        List<KeyRange> written = new ArrayList<>();
-        for (String role : cluster.roles()) {
-            List<String> users = usersOf.getOrDefault(role, List.of());
-            if (role.equals(ROOT) || users.stream().noneMatch(exempt::contains)) {
-                continue;
-            }
-            for (Grant grant : writes(role)) {
-                if (!exempt.containsAll(users)) {
-                    throw new TakeOverException("role " + role + " at " + cluster.shown()
-                            + " is shared by the mirror and clients: " + String.join(", ", users)
-                            + ". Give the mirror's user a role of its own");
-                }
-                if (users.contains(login.user())) {
-                    written.add(KeyRange.ofEtcd(grant.key(), grant.end()));
-                }
-            }
-        }
-        if (!writes && !ranges.stream().allMatch(range -> written.stream().anyMatch(each -> each.covers(range)))) {
+        List<String> roles = usersOf.entrySet().stream()
+                .filter(role -> role.getValue().contains(login.user()))
+                .map(Map.Entry::getKey)
+                .toList();
+        List<KeyRange> written = roles.stream()
+                .filter(role -> !role.equals(ROOT))
+                .flatMap(role -> writes(role).stream())
+                .map(grant -> KeyRange.ofEtcd(grant.key(), grant.end()))
+                .toList();
+        if (!roles.contains(ROOT)
+                && !ranges.stream().allMatch(range -> written.stream().anyMatch(each -> each.covers(range)))) {
             throw new TakeOverException("user " + login.user() + " cannot write the mirrored keys at " + cluster.shown()
                     + ": grant its role read and write access to them, so that the mirror can run in both directions");
         }
+    }
+
+    /** All that cannot be closed by roles; nothing if the user of the calls may not read users and roles. */
+    List<String> problems() {
+        try {
+            return notExempt(usersOf());
+        } catch (TakeOverException e) {
+            if (Records.isDenied(e)) {
+                return List.of();
+            }
+            throw e;
+        }
+    }
+
+    private Map<String, List<String>> usersOf() {
+        Map<String, List<String>> usersOf = new LinkedHashMap<>();
+        for (String user : cluster.users()) {
+            for (String role : cluster.rolesOf(user)) {
+                usersOf.computeIfAbsent(role, unknown -> new ArrayList<>()).add(user);
+            }
+        }
+        return usersOf;
+    }
+
+    private List<String> notExempt(Map<String, List<String>> usersOf) {
+        List<String> problems = new ArrayList<>();
+        List<String> roots = usersOf.getOrDefault(ROOT, List.of()).stream()
+                .filter(user -> !exempt.contains(user))
+                .toList();
+        if (!roots.isEmpty()) {
+            problems.add("users with the role root can write at " + cluster.shown() + " whatever is revoked: "
+                    + String.join(", ", roots) + ". Revoke the role root, or run the command as that user");
+        }
+        for (String role : cluster.roles()) {
+            List<String> users = usersOf.getOrDefault(role, List.of());
+            if (!role.equals(ROOT)
+                    && users.stream().anyMatch(exempt::contains)
+                    && !exempt.containsAll(users)
+                    && !writes(role).isEmpty()) {
+                problems.add("role " + role + " at " + cluster.shown() + " is shared by the mirror and clients: "
+                        + String.join(", ", users) + ". Give the mirror's user a role of its own");
+            }
+        }
+        return problems;
     }
 
     /** All permissions of each client role that can write the range. */

@@ -128,7 +128,10 @@ record Records(Calls cluster, String mirror) {
         try {
             return user == null
                     ? "ROLE"
-                    : cluster.rolesOf(user).stream().findFirst().orElse("ROLE");
+                    : cluster.rolesOf(user).stream()
+                            .filter(role -> !role.equals("root"))
+                            .findFirst()
+                            .orElse("ROLE");
         } catch (TakeOverException e) {
             return "ROLE";
         }
@@ -143,14 +146,16 @@ record Records(Calls cluster, String mirror) {
 
     /** The command that grants a role to read and write a range. An argument cannot hold the zero byte of a reserved key. */
     private static String grant(String role, KeyRange range) {
-        String from = TextFormat.escapeBytes(range.from());
         String command = "etcdctl role grant-permission " + role + " readwrite ";
         if (range.isAll()) {
             return command + "--prefix ''";
         }
-        boolean isText = from.equals(range.from().toStringUtf8()) && !from.contains("'");
-        if (isText && range.equals(KeyRange.prefix(range.from()))) {
-            return command + "--prefix '" + from + "'";
+        if (isText(range.from()) && range.equals(KeyRange.prefix(range.from()))) {
+            return command + "--prefix '" + range.from().toStringUtf8() + "'";
+        }
+        if (isText(range.from()) && isText(range.etcdRangeEnd())) {
+            return command + "'" + range.from().toStringUtf8() + "' '"
+                    + range.etcdRangeEnd().toStringUtf8() + "'";
         }
         Base64.Encoder base64 = Base64.getEncoder();
         return "curl -H \"Authorization: $TOKEN\" $ENDPOINT/v3/auth/role/grant -d '{\"name\": \"" + role
@@ -159,34 +164,33 @@ record Records(Calls cluster, String mirror) {
                 + base64.encodeToString(range.etcdRangeEnd().toByteArray()) + "\"}}'";
     }
 
+    private static boolean isText(ByteString key) {
+        return TextFormat.escapeBytes(key).equals(key.toStringUtf8());
+    }
+
     /** What is denied: {@code read}, {@code write} or both. */
     private Optional<String> missing(KeyRange range) {
-        boolean reads = isPermitted(
-                range,
-                RequestOp.newBuilder()
-                        .setRequestRange(RangeRequest.newBuilder()
-                                .setKey(range.etcdKey())
-                                .setRangeEnd(range.etcdRangeEnd())
-                                .setLimit(1)
-                                .build())
-                        .build());
+        boolean reads = isPermitted(RequestOp.newBuilder()
+                .setRequestRange(RangeRequest.newBuilder()
+                        .setKey(range.etcdKey())
+                        .setRangeEnd(range.etcdRangeEnd())
+                        .setLimit(1)
+                        .build())
+                .build());
         // Permission to delete is permission to put, and a full quota refuses no deletion.
-        boolean writes = isPermitted(range, delete(range));
+        boolean writes = isPermitted(delete(range));
         if (reads && writes) {
             return Optional.empty();
         }
         return Optional.of(reads ? "write" : writes ? "read" : "read and write");
     }
 
-    /** etcd checks the permissions of both branches before the comparison, which never holds. */
-    private boolean isPermitted(KeyRange range, RequestOp operation) {
+    /** etcd checks the permissions of both branches, and without comparisons only the other one takes place. */
+    private boolean isPermitted(RequestOp operation) {
         try {
             var unused = cluster.txn(
                     "a check of permissions",
-                    TxnRequest.newBuilder()
-                            .addCompare(isAt(range.etcdKey(), -1))
-                            .addSuccess(operation)
-                            .build());
+                    TxnRequest.newBuilder().addFailure(operation).build());
             return true;
         } catch (TakeOverException e) {
             if (isDenied(e)) {

@@ -183,9 +183,12 @@ public final class TakeOver implements AutoCloseable {
             Records records, EtcdSettings cluster, List<KeyRange> ranges, Closing closing) {
         Credentials login = cluster.login();
         try {
-            List<String> problems = records.problems(login == null ? null : login.user(), ranges);
+            List<String> problems = new ArrayList<>(records.problems(login == null ? null : login.user(), ranges));
             // Only root may read all users and roles: a command with another user checks them itself.
-            return problems.isEmpty() && closing.cluster().isAuthEnabled() ? closing.problems() : problems;
+            if (closing.cluster().isAuthEnabled()) {
+                problems.addAll(closing.problems());
+            }
+            return problems;
         } catch (TakeOverException e) {
             return List.of(String.valueOf(e.getMessage()));
         }

@@ -231,6 +231,7 @@ final class TakeOverIT {
         for (LocalEtcd cluster : List.of(source, target)) {
             asRoot(cluster, "role", "revoke-permission", MIRROR.user(), "", "--from-key");
             asRoot(cluster, "role", "grant-permission", MIRROR.user(), "read", "/app/", "--prefix");
+            put(client(cluster, ROOT), "/app/kept", "1");
         }
         try (TakeOver clusters = new TakeOver(settings(), null, null, OPTIONS.patience())) {
             List<String> problems = clusters.problems();
@@ -249,6 +250,20 @@ final class TakeOverIT {
                 asRoot(cluster, "role", "grant-permission", MIRROR.user(), "readwrite", "--prefix", "/app/");
             }
             assertThat(clusters.problems()).hasSize(2).allMatch(each -> each.contains("\\000understudy/"));
+        }
+        // A mirror with the role root can read all users and roles.
+        for (LocalEtcd cluster : List.of(source, target)) {
+            asRoot(cluster, "user", "grant-role", MIRROR.user(), "root");
+            asRoot(cluster, "user", "grant-role", APP.user(), MIRROR.user());
+            assertThat(contents(cluster)).containsOnlyKeys("/app/kept");
+        }
+        try (TakeOver clusters = new TakeOver(settings(), null, null, OPTIONS.patience())) {
+            assertThat(clusters.problems())
+                    .hasSize(6)
+                    .anyMatch(each -> each.contains("source") && each.contains("has no primary record"))
+                    .anyMatch(each -> each.contains("users with the role root") && each.contains(": root."))
+                    .anyMatch(each -> each.contains("role mirror at source")
+                            && each.contains("shared by the mirror and clients: app, mirror"));
         }
     }
 
