@@ -44,7 +44,7 @@ public interface Forwarding {
     }
 
     /**
-     * Makes a unary call for a caller of whom no metadata is kept.
+     * Makes a unary call without the metadata of its caller, but for the token.
      *
      * @param loop the session's event loop, on which this is called
      * @param whenGone given what is to be run, on {@code loop}, if nobody waits for the answer any more
@@ -67,7 +67,7 @@ public interface Forwarding {
     }
 
     /**
-     * Makes a call with a stream of answers for a caller of whom no metadata is kept.
+     * Makes a call with a stream of responses, without the metadata of its caller, but for the token.
      *
      * @param loop the session's event loop, on which this is called
      * @param requests of the client, of which more may follow; one where the method has one

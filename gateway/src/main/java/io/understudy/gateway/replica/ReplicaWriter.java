@@ -4,6 +4,7 @@ import io.understudy.feed.Feed;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedSource;
+import io.understudy.vocabulary.Position;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -45,6 +46,7 @@ public final class ReplicaWriter {
     private volatile @Nullable String problem;
 
     private Duration pause = FIRST_PAUSE;
+    private @Nullable Position lastGap;
     private volatile boolean closing;
     private volatile @Nullable Feed feed;
     private final Queue<Pending> pending = new ConcurrentLinkedQueue<>();
@@ -173,6 +175,12 @@ public final class ReplicaWriter {
                 }
             }
         } catch (FeedEndedException.Gap gap) {
+            if (gap.position().equals(lastGap)) {
+                // Its snapshot was no newer, as of a state topic that is behind.
+                retry(gap);
+                return;
+            }
+            lastGap = gap.position();
             onResync.run();
             LOG.atInfo()
                     .addKeyValue("revision", gap.position().revision())

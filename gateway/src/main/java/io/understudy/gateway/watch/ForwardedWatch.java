@@ -24,6 +24,9 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
     private final Runnable taken;
     private @Nullable StreamedCall call;
     private boolean created;
+    /** Whether a progress request has had no response: a source that hangs must not let requests pile up. */
+    private boolean awaitsProgress;
+
     private boolean over;
 
     /** @param taken run once the client's request was answered */
@@ -71,6 +74,7 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
             stop();
         }
         created |= answers;
+        awaitsProgress = false;
         // A refusal, or the answer to a progress request, which etcd gives for all watchers of a stream.
         boolean keepsId = ofStream && (isOver || stream().isAlone());
         stream().pass(keepsId ? response : response.toBuilder().setWatchId(id()).build());
@@ -115,6 +119,9 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
 
     @Override
     void progress() {
-        send(WatchRequest.newBuilder().setProgressRequest(WatchProgressRequest.getDefaultInstance()));
+        if (!awaitsProgress) {
+            awaitsProgress = true;
+            send(WatchRequest.newBuilder().setProgressRequest(WatchProgressRequest.getDefaultInstance()));
+        }
     }
 }

@@ -64,6 +64,22 @@ final class ReplicaWriterTest {
     }
 
     @Test
+    void aGapThatTheSnapshotDoesNotPassIsReported_andTheNextFeedWaits() {
+        for (int i = 0; i < 2; i++) {
+            feeds.next(consumer -> {
+                throw new FeedEndedException.Gap(position(5), Revision.ZERO, "too large");
+            });
+        }
+        await().atMost(Duration.ofSeconds(20)).until(() -> writer.problem() != null);
+        assertThat(writer.problem()).contains("too large");
+        assertThat(feeds.opened).hasSize(2);
+        snapshot(9, B);
+        awaitRevision(9);
+        await().atMost(Duration.ofSeconds(20)).until(() -> writer.problem() == null);
+        assertThat(writer.failure()).isNotDone();
+    }
+
+    @Test
     void aFeedThatIsRejectedIsOpenedAgainUntilItIsServed() {
         feeds.next(consumer -> {
             throw new FeedEndedException.Unexplained("permission denied");
