@@ -60,7 +60,7 @@ final class ConfigCheckCommand implements Callable<Integer> {
             names = "--connect",
             description =
                     "Of mirrors between etcd clusters, also check both clusters: primary record, and permissions of"
-                            + " the mirror's user. Of gateways, check that the source's endpoints respond and name a"
+                            + " the mirror's user; those of other users only if it may read them. Of gateways, check that the source's endpoints respond and name a"
                             + " voting member.")
     private boolean connect;
 
@@ -118,7 +118,10 @@ final class ConfigCheckCommand implements Callable<Integer> {
                     return List.of(outage);
                 }
             }
-            return source.watchProblem().stream().toList();
+            return source.view().members().isEmpty()
+                    ? List.of("source.endpoints: no response within " + PATIENCE.toSeconds() + " s from "
+                            + etcd.cluster().endpoints())
+                    : source.watchProblem().stream().toList();
         }
     }
 

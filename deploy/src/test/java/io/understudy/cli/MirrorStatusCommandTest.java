@@ -16,7 +16,7 @@ final class MirrorStatusCommandTest {
     private static final String STATUS = """
             {"mirrors": [
               {"name": "dr", "source": "etcd [http://a:1]", "target": "etcd [http://b:1]", "state": "synced", "ready": true,
-               "reason": "", "warnings": ["nobody compacts the target", "another one"]},
+               "reason": "", "warnings": ["the target is never compacted", "another one"]},
               {"name": "eu", "source": "etcd [http://a:1]", "target": "etcd [http://c:1]", "state": "synced", "ready": true,
                "reason": "", "warnings": []}]}
             """;
@@ -34,7 +34,7 @@ final class MirrorStatusCommandTest {
         assertThat(status(STATUS)).as("a warning is no failure").isZero();
         assertThat(out.toString().lines())
                 .hasSize(5)
-                .endsWith("dr warning: nobody compacts the target", "dr warning: another one");
+                .endsWith("dr warning: the target is never compacted", "dr warning: another one");
     }
 
     @Test
