@@ -69,6 +69,10 @@ final class ConfigCheckCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (connect) {
+            // Before anything is logged.
+            LogFile.use(LogFile.temporary());
+        }
         if (!Files.exists(file) || Files.isDirectory(file)) {
             throw new ParameterException(spec.commandLine(), file + ": no such file");
         }
@@ -86,7 +90,6 @@ final class ConfigCheckCommand implements Callable<Integer> {
     }
 
     private static List<String> clusterProblems(Path readable) {
-        LogFile.use(LogFile.temporary());
         List<String> problems = new ArrayList<>();
         for (MirrorSettings.Mirror mirror :
                 ConfiguredMirror.load(readable, Map.of()).mirrors()) {
@@ -100,7 +103,6 @@ final class ConfigCheckCommand implements Callable<Integer> {
     }
 
     private static List<String> sourceProblems(Path readable) {
-        LogFile.use(LogFile.temporary());
         if (!(GatewaySettings.load(readable, System.getenv(), Map.of()).source() instanceof SourceSettings.Etcd etcd)) {
             return List.of();
         }
