@@ -108,6 +108,25 @@ public final class Configuration {
     }
 
     /**
+     * The record of this part's settings.
+     *
+     * @throws IllegalArgumentException for a combination that the record does not accept
+     */
+    public <R extends Record> R bind(Class<R> type) {
+        return bind(type, Map.of());
+    }
+
+    /** Likewise, with these values of components that are no settings, or not set, by name. */
+    public <R extends Record> R bind(Class<R> type, Map<String, ?> others) {
+        return Binder.bind(type, this, others);
+    }
+
+    /** Likewise; empty unless one of the record's settings without a default is set. */
+    public <R extends Record> Optional<R> find(Class<R> type) {
+        return Binder.find(type, this);
+    }
+
+    /**
      * Makes something of this part.
      *
      * @param maker throws an {@link IllegalArgumentException} for a combination that can't work

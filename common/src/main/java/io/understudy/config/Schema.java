@@ -17,7 +17,7 @@ final class Schema {
     static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
 
     private static final Pattern KEY = Pattern.compile("[a-z][A-Za-z0-9]*(\\.([a-z][A-Za-z0-9]*|\\*))*");
-    private static final String FILE_SUFFIX = "File";
+    static final String FILE_SUFFIX = "File";
 
     private final Map<String, Setting<?>> byKey = new LinkedHashMap<>();
 

@@ -1,67 +1,60 @@
 package io.understudy.etcd;
 
+import io.understudy.config.Binder;
 import io.understudy.config.Configuration;
+import io.understudy.config.Configured;
 import io.understudy.config.HostPort;
 import io.understudy.config.Setting;
 import io.understudy.tls.TlsFiles;
 import java.net.URI;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How to reach one etcd cluster.
  *
  * @param name what logs and metrics call the cluster, such as {@code source}
- * @param endpoints at least one, {@code http://host:port} or, with TLS, {@code https://host:port}
- * @param probeInterval pause between two probes of each endpoint, 100 ms to 1 min; a fifth of it for a while where one has failed
- * @param requestTimeout deadline of each single request, 100 ms to 5 min
- * @param tls the files for {@code https} endpoints; null for the platform's trust and no certificate of our own
- * @param login whose token every call carries; null for none
+ * @param tls for https endpoints; null for the platform's trust and no certificate
+ * @param login null for none
  */
 public record EtcdSettings(
         String name,
+
+        @Configured(
+                value =
+                        "Client URLs of cluster members or of a gateway. With member discovery, a subset is sufficient.",
+                check = EndpointUrls.class,
+                example = "http://127.0.0.1:2379")
         List<URI> endpoints,
+
+        @Configured(
+                value = "members: also use the client URLs from the cluster's member list. configured: use only the"
+                        + " configured endpoints, each of which must always reach the same member.",
+                byDefault = "members")
         MemberDiscovery discovery,
+
+        @Configured(
+                value = "Interval between probes of each member; a fifth of it for a while after a failure. A shorter"
+                        + " interval detects failures sooner but sends more requests.",
+                byDefault = "1s",
+                range = "100ms..1m")
         Duration probeInterval,
+
+        @Configured(
+                value = "Timeout of a single request; also limits connection establishment.",
+                byDefault = "5s",
+                range = "100ms..5m")
         Duration requestTimeout,
+
         @Nullable TlsFiles tls,
         @Nullable Credentials login) {
 
-    public static final Duration DEFAULT_PROBE_INTERVAL = Duration.ofSeconds(1);
     public static final Duration DEFAULT_REQUEST_TIMEOUT = Duration.ofSeconds(5);
 
-    private static final Setting<List<URI>> ENDPOINTS = Setting.uris(
-                    "endpoints",
-                    "Client URLs of cluster members or of a gateway. With member discovery, a subset is sufficient.")
-            .checkedBy(uris -> uris.forEach(Endpoint::of))
-            .example("http://127.0.0.1:2379");
-    private static final Setting<MemberDiscovery> DISCOVERY = Setting.choice(
-                    "discovery",
-                    MemberDiscovery.class,
-                    "members: also use the client URLs from the cluster's member list. configured: use only the configured"
-                            + " endpoints, each of which must always reach the same member.")
-            .defaultsTo(MemberDiscovery.MEMBERS);
-    private static final Setting<Duration> PROBE_INTERVAL = Setting.duration(
-                    "probeInterval",
-                    "Interval between probes of each member; a fifth of it for a while after a failure. A shorter interval"
-                            + " detects failures sooner but sends more requests.")
-            .defaultsTo(DEFAULT_PROBE_INTERVAL)
-            .between(Duration.ofMillis(100), Duration.ofMinutes(1));
-    private static final Setting<Duration> REQUEST_TIMEOUT = Setting.duration(
-                    "requestTimeout", "Timeout of a single request; also limits connection establishment.")
-            .defaultsTo(DEFAULT_REQUEST_TIMEOUT)
-            .between(Duration.ofMillis(100), Duration.ofMinutes(5));
-
-    /** How a cluster is reached, as rows relative to the cluster's group. */
-    public static final List<Setting<?>> ROWS = Stream.of(
-                    List.<Setting<?>>of(ENDPOINTS, DISCOVERY, PROBE_INTERVAL, REQUEST_TIMEOUT),
-                    Credentials.ROWS,
-                    TlsFiles.ROWS)
-            .flatMap(List::stream)
-            .toList();
+    /** The settings, relative to the cluster's group. */
+    public static final List<Setting<?>> ROWS = Binder.rows(EtcdSettings.class);
 
     public EtcdSettings {
         endpoints = List.copyOf(endpoints);
@@ -94,50 +87,36 @@ public record EtcdSettings(
     }
 
     private static EtcdSettings made(String name, Configuration group) {
-        Credentials login = Credentials.from(group).orElse(null);
-        if (login != null && !login.plainText()) {
-            group.get(ENDPOINTS).stream().map(Endpoint::of).forEach(EtcdSettings::requireUnreadable);
+        EtcdSettings settings = group.bind(EtcdSettings.class, Map.of("name", name));
+        if (settings.login != null && !settings.login.plainText()) {
+            settings.seeds().forEach(EtcdSettings::requireUnreadable);
         }
-        return new EtcdSettings(
-                name,
-                group.get(ENDPOINTS),
-                group.get(DISCOVERY),
-                group.get(PROBE_INTERVAL),
-                group.get(REQUEST_TIMEOUT),
-                TlsFiles.from(group).orElse(null),
-                login);
+        return settings;
     }
 
     /** Defaults for everything else. */
     public static EtcdSettings of(URI... endpoints) {
-        return new EtcdSettings(
-                "etcd",
-                Arrays.asList(endpoints),
-                MemberDiscovery.MEMBERS,
-                DEFAULT_PROBE_INTERVAL,
-                DEFAULT_REQUEST_TIMEOUT,
-                null,
-                null);
+        return Binder.defaults(EtcdSettings.class, Map.of("name", "etcd", "endpoints", List.of(endpoints)));
     }
 
     public EtcdSettings withName(String newName) {
-        return new EtcdSettings(newName, endpoints, discovery, probeInterval, requestTimeout, tls, login);
+        return Binder.with(this, "name", newName);
     }
 
     public EtcdSettings withEndpoints(List<URI> newEndpoints) {
-        return new EtcdSettings(name, newEndpoints, discovery, probeInterval, requestTimeout, tls, login);
+        return Binder.with(this, "endpoints", newEndpoints);
     }
 
     public EtcdSettings withDiscovery(MemberDiscovery newDiscovery) {
-        return new EtcdSettings(name, endpoints, newDiscovery, probeInterval, requestTimeout, tls, login);
+        return Binder.with(this, "discovery", newDiscovery);
     }
 
     public EtcdSettings withTls(TlsFiles files) {
-        return new EtcdSettings(name, endpoints, discovery, probeInterval, requestTimeout, files, login);
+        return Binder.with(this, "tls", files);
     }
 
     public EtcdSettings withLogin(@Nullable Credentials newLogin) {
-        return new EtcdSettings(name, endpoints, discovery, probeInterval, requestTimeout, tls, newLogin);
+        return Binder.with(this, "login", newLogin);
     }
 
     /** The configured endpoints, without repetitions. */

@@ -1,68 +1,65 @@
 package io.understudy.tls;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.understudy.config.Configuration;
+import io.understudy.config.Configured;
 import io.understudy.config.HostPort;
-import io.understudy.config.Setting;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How the ports that a process listens at are protected.
  *
  * <p>Invariant T1b: plain text beyond this machine requires an explicit setting.
- *
- * @param files the certificate that is shown, its key, and the authorities of clients; null for plain text
- * @param clients what is wanted of clients
- * @param insecure whether plain text may be spoken with other machines
  */
-public record ListenerSecurity(@Nullable TlsFiles files, ClientCertificates clients, boolean insecure) {
+public record ListenerSecurity(
+        @Configured(
+                key = "tls.certificate",
+                value = "PEM file with the server certificate, followed by intermediates. If not set, the listener uses"
+                        + " plaintext.",
+                example = "/etc/understudy/server.crt")
+        @Nullable Path certificate,
+
+        @Configured(
+                key = "tls.key",
+                value = "PEM file with the private key of the certificate, in unencrypted PKCS #8.",
+                example = "/etc/understudy/server.key")
+        @Nullable Path key,
+
+        @Configured(
+                key = "tls.trusted",
+                value = "PEM file with the CA certificates used to verify client certificates; required unless"
+                        + " tls.clients is none.",
+                example = "/etc/understudy/ca.crt")
+        @Nullable Path trusted,
+
+        @Configured(
+                key = "tls.clients",
+                value =
+                        "Client certificate verification. none: not requested. optional: verified if presented. required:"
+                                + " clients without a valid certificate are rejected.",
+                byDefault = "none")
+        ClientCertificates clients,
+
+        @Configured(key = "tls.reloadInterval", value = TlsFiles.RELOAD_DOC, byDefault = "10s", range = "100ms..1h")
+        Duration reloadInterval,
+
+        @Configured(
+                value = "Allow plaintext connections from other hosts. If false, a listener without tls.certificate is"
+                        + " limited to loopback.",
+                byDefault = "false")
+        boolean insecure) {
 
     /** Plain text, with this machine only. */
     public static final ListenerSecurity PLAIN = new ListenerSecurity(null, ClientCertificates.NONE, false);
 
-    private static final Setting<Path> CERTIFICATE = Setting.path(
-                    "tls.certificate",
-                    "PEM file with the server certificate, followed by intermediates. If not set, the listener uses"
-                            + " plaintext.")
-            .optionally()
-            .example("/etc/understudy/server.crt");
-    private static final Setting<Path> KEY = Setting.path(
-                    "tls.key", "PEM file with the private key of the certificate, in unencrypted PKCS #8.")
-            .optionally()
-            .example("/etc/understudy/server.key");
-    private static final Setting<Path> TRUSTED = Setting.path(
-                    "tls.trusted",
-                    "PEM file with the CA certificates used to verify client certificates;"
-                            + " required unless tls.clients is none.")
-            .optionally()
-            .example("/etc/understudy/ca.crt");
-    private static final Setting<ClientCertificates> CLIENTS = Setting.choice(
-                    "tls.clients",
-                    ClientCertificates.class,
-                    "Client certificate verification. none: not requested. optional: verified if presented. required: clients"
-                            + " without a valid certificate are rejected.")
-            .defaultsTo(ClientCertificates.NONE);
-    private static final Setting<Duration> RELOAD_INTERVAL = TlsFiles.RELOAD_INTERVAL;
-    private static final Setting<Boolean> INSECURE = Setting.flag(
-                    "insecure",
-                    "Allow plaintext connections from other hosts. If false, a listener without tls.certificate is limited"
-                            + " to loopback.")
-            .defaultsTo(false);
-
-    /** The settings as rows. */
-    public static final List<Setting<?>> ROWS = List.of(CERTIFICATE, KEY, TRUSTED, CLIENTS, RELOAD_INTERVAL, INSECURE);
-
     public ListenerSecurity {
-        if (files != null && files.certificate() == null) {
+        TlsFiles files = files(trusted, certificate, key, reloadInterval);
+        if (files != null && certificate == null) {
             throw new IllegalArgumentException(
-                    "tls.trusted is " + files.trusted() + "; a listener also requires tls.certificate and tls.key");
+                    "tls.trusted is " + trusted + "; a listener also requires tls.certificate and tls.key");
         }
-        Path trusted = files == null ? null : files.trusted();
         if (clients != ClientCertificates.NONE && trusted == null) {
             throw new IllegalArgumentException("tls.clients is " + spelled(clients)
                     + "; set tls.certificate, tls.key and tls.trusted, the last with the CA certificates of clients");
@@ -71,32 +68,32 @@ public record ListenerSecurity(@Nullable TlsFiles files, ClientCertificates clie
             throw new IllegalArgumentException("tls.trusted is " + trusted
                     + ", but tls.clients is none; set tls.clients to optional or required, or remove tls.trusted");
         }
-        if (insecure && files != null) {
+        if (insecure && certificate != null) {
             throw new IllegalArgumentException(
-                    "insecure is true, but tls.certificate is " + files.certificate() + "; remove one of them");
+                    "insecure is true, but tls.certificate is " + certificate + "; remove one of them");
         }
     }
 
-    /**
-     * What {@link #ROWS} say.
-     *
-     * @throws IllegalArgumentException for a combination that can't work
-     */
-    public static ListenerSecurity from(Configuration configuration) {
-        Optional<Path> trusted = configuration.find(TRUSTED);
-        Optional<Path> certificate = configuration.find(CERTIFICATE);
-        Optional<Path> key = configuration.find(KEY);
-        boolean given = trusted.isPresent() || certificate.isPresent() || key.isPresent();
-        return new ListenerSecurity(
-                given
-                        ? new TlsFiles(
-                                trusted.orElse(null),
-                                certificate.orElse(null),
-                                key.orElse(null),
-                                configuration.get(RELOAD_INTERVAL))
-                        : null,
-                configuration.get(CLIENTS),
-                configuration.get(INSECURE));
+    /** With the server's files; null for plain text. */
+    public ListenerSecurity(@Nullable TlsFiles files, ClientCertificates clients, boolean insecure) {
+        this(
+                files == null ? null : files.certificate(),
+                files == null ? null : files.key(),
+                files == null ? null : files.trusted(),
+                clients,
+                files == null ? TlsFiles.DEFAULT_RELOAD_INTERVAL : files.reloadInterval(),
+                insecure);
+    }
+
+    /** The certificate that is shown, its key, and the authorities of clients; null for plain text. */
+    public @Nullable TlsFiles files() {
+        return files(trusted, certificate, key, reloadInterval);
+    }
+
+    private static @Nullable TlsFiles files(
+            @Nullable Path trusted, @Nullable Path certificate, @Nullable Path key, Duration reloadInterval) {
+        boolean given = trusted != null || certificate != null || key != null;
+        return given ? new TlsFiles(trusted, certificate, key, reloadInterval) : null;
     }
 
     /**
@@ -107,7 +104,7 @@ public record ListenerSecurity(@Nullable TlsFiles files, ClientCertificates clie
      *     this is wanted
      */
     public void require(String setting, HostPort listen) {
-        if (files == null && !insecure && !listen.isLoopback()) {
+        if (certificate == null && !insecure && !listen.isLoopback()) {
             throw new IllegalArgumentException(setting + " is " + listen
                     + ", which would accept plaintext from other hosts; set tls.certificate"
                     + " and tls.key, use a loopback address such as 127.0.0.1, or set insecure: true");
@@ -120,6 +117,7 @@ public record ListenerSecurity(@Nullable TlsFiles files, ClientCertificates clie
      * @throws TlsFileException if files can't be used
      */
     public @Nullable TlsServer server(MeterRegistry meters) {
+        TlsFiles files = files();
         return files == null ? null : TlsServer.of(files, clients, meters);
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.understudy.config.Binder;
 import io.understudy.config.Configuration;
 import io.understudy.config.HostPort;
 import java.nio.file.Path;
@@ -104,6 +105,7 @@ final class ListenerSecurityTest {
     }
 
     private static ListenerSecurity from(Map<String, String> flags) {
-        return ListenerSecurity.from(Configuration.load(null, Map.of(), flags, ListenerSecurity.ROWS));
+        return Configuration.load(null, Map.of(), flags, Binder.rows(ListenerSecurity.class))
+                .bind(ListenerSecurity.class);
     }
 }

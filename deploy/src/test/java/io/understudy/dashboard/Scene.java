@@ -1,6 +1,7 @@
 package io.understudy.dashboard;
 
 import io.understudy.cli.Understudy;
+import io.understudy.config.Binder;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.Gateway;
@@ -97,7 +98,7 @@ final class Scene implements AutoCloseable {
 
     private Gateway startGateway(int restPort) throws IOException, InterruptedException {
         return Gateway.start(settings("gateway", restPort)
-                .withDashboard(new DashboardSettings(
+                .with(new DashboardSettings(
                         true,
                         List.of(URI.create(otherUrl())),
                         List.of(URI.create("http://127.0.0.1:" + ports.get(0))),
@@ -110,7 +111,7 @@ final class Scene implements AutoCloseable {
                         name,
                         new HostPort("127.0.0.1", 0),
                         EtcdSettings.of(core.clientUrls().toArray(new URI[0])).withName("core"))
-                .withRest(new RestSettings(true, new HostPort("127.0.0.1", restPort), RestSettings.HEARTBEAT_INTERVAL));
+                .with(Binder.with(Binder.defaults(RestSettings.class), new HostPort("127.0.0.1", restPort)));
     }
 
     private static ServerProcess mirror(LocalEtcd core, LocalEtcd dr, Path folder, int port) throws IOException {

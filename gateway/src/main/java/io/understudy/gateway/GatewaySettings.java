@@ -1,6 +1,7 @@
 package io.understudy.gateway;
 
 import com.google.protobuf.ByteString;
+import io.understudy.config.Binder;
 import io.understudy.config.Check;
 import io.understudy.config.Configuration;
 import io.understudy.config.HostPort;
@@ -27,7 +28,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
@@ -100,21 +100,21 @@ public record GatewaySettings(
     /** Every setting of a gateway process. */
     public static final Collection<Setting<?>> ROWS = Stream.of(
                     List.of(NAME, LISTEN, MAX_SILENCE, CLOSE_TIMEOUT),
-                    RestSettings.ROWS,
-                    ListenerSecurity.ROWS,
+                    Binder.rows(RestSettings.class),
+                    Binder.rows(ListenerSecurity.class),
                     Setting.under(SourceConfiguration.NAME, SourceConfiguration.ROWS),
                     List.of(PREFIX),
-                    Setting.under(FEED, EtcdFeedOptions.ROWS),
-                    ServerLimits.ROWS,
-                    ReadSettings.ROWS,
-                    ReplicaSettings.ROWS,
-                    HubSettings.ROWS,
-                    VerifySettings.ROWS,
-                    ForwardSettings.ROWS,
+                    Setting.under(FEED, Binder.rows(EtcdFeedOptions.class)),
+                    Binder.rows(ServerLimits.class),
+                    Binder.rows(ReadSettings.class),
+                    Binder.rows(ReplicaSettings.class),
+                    Binder.rows(HubSettings.class),
+                    Binder.rows(VerifySettings.class),
+                    Binder.rows(ForwardSettings.class),
                     MemberSettings.ROWS,
-                    PermissionSettings.ROWS,
-                    DashboardSettings.ROWS,
-                    TracingSettings.ROWS)
+                    Binder.rows(PermissionSettings.class),
+                    Binder.rows(DashboardSettings.class),
+                    Binder.rows(TracingSettings.class))
             .<Setting<?>>flatMap(List::stream)
             .toList();
 
@@ -159,24 +159,24 @@ public record GatewaySettings(
         return new GatewaySettings(
                 configuration.find(NAME).orElseGet(() -> hostName() + ":" + listen.port()),
                 listen,
-                RestSettings.from(configuration),
-                ListenerSecurity.from(configuration),
+                configuration.bind(RestSettings.class),
+                configuration.bind(ListenerSecurity.class),
                 SourceConfiguration.from(configuration.at(SourceConfiguration.NAME)),
                 configuration
                         .find(PREFIX)
                         .map(prefix -> KeyRange.prefix(ByteString.copyFromUtf8(prefix)))
                         .orElse(KeyRange.all()),
-                EtcdFeedOptions.from(configuration.at(FEED)),
-                ServerLimits.from(configuration),
-                ReadSettings.from(configuration),
+                configuration.at(FEED).bind(EtcdFeedOptions.class),
+                configuration.bind(ServerLimits.class),
+                configuration.bind(ReadSettings.class),
                 ReplicaSettings.from(configuration),
-                HubSettings.from(configuration),
-                VerifySettings.from(configuration),
-                ForwardSettings.from(configuration),
+                configuration.bind(HubSettings.class),
+                configuration.bind(VerifySettings.class),
+                configuration.bind(ForwardSettings.class),
                 MemberSettings.from(configuration),
-                PermissionSettings.from(configuration),
-                DashboardSettings.from(configuration),
-                TracingSettings.from(configuration),
+                configuration.bind(PermissionSettings.class),
+                configuration.bind(DashboardSettings.class),
+                configuration.bind(TracingSettings.class),
                 configuration.get(MAX_SILENCE),
                 configuration.get(CLOSE_TIMEOUT));
     }
@@ -194,7 +194,7 @@ public record GatewaySettings(
         return new GatewaySettings(
                 name,
                 listen,
-                new RestSettings(true, new HostPort(listen.host(), 0), RestSettings.HEARTBEAT_INTERVAL),
+                Binder.with(Binder.defaults(RestSettings.class), new HostPort(listen.host(), 0)),
                 ListenerSecurity.PLAIN,
                 source,
                 KeyRange.all(),
@@ -213,62 +213,13 @@ public record GatewaySettings(
                 Duration.ofSeconds(5));
     }
 
-    public GatewaySettings withRest(RestSettings newRest) {
-        return with(draft -> draft.rest = newRest);
-    }
-
-    public GatewaySettings withSecurity(ListenerSecurity newSecurity) {
-        return with(draft -> draft.security = newSecurity);
-    }
-
-    public GatewaySettings withRange(KeyRange newRange) {
-        return with(draft -> draft.range = newRange);
-    }
-
-    public GatewaySettings withLimits(ServerLimits newLimits) {
-        return with(draft -> draft.limits = newLimits);
-    }
-
-    public GatewaySettings withReads(ReadSettings newReads) {
-        return with(draft -> draft.reads = newReads);
-    }
-
-    public GatewaySettings withReplica(ReplicaSettings newReplica) {
-        return with(draft -> draft.replica = newReplica);
-    }
-
-    public GatewaySettings withWatches(HubSettings newWatches) {
-        return with(draft -> draft.watches = newWatches);
-    }
-
-    public GatewaySettings withVerify(VerifySettings newVerify) {
-        return with(draft -> draft.verify = newVerify);
-    }
-
-    public GatewaySettings withForward(ForwardSettings newForward) {
-        return with(draft -> draft.forward = newForward);
-    }
-
-    public GatewaySettings withMembers(MemberSettings newMembers) {
-        return with(draft -> draft.members = newMembers);
-    }
-
-    public GatewaySettings withPermissions(PermissionSettings newPermissions) {
-        return with(draft -> draft.permissions = newPermissions);
-    }
-
-    public GatewaySettings withDashboard(DashboardSettings newDashboard) {
-        return with(draft -> draft.dashboard = newDashboard);
-    }
-
-    public GatewaySettings withTracing(TracingSettings newTracing) {
-        return with(draft -> draft.tracing = newTracing);
-    }
-
-    private GatewaySettings with(Consumer<Draft> change) {
-        Draft draft = new Draft(this);
-        change.accept(draft);
-        return draft.settings();
+    /**
+     * The same with another part, such as {@link ReadSettings}.
+     *
+     * @throws IllegalArgumentException for a combination that cannot work
+     */
+    public GatewaySettings with(Record part) {
+        return Binder.with(this, part);
     }
 
     /** So that impossible combinations are told together with everything else that is wrong. */
@@ -278,63 +229,5 @@ public record GatewaySettings(
 
     private static String hostName() {
         return ProcessName.host().orElseThrow(() -> new IllegalArgumentException("host name is unknown; set 'name'"));
-    }
-
-    /** All of it, to be changed in one place. */
-    private static final class Draft {
-        private final GatewaySettings before;
-        private RestSettings rest;
-        private ListenerSecurity security;
-        private KeyRange range;
-        private ServerLimits limits;
-        private ReadSettings reads;
-        private ReplicaSettings replica;
-        private HubSettings watches;
-        private VerifySettings verify;
-        private ForwardSettings forward;
-        private MemberSettings members;
-        private PermissionSettings permissions;
-        private DashboardSettings dashboard;
-        private TracingSettings tracing;
-
-        Draft(GatewaySettings before) {
-            this.before = before;
-            this.rest = before.rest;
-            this.security = before.security;
-            this.range = before.range;
-            this.limits = before.limits;
-            this.reads = before.reads;
-            this.replica = before.replica;
-            this.watches = before.watches;
-            this.verify = before.verify;
-            this.forward = before.forward;
-            this.members = before.members;
-            this.permissions = before.permissions;
-            this.dashboard = before.dashboard;
-            this.tracing = before.tracing;
-        }
-
-        GatewaySettings settings() {
-            return new GatewaySettings(
-                    before.name,
-                    before.listen,
-                    rest,
-                    security,
-                    before.source,
-                    range,
-                    before.feed,
-                    limits,
-                    reads,
-                    replica,
-                    watches,
-                    verify,
-                    forward,
-                    members,
-                    permissions,
-                    dashboard,
-                    tracing,
-                    before.maxSilence,
-                    before.closeTimeout);
-        }
     }
 }

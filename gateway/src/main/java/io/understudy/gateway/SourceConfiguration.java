@@ -1,5 +1,6 @@
 package io.understudy.gateway;
 
+import io.understudy.config.Binder;
 import io.understudy.config.Configuration;
 import io.understudy.config.Setting;
 import io.understudy.etcd.EtcdSettings;
@@ -31,10 +32,8 @@ final class SourceConfiguration {
             .optionally()
             .example("dr");
 
-    private static final Setting<?> ENDPOINTS = EtcdSettings.ROWS.stream()
-            .filter(row -> row.key().equals("endpoints"))
-            .findFirst()
-            .orElseThrow();
+    private static final Setting<?> ENDPOINTS = Binder.row(EtcdSettings.class, "endpoints");
+    private static final Setting<?> TOPIC = Binder.row(KafkaFeedOptions.class, "topic");
 
     private static final Setting<Duration> MAX_CLOCK_SKEW = Setting.duration(
                     "maxClockSkew",
@@ -45,10 +44,10 @@ final class SourceConfiguration {
     /** Of both kinds, relative to the group; one of them is used. */
     static final List<Setting<?>> ROWS = Stream.of(
                     EtcdSettings.ROWS,
-                    Setting.under(CLIENTS, TlsFiles.ROWS),
+                    Setting.under(CLIENTS, Binder.rows(TlsFiles.class)),
                     List.<Setting<?>>of(MIRROR),
                     Setting.under(STANDBY, EtcdSettings.ROWS),
-                    Setting.under(STANDBY, Setting.under(CLIENTS, TlsFiles.ROWS)),
+                    Setting.under(STANDBY, Setting.under(CLIENTS, Binder.rows(TlsFiles.class))),
                     Setting.under(KAFKA, KafkaSettings.ROWS),
                     Setting.under(KAFKA, KafkaFeedOptions.ROWS),
                     Setting.under(KAFKA, List.<Setting<?>>of(MAX_CLOCK_SKEW)))
@@ -67,7 +66,7 @@ final class SourceConfiguration {
         Configuration kafka = group.at(KAFKA);
         boolean hasEtcd = group.has(ENDPOINTS);
         boolean hasBrokers = kafka.has(KafkaSettings.BOOTSTRAP_SERVERS);
-        boolean hasTopic = kafka.has(KafkaFeedOptions.TOPIC);
+        boolean hasTopic = kafka.has(TOPIC);
         if (hasEtcd && (hasBrokers || hasTopic)) {
             throw new IllegalArgumentException(
                     "source.endpoints and source.kafka are both set; set source.endpoints for"
@@ -76,7 +75,7 @@ final class SourceConfiguration {
         if (hasEtcd) {
             return new SourceSettings.Etcd(
                     EtcdSettings.from(NAME, group),
-                    TlsFiles.from(group.at(CLIENTS)).orElse(null),
+                    group.at(CLIENTS).find(TlsFiles.class).orElse(null),
                     standby(group));
         }
         if (!hasBrokers && !hasTopic) {
@@ -102,7 +101,7 @@ final class SourceConfiguration {
                 ? null
                 : new SourceSettings.Standby(
                         EtcdSettings.from(STANDBY, standby),
-                        TlsFiles.from(standby.at(CLIENTS)).orElse(null),
+                        standby.at(CLIENTS).find(TlsFiles.class).orElse(null),
                         mirror);
     }
 }

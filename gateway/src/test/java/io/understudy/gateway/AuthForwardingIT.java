@@ -25,7 +25,7 @@ final class AuthForwardingIT {
     @Test
     void usersAreManagedAndToldApartThroughTheGateway() throws Exception {
         GatewaySettings settings =
-                GatewayFixture.settings(SOURCE.cluster()).withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD));
+                GatewayFixture.settings(SOURCE.cluster()).with(ForwardSettings.DEFAULTS.with(Writes.FORWARD));
         try (GatewayFixture fixture = new GatewayFixture(settings)) {
             fixture.awaitReady();
             fixture.etcdctl("role", "add", "prompter");

@@ -56,8 +56,8 @@ final class BorrowedIdentityIT {
         cluster = source.settings(root).withLogin(Users.root());
         settings = GatewaySettings.of(
                         "test", new HostPort("127.0.0.1", 0), new SourceSettings.Etcd(cluster, source.files(nameless)))
-                .withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD))
-                .withSecurity(new ListenerSecurity(
+                .with(ForwardSettings.DEFAULTS.with(Writes.FORWARD))
+                .with(new ListenerSecurity(
                         new TlsFiles(guest.certificate(), source.own.certificate(), source.own.key()),
                         ClientCertificates.OPTIONAL,
                         false));
@@ -126,8 +126,8 @@ final class BorrowedIdentityIT {
                         "test",
                         new HostPort("127.0.0.1", 0),
                         new SourceSettings.Etcd(source.settings(root), source.files(nameless)))
-                .withLimits(Unhurried.LIMITS)
-                .withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD));
+                .with(Unhurried.LIMITS)
+                .with(ForwardSettings.DEFAULTS.with(Writes.FORWARD));
         try (GatewayFixture fixture = new GatewayFixture(Gateway.start(certified))) {
             fixture.awaitReady();
             await().atMost(GatewayFixture.PATIENCE)

@@ -92,10 +92,10 @@ final class CertificateNamesIT {
                         "test",
                         new HostPort("127.0.0.1", 0),
                         new SourceSettings.Etcd(source.settings(nobody).withLogin(Users.root()), source.files(nobody)))
-                .withLimits(Unhurried.LIMITS)
-                .withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD))
-                .withPermissions(new PermissionSettings(Duration.ofSeconds(1), true, true))
-                .withSecurity(new ListenerSecurity(
+                .with(Unhurried.LIMITS)
+                .with(ForwardSettings.DEFAULTS.with(Writes.FORWARD))
+                .with(new PermissionSettings(Duration.ofSeconds(1), true, true))
+                .with(new ListenerSecurity(
                         new TlsFiles(trusted, source.own.certificate(), source.own.key()),
                         ClientCertificates.OPTIONAL,
                         false)));

@@ -31,14 +31,14 @@ final class ChainIT {
     void aGatewayFollowsAGatewayAndPassesWritesOnToIt() throws Exception {
         SOURCE.cluster().etcdctl("put", "before", "1");
         try (GatewayFixture parent =
-                new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()).withForward(FORWARD))) {
+                new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()).with(FORWARD))) {
             parent.awaitReady();
             URI uri = URI.create("http://127.0.0.1:" + parent.gateway.apiPort());
             GatewaySettings settings = GatewaySettings.of(
                             "child",
                             new HostPort("127.0.0.1", 0),
                             EtcdSettings.of(uri).withName("parent"))
-                    .withForward(FORWARD);
+                    .with(FORWARD);
             try (GatewayFixture child = new GatewayFixture(settings)) {
                 child.awaitReady();
                 assertThat(child.etcdctl("get", "before", "--consistency=s")).isEqualTo("before\n1\n");

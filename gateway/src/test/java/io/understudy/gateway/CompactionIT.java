@@ -84,7 +84,7 @@ final class CompactionIT {
                 member.directClientUrl().getHost(), member.directClientUrl().getPort());
         KVBlockingStub etcd = GatewayFixture.kv(direct);
         try (GatewayFixture fixture = new GatewayFixture(
-                GatewayFixture.settings(SOURCE.cluster()).withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD)))) {
+                GatewayFixture.settings(SOURCE.cluster()).with(ForwardSettings.DEFAULTS.with(Writes.FORWARD)))) {
             fixture.awaitReady();
             List<Long> revisions = new ArrayList<>();
             for (int i = 0; i < 4; i++) {

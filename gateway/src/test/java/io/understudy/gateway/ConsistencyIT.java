@@ -56,8 +56,8 @@ final class ConsistencyIT {
         voter = GatewayFixture.channel(
                 member.clientUrl().getHost(), member.clientUrl().getPort());
         whole = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()));
-        part = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster())
-                .withRange(KeyRange.prefix(ByteString.copyFromUtf8("inside/"))));
+        part = new GatewayFixture(
+                GatewayFixture.settings(SOURCE.cluster()).with(KeyRange.prefix(ByteString.copyFromUtf8("inside/"))));
         whole.awaitReady();
         part.awaitReady();
     }

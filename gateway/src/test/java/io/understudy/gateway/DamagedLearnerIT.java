@@ -39,7 +39,7 @@ final class DamagedLearnerIT {
                                 "test",
                                 new HostPort("127.0.0.1", 0),
                                 learner.source(cluster.voters().get(0).clientUrl()))
-                        .withVerify(new VerifySettings(Duration.ofMillis(300), 4 << 20)))) {
+                        .with(new VerifySettings(Duration.ofMillis(300), 4 << 20)))) {
             fixture.awaitReady();
             learner.answer = DamagedLearnerIT::damaged;
 

@@ -157,7 +157,7 @@ final class DifferenceIT {
         GatewayFixture.kv(source)
                 .compact(CompactionRequest.newBuilder().setRevision(compacted).build());
         write();
-        GatewaySettings settings = GatewayFixture.settings(SOURCE.cluster()).withRange(range);
+        GatewaySettings settings = GatewayFixture.settings(SOURCE.cluster()).with(range);
         try (GatewayFixture fixture = new GatewayFixture(settings)) {
             fixture.awaitReady();
             write();

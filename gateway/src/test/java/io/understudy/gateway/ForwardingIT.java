@@ -83,7 +83,7 @@ final class ForwardingIT {
     @BeforeAll
     static void open() throws Exception {
         fixture = new GatewayFixture(
-                GatewayFixture.settings(SOURCE.cluster()).withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD)));
+                GatewayFixture.settings(SOURCE.cluster()).with(ForwardSettings.DEFAULTS.with(Writes.FORWARD)));
         fixture.awaitReady();
         client = GatewayFixture.channel("127.0.0.1", fixture.gateway.apiPort());
         var voter = SOURCE.cluster().followers().get(0).directClientUrl();

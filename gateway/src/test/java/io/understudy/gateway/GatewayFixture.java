@@ -74,7 +74,7 @@ final class GatewayFixture implements AutoCloseable {
                         "test",
                         new HostPort("127.0.0.1", 0),
                         EtcdSettings.of(source.clientUrls().toArray(new URI[0])).withName("source"))
-                .withLimits(Unhurried.LIMITS);
+                .with(Unhurried.LIMITS);
     }
 
     static GatewaySettings withMaxSilence(GatewaySettings usual, Duration maxSilence) {

@@ -198,6 +198,7 @@ final class GatewaySettingsTest {
                         URI.create("https://collector:4318/v1/traces"),
                         0,
                         "edge",
+                        false,
                         new TlsFiles(Path.of("/ca.crt"), null, null)));
     }
 

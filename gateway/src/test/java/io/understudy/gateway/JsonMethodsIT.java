@@ -69,7 +69,7 @@ final class JsonMethodsIT {
     @BeforeAll
     static void start() throws Exception {
         fixture = new GatewayFixture(
-                GatewayFixture.settings(SOURCE.cluster()).withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD)));
+                GatewayFixture.settings(SOURCE.cluster()).with(ForwardSettings.DEFAULTS.with(Writes.FORWARD)));
         gateway = new Side(URI.create("http://127.0.0.1:" + fixture.gateway.apiPort()), "g", "4001");
         etcd = new Side(SOURCE.cluster().clientUrls().get(0), "e", "4002");
         fixture.awaitReady();

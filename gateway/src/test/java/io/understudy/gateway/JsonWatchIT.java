@@ -61,7 +61,7 @@ final class JsonWatchIT {
         etcd = SOURCE.cluster().clientUrls().get(0);
         channel = GatewayFixture.channel(etcd.getHost(), etcd.getPort());
         fixture = new GatewayFixture(
-                GatewayFixture.settings(SOURCE.cluster()).withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD)));
+                GatewayFixture.settings(SOURCE.cluster()).with(ForwardSettings.DEFAULTS.with(Writes.FORWARD)));
         gateway = URI.create("http://127.0.0.1:" + fixture.gateway.apiPort());
         fixture.awaitReady();
         // In the form of the source's own answers, once it has been asked.

@@ -38,9 +38,9 @@ final class KubeApiServerIT {
     void objectsAreWrittenListedAndWatched() throws Exception {
         HubSettings usual = HubSettings.DEFAULTS;
         GatewaySettings settings = GatewayFixture.settings(SOURCE.cluster())
-                .withRange(KeyRange.prefix(ByteString.copyFromUtf8("/registry/")))
-                .withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD))
-                .withWatches(new HubSettings(
+                .with(KeyRange.prefix(ByteString.copyFromUtf8("/registry/")))
+                .with(ForwardSettings.DEFAULTS.with(Writes.FORWARD))
+                .with(new HubSettings(
                         usual.maxWatchers(),
                         usual.maxWatchersPerStream(),
                         usual.catchUpStreams(),

@@ -50,7 +50,7 @@ final class ListWatchIT {
         GatewayFixture whole = null;
         try (FreePorts ports = FreePorts.take(1);
                 GatewayFixture part = new GatewayFixture(
-                        settings(member, 0).withRange(KeyRange.prefix(ByteString.copyFromUtf8(REGISTRY))))) {
+                        settings(member, 0).with(KeyRange.prefix(ByteString.copyFromUtf8(REGISTRY))))) {
             whole = new GatewayFixture(settings(member, ports.get(0)));
             whole.awaitReady();
             part.awaitReady();

@@ -8,7 +8,6 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.grpc.ManagedChannel;
-import io.understudy.gateway.server.LoadLimits;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.local.junit.EtcdExtension;
 import java.time.Duration;
@@ -46,7 +45,7 @@ final class OverloadIT {
     @Test
     void whoIsAnsweredUnderThreefoldLoadDoesNotWaitForTheOthers() throws Exception {
         try (GatewayFixture fixture =
-                new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()).withLimits(ServerLimits.DEFAULTS))) {
+                new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()).with(ServerLimits.DEFAULTS))) {
             fixture.awaitReady();
             fixture.awaitRevision(write());
             int port = fixture.gateway.apiPort();
@@ -71,7 +70,7 @@ final class OverloadIT {
             // Where nothing waits at saturation, no longer than two turns, and a bit.
             double most = Math.max(
                     2 * median(atSaturation),
-                    3.0 * LoadLimits.DEFAULTS.maxDelay().toMillis());
+                    3.0 * ServerLimits.DEFAULTS.load().maxDelay().toMillis());
             assertThat(median(beyond)).isLessThan(most);
         }
     }

@@ -184,8 +184,7 @@ final class OverviewIT {
         URI nobody = URI.create("http://127.0.0.1:1");
         try (LocalEtcd cluster = cluster(1, 0);
                 GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(cluster)
-                        .withDashboard(
-                                new DashboardSettings(true, List.of(), List.of(url), List.of(nobody, url), null)));
+                        .with(new DashboardSettings(true, List.of(), List.of(url), List.of(nobody, url), null)));
                 EventSource events = new EventSource(url(fixture, "/v1/overview/events"))) {
             fixture.awaitReady();
             await().atMost(PATIENCE).untilAsserted(() -> {

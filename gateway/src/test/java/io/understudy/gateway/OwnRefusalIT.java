@@ -50,8 +50,8 @@ final class OwnRefusalIT {
                     RangeRequest.newBuilder().setKey(key("secret")).build();
             try (GatewayFixture fixture =
                     new GatewayFixture(GatewaySettings.of("test", new HostPort("127.0.0.1", 0), source)
-                            .withRange(KeyRange.prefix(key("plays/")))
-                            .withReplica(new ReplicaSettings(1, 1 << 20, 2 << 20, Duration.ofMinutes(1))))) {
+                            .with(KeyRange.prefix(key("plays/")))
+                            .with(new ReplicaSettings(1, 1 << 20, 2 << 20, Duration.ofMinutes(1))))) {
                 fixture.awaitReady();
                 KVGrpc.KVBlockingStub root = KVGrpc.newBlockingStub(
                                 Users.as(users.token(Users.ROOT), fixture.channel()))

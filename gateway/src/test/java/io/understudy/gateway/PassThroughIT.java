@@ -71,7 +71,7 @@ final class PassThroughIT {
         front = new MemberFront(member);
         ReadSettings usual = ReadSettings.DEFAULTS;
         fixture = new GatewayFixture(GatewaySettings.of("test", new HostPort("127.0.0.1", 0), front.source())
-                .withReads(new ReadSettings(
+                .with(new ReadSettings(
                         Duration.ofSeconds(2),
                         usual.freshnessTimeout(),
                         usual.roundTimeout(),

@@ -69,7 +69,7 @@ final class PermissionChainIT {
                         name,
                         new HostPort("127.0.0.1", 0),
                         EtcdSettings.of(source).withName("source").withLogin(Users.root()))
-                .withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD)));
+                .with(ForwardSettings.DEFAULTS.with(Writes.FORWARD)));
     }
 
     @Test

@@ -77,7 +77,7 @@ final class PermissionDifferenceIT {
                 .withName("source")
                 .withLogin(Users.root());
         return GatewaySettings.of("test", new HostPort("127.0.0.1", 0), source)
-                .withLimits(Unhurried.LIMITS)
-                .withPermissions(new PermissionSettings(Duration.ofSeconds(1), false, false));
+                .with(Unhurried.LIMITS)
+                .with(new PermissionSettings(Duration.ofSeconds(1), false, false));
     }
 }

@@ -81,7 +81,7 @@ final class PermissionIT {
                 .withName("source")
                 .withLogin(Users.root());
         fixture = new GatewayFixture(GatewaySettings.of("test", new HostPort("127.0.0.1", 0), source)
-                .withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD)));
+                .with(ForwardSettings.DEFAULTS.with(Writes.FORWARD)));
         fixture.awaitReady();
     }
 

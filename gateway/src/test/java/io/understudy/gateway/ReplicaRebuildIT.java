@@ -63,8 +63,8 @@ final class ReplicaRebuildIT {
     @Test
     void aReplicaThatDiffersIsFoundOutAndBuiltAnew() throws Exception {
         TamperedFeeds feeds = new TamperedFeeds(key(7), key(8));
-        GatewaySettings settings = GatewayFixture.settings(SOURCE.cluster())
-                .withVerify(new VerifySettings(Duration.ofMillis(300), 4 << 20));
+        GatewaySettings settings =
+                GatewayFixture.settings(SOURCE.cluster()).with(new VerifySettings(Duration.ofMillis(300), 4 << 20));
         try (GatewayFixture fixture = new GatewayFixture(
                 Gateway.start(settings, UnaryOperator.identity(), original -> feeds.between(original)))) {
             fixture.awaitReady();
@@ -97,8 +97,8 @@ final class ReplicaRebuildIT {
     void whatDiffersIsNoLongerComplainedOfOnceItIsGoneForItsSize() throws Exception {
         TamperedFeeds feeds = new TamperedFeeds(key(7));
         GatewaySettings settings = GatewayFixture.settings(SOURCE.cluster())
-                .withReplica(new ReplicaSettings(1_000, 1 << 20, 1 << 20, Duration.ofMinutes(10)))
-                .withVerify(new VerifySettings(Duration.ofMillis(300), 4 << 20));
+                .with(new ReplicaSettings(1_000, 1 << 20, 1 << 20, Duration.ofMinutes(10)))
+                .with(new VerifySettings(Duration.ofMillis(300), 4 << 20));
         try (GatewayFixture fixture = new GatewayFixture(
                 Gateway.start(settings, UnaryOperator.identity(), original -> feeds.between(original)))) {
             fixture.awaitReady();
@@ -118,7 +118,7 @@ final class ReplicaRebuildIT {
     @Test
     void pastTheCeilingReadsArePassedThrough() throws Exception {
         ReplicaSettings small = new ReplicaSettings(1_000, 1 << 20, 1 << 20, Duration.ofMillis(500));
-        GatewaySettings settings = GatewayFixture.settings(SOURCE.cluster()).withReplica(small);
+        GatewaySettings settings = GatewayFixture.settings(SOURCE.cluster()).with(small);
         try (GatewayFixture fixture = new GatewayFixture(settings)) {
             fixture.awaitReady();
             for (int i = 0; i < 15; i++) {

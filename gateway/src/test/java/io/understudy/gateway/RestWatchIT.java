@@ -279,7 +279,7 @@ final class RestWatchIT {
 
     @Test
     void keysThatTheGatewayDoesNotHoldCanNotBeWatched() throws Exception {
-        try (GatewayFixture part = new GatewayFixture(settings(0).withRange(KeyRange.prefix(utf8("part/"))))) {
+        try (GatewayFixture part = new GatewayFixture(settings(0).with(KeyRange.prefix(utf8("part/"))))) {
             part.awaitReady();
             HttpResponse<String> refused = send(url(part.gateway.restPort(), "prefix=par"));
             assertThat(refused.statusCode()).isEqualTo(400);
@@ -297,7 +297,7 @@ final class RestWatchIT {
 
     private static GatewaySettings settings(int port) {
         return GatewayFixture.settings(SOURCE.cluster())
-                .withRest(new RestSettings(true, new HostPort("127.0.0.1", port), HEARTBEAT));
+                .with(new RestSettings(true, new HostPort("127.0.0.1", port), HEARTBEAT));
     }
 
     private static EventSource watch(String query) {

@@ -111,7 +111,7 @@ final class SoakIT {
         show(shown.get(0));
         SSLContext trusting = trustingAnybody();
         try (Gateway gateway = Gateway.start(GatewayFixture.settings(SOURCE.cluster())
-                .withSecurity(new ListenerSecurity(
+                .with(new ListenerSecurity(
                         new TlsFiles(null, folder.resolve("server.crt"), folder.resolve("server.key"), INTERVAL),
                         ClientCertificates.NONE,
                         false)))) {

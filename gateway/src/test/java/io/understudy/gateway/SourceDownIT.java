@@ -46,8 +46,8 @@ final class SourceDownIT {
     void start() throws Exception {
         ReadSettings usual = ReadSettings.DEFAULTS;
         fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster())
-                .withRange(KeyRange.prefix(ByteString.copyFromUtf8("inside/")))
-                .withReads(new ReadSettings(
+                .with(KeyRange.prefix(ByteString.copyFromUtf8("inside/")))
+                .with(new ReadSettings(
                         Duration.ofSeconds(3),
                         usual.freshnessTimeout(),
                         usual.roundTimeout(),

@@ -55,8 +55,8 @@ final class SourceLossIT {
         source.cluster().etcdctl("put", "hidden", "before");
         source.cluster().snapshot(backup);
         TamperedFeeds feeds = new TamperedFeeds(ByteString.copyFromUtf8("hidden"));
-        GatewaySettings settings = GatewayFixture.settings(source.cluster())
-                .withVerify(new VerifySettings(Duration.ofMillis(300), 4 << 20));
+        GatewaySettings settings =
+                GatewayFixture.settings(source.cluster()).with(new VerifySettings(Duration.ofMillis(300), 4 << 20));
         try (GatewayFixture fixture = new GatewayFixture(
                 Gateway.start(settings, UnaryOperator.identity(), original -> feeds.between(original)))) {
             fixture.awaitReady();

@@ -77,7 +77,7 @@ final class TlsIT {
         show(shown.get(0));
         SourceSettings.Etcd cluster = new SourceSettings.Etcd(source.settings(ours), source.files(nobody));
         gateway = Gateway.start(GatewaySettings.of("test", new HostPort("127.0.0.1", 0), cluster)
-                .withSecurity(new ListenerSecurity(
+                .with(new ListenerSecurity(
                         new TlsFiles(
                                 guest.certificate(),
                                 folder.resolve("server.crt"),

@@ -66,15 +66,15 @@ final class TracingIT {
         TracingSettings decidedByCallers =
                 TracingSettings.to(collector.endpoint()).withSamplesPerMillion(0);
         parent = new GatewayFixture(
-                GatewayFixture.settings(SOURCE.cluster()).withForward(FORWARD).withTracing(decidedByCallers));
+                GatewayFixture.settings(SOURCE.cluster()).with(FORWARD).with(decidedByCallers));
         parent.awaitReady();
         URI above = URI.create("http://127.0.0.1:" + parent.gateway.apiPort());
         gateway = new GatewayFixture(GatewaySettings.of(
                         "edge",
                         new HostPort("127.0.0.1", 0),
                         EtcdSettings.of(above).withName("parent"))
-                .withForward(FORWARD)
-                .withTracing(decidedByCallers));
+                .with(FORWARD)
+                .with(decidedByCallers));
         gateway.awaitReady();
     }
 
@@ -202,7 +202,7 @@ final class TracingIT {
     void whatNobodyHasDecidedAboutIsSampledAtTheRateThatIsSet() throws Exception {
         try (Collector all = new Collector();
                 GatewayFixture sampling = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster())
-                        .withTracing(TracingSettings.to(all.endpoint()).withSamplesPerMillion(1_000_000)))) {
+                        .with(TracingSettings.to(all.endpoint()).withSamplesPerMillion(1_000_000)))) {
             sampling.awaitReady();
             assertThat(sampling.kv().range(GET).getCount()).isOne();
             await().atMost(PATIENCE).until(() -> all.spans().stream()
@@ -231,7 +231,7 @@ final class TracingIT {
         down.status = 503;
         try (down;
                 GatewayFixture alone = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster())
-                        .withTracing(TracingSettings.to(down.endpoint()).withSamplesPerMillion(1_000_000)))) {
+                        .with(TracingSettings.to(down.endpoint()).withSamplesPerMillion(1_000_000)))) {
             alone.awaitReady();
             assertThat(alone.kv().range(GET).getCount()).isOne();
             await().atMost(PATIENCE).until(() -> spans(alone, "failed") > 0);
@@ -253,7 +253,7 @@ final class TracingIT {
         String trace = "60000000000000000000000000000001";
         try (Collector last = new Collector()) {
             GatewayFixture closing = new GatewayFixture(
-                    GatewayFixture.settings(SOURCE.cluster()).withTracing(TracingSettings.to(last.endpoint())));
+                    GatewayFixture.settings(SOURCE.cluster()).with(TracingSettings.to(last.endpoint())));
             closing.awaitReady();
             assertThat(closing.kv("traceparent", sampled(trace)).range(GET).getCount())
                     .isOne();

@@ -77,8 +77,8 @@ final class WatchChainIT {
                         "parent",
                         new HostPort("127.0.0.1", ports.get(0)),
                         EtcdSettings.of(member().clientUrl()).withName("source"))
-                .withReplica(ReplicaSettings.DEFAULTS.withWindowRevisions(PARENTS_WINDOW))
-                .withWatches(LEADERLESS_SOON));
+                .with(ReplicaSettings.DEFAULTS.withWindowRevisions(PARENTS_WINDOW))
+                .with(LEADERLESS_SOON));
         parent.awaitReady();
     }
 
@@ -87,7 +87,7 @@ final class WatchChainIT {
                         "child",
                         new HostPort("127.0.0.1", 0),
                         EtcdSettings.of(urlOf(parent)).withName("parent"))
-                .withWatches(LEADERLESS_SOON));
+                .with(LEADERLESS_SOON));
         started.awaitReady();
         return started;
     }

@@ -91,7 +91,7 @@ final class WatchClientsIT {
                 new HostPort("127.0.0.1", ports.get(0)),
                 EtcdSettings.of(source()).withName("source"));
         HubSettings watches = settings.watches();
-        fixture = new GatewayFixture(settings.withWatches(new HubSettings(
+        fixture = new GatewayFixture(settings.with(new HubSettings(
                 watches.maxWatchers(),
                 watches.maxWatchersPerStream(),
                 watches.catchUpStreams(),

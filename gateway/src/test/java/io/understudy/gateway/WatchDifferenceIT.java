@@ -213,8 +213,8 @@ final class WatchDifferenceIT {
     @Test
     void streamsTellWhatThoseOfEtcdTell() throws Exception {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
-        GatewaySettings settings = GatewayFixture.settings(SOURCE.cluster())
-                .withReplica(ReplicaSettings.DEFAULTS.withWindowRevisions(WINDOW));
+        GatewaySettings settings =
+                GatewayFixture.settings(SOURCE.cluster()).with(ReplicaSettings.DEFAULTS.withWindowRevisions(WINDOW));
         var url = SOURCE.cluster().clientUrls().get(0);
         ManagedChannel etcd = GatewayFixture.channel(url.getHost(), url.getPort());
         try (GatewayFixture gateway = new GatewayFixture(settings)) {

@@ -81,7 +81,7 @@ final class WatchGuaranteesIT {
                 HubSettings.DEFAULTS.noLeaderTimeout(),
                 HubSettings.DEFAULTS.bufferBytes());
         gateway = new RestartableGateway(
-                SOURCE.cluster(), settings -> settings.withReplica(replica).withWatches(watches));
+                SOURCE.cluster(), settings -> settings.with(replica).with(watches));
         gateway.current().awaitReady();
         watchers = new WatchCrowd(gateway.port(), CONNECTIONS);
         writes = new RandomWrites(

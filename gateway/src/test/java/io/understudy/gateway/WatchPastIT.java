@@ -49,8 +49,8 @@ final class WatchPastIT {
 
     @Test
     void aStartBeforeTheWindowIsServedAndACompactedOneCanceledAsByEtcd() throws Exception {
-        try (GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster())
-                .withReplica(ReplicaSettings.DEFAULTS.withWindowRevisions(20)))) {
+        try (GatewayFixture fixture = new GatewayFixture(
+                GatewayFixture.settings(SOURCE.cluster()).with(ReplicaSettings.DEFAULTS.withWindowRevisions(20)))) {
             fixture.awaitReady();
             long first = puts(1);
             long last = puts(200);

@@ -241,7 +241,7 @@ final class WatchRegressionsIT {
                             "child",
                             new HostPort("127.0.0.1", 0),
                             EtcdSettings.of(uri).withName("parent"))
-                    .withRange(KeyRange.prefix(ByteString.copyFromUtf8("held/")));
+                    .with(KeyRange.prefix(ByteString.copyFromUtf8("held/")));
             try (GatewayFixture child = new GatewayFixture(settings);
                     WatchClient watch = new WatchClient(child.channel())) {
                 child.awaitReady();
@@ -273,8 +273,8 @@ final class WatchRegressionsIT {
     }
 
     private static GatewayFixture follower(int window) throws Exception {
-        GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster())
-                .withReplica(ReplicaSettings.DEFAULTS.withWindowRevisions(window)));
+        GatewayFixture fixture = new GatewayFixture(
+                GatewayFixture.settings(SOURCE.cluster()).with(ReplicaSettings.DEFAULTS.withWindowRevisions(window)));
         fixture.awaitReady();
         return fixture;
     }

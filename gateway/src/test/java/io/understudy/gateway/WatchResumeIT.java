@@ -68,7 +68,7 @@ final class WatchResumeIT {
         try (UpstreamWatchers upstream = new UpstreamWatchers(SOURCE.cluster().voters());
                 RestartableGateway gateway = new RestartableGateway(
                         SOURCE.cluster(),
-                        settings -> settings.withReplica(ReplicaSettings.DEFAULTS.withWindowRevisions(window)));
+                        settings -> settings.with(ReplicaSettings.DEFAULTS.withWindowRevisions(window)));
                 WatchCrowd watchers = new WatchCrowd(gateway.port(), CONNECTIONS)) {
             gateway.current().awaitReady();
             for (int i = 0; i < SHARED_STREAMS; i++) {
@@ -103,8 +103,7 @@ final class WatchResumeIT {
     @Test
     void whenTheReplicaIsTooLargeWatchesGoOnWithKeysAsTheyStoodBefore() throws Exception {
         ReplicaSettings small = new ReplicaSettings(1_000, 1 << 20, 1 << 20, Duration.ofSeconds(1));
-        try (RestartableGateway gateway =
-                        new RestartableGateway(SOURCE.cluster(), settings -> settings.withReplica(small));
+        try (RestartableGateway gateway = new RestartableGateway(SOURCE.cluster(), settings -> settings.with(small));
                 WatchCrowd watchers = new WatchCrowd(gateway.port(), 2)) {
             gateway.current().awaitReady();
             for (boolean previous : List.of(true, false)) {

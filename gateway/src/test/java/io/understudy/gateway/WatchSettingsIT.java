@@ -43,7 +43,7 @@ final class WatchSettingsIT {
     private static final HubSettings TIGHT = new HubSettings(3, 2, 1, INTERVAL, Duration.ofMillis(500), 64 << 10);
 
     private static GatewaySettings settings() {
-        return GatewayFixture.settings(SOURCE.cluster()).withWatches(TIGHT);
+        return GatewayFixture.settings(SOURCE.cluster()).with(TIGHT);
     }
 
     @Test
@@ -108,7 +108,7 @@ final class WatchSettingsIT {
 
     @Test
     void whatTheGatewayDoesNotHoldCannotBeWatched() throws Exception {
-        GatewaySettings part = settings().withRange(KeyRange.prefix(ByteString.copyFromUtf8("part/")));
+        GatewaySettings part = settings().with(KeyRange.prefix(ByteString.copyFromUtf8("part/")));
         try (GatewayFixture fixture = new GatewayFixture(part);
                 WatchClient watch = new WatchClient(fixture.channel())) {
             watch.send(WatchRequests.create("whole"));
@@ -184,9 +184,9 @@ final class WatchSettingsIT {
 
     private static GatewaySettings forwarding(int maxWatches) {
         return settings()
-                .withWatches(HubSettings.DEFAULTS)
-                .withRange(KeyRange.prefix(ByteString.copyFromUtf8("part/")))
-                .withForward(new ForwardSettings(Writes.FORWARD, Duration.ofSeconds(5), maxWatches));
+                .with(HubSettings.DEFAULTS)
+                .with(KeyRange.prefix(ByteString.copyFromUtf8("part/")))
+                .with(new ForwardSettings(Writes.FORWARD, Duration.ofSeconds(5), maxWatches));
     }
 
     private static List<String> texts(WatchClient watch) {

@@ -70,7 +70,7 @@ final class WritesRefusedIT {
                 MembersShown.GATEWAYS,
                 List.of(URI.create("http://127.0.0.1:1")),
                 Map.of("other", List.of(URI.create("http://127.0.0.1:2"))));
-        fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()).withMembers(members));
+        fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()).with(members));
         fixture.awaitReady();
         client = GatewayFixture.channel("127.0.0.1", fixture.gateway.apiPort());
         URI source = SOURCE.cluster().members().get(0).directClientUrl();

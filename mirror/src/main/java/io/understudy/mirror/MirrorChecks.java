@@ -1,5 +1,6 @@
 package io.understudy.mirror;
 
+import io.understudy.config.Binder;
 import io.understudy.config.Check;
 import io.understudy.config.Configuration;
 import io.understudy.config.Setting;
@@ -13,6 +14,7 @@ import io.understudy.mirror.kafka.KafkaNames;
 import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.verify.ForeignWrites;
 import io.understudy.mirror.verify.VerifyOptions;
+import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -21,7 +23,11 @@ import java.util.Set;
 final class MirrorChecks {
 
     private static final Setting<?> SERVERS = KafkaSettings.BOOTSTRAP_SERVERS;
-    private static final Setting<String> TOPIC = KafkaFeedOptions.TOPIC;
+    private static final Setting<?> TOPIC = Binder.row(KafkaFeedOptions.class, "topic");
+    private static final Setting<?> LEASES = Binder.row(EtcdSinkOptions.class, "leases");
+    private static final Setting<?> ON_FOREIGN_WRITES = Binder.row(VerifyOptions.class, "onForeignWrites");
+    private static final Setting<?> AUTH = Binder.row(AuthOptions.class, "auth");
+    private static final Setting<?> PASSWORDS = Binder.row(AuthOptions.class, "authPasswords");
 
     /** All of them. */
     static final List<Check> ALL = List.of(
@@ -113,37 +119,37 @@ final class MirrorChecks {
             return;
         }
         Configuration etcd = mirror.at("target.etcd");
-        if (etcd.get(EtcdSinkOptions.LEASES) == LeaseMode.TTL) {
+        if (etcd.get(LEASES) == LeaseMode.TTL) {
             report.problem(
                     etcd,
-                    EtcdSinkOptions.LEASES,
+                    LEASES,
                     "is ttl, but the source is Kafka, where records contain neither the TTL nor the state of a"
                             + " lease; allowed: drop");
         }
-        if (etcd.get(VerifyOptions.ON_FOREIGN_WRITES) == ForeignWrites.REPAIR) {
+        if (etcd.get(ON_FOREIGN_WRITES) == ForeignWrites.REPAIR) {
             report.problem(
                     etcd,
-                    VerifyOptions.ON_FOREIGN_WRITES,
+                    ON_FOREIGN_WRITES,
                     "is repair, but the source is Kafka, which cannot be read by key; allowed: report");
         }
     }
 
     private static void requireWhatGrantsAreFor(Configuration mirror, Check.Report report) {
         Configuration etcd = mirror.at("target.etcd");
-        if (etcd.get(AuthOptions.MODE) != AuthMode.COPY) {
+        if (etcd.get(AUTH) != AuthMode.COPY) {
             return;
         }
         if (isIntoKafka(mirror) || isFromKafka(mirror)) {
             report.problem(
                     etcd,
-                    AuthOptions.MODE,
+                    AUTH,
                     "is copy, but " + (isIntoKafka(mirror) ? "the target" : "the source")
                             + " is Kafka, and topics contain no roles and users; allowed: none");
         }
         mirror.find(MirrorConfiguration.RENAME_TO)
                 .ifPresent(to -> report.problem(
                         etcd,
-                        AuthOptions.MODE,
+                        AUTH,
                         "is copy, but " + MirrorConfiguration.RENAME_TO.key() + " is " + to
                                 + ", and permissions refer to the source's keys; set none, or remove "
                                 + MirrorConfiguration.RENAME_TO.key()));
@@ -151,16 +157,15 @@ final class MirrorChecks {
 
     private static void requirePasswords(Configuration mirror, Check.Report report) {
         Configuration etcd = mirror.at("target.etcd");
-        etcd.find(AuthOptions.PASSWORDS).ifPresent(file -> {
-            if (etcd.get(AuthOptions.MODE) != AuthMode.COPY) {
-                report.problem(
-                        etcd, AuthOptions.PASSWORDS, "is " + file + ", but auth is none; set auth: copy or remove it");
+        etcd.find(PASSWORDS).map(Path.class::cast).ifPresent(file -> {
+            if (etcd.get(AUTH) != AuthMode.COPY) {
+                report.problem(etcd, PASSWORDS, "is " + file + ", but auth is none; set auth: copy or remove it");
                 return;
             }
             try {
                 PasswordFile.require(file);
             } catch (IllegalArgumentException e) {
-                report.problem(etcd, AuthOptions.PASSWORDS, "is invalid: " + e.getMessage());
+                report.problem(etcd, PASSWORDS, "is invalid: " + e.getMessage());
             }
         });
     }

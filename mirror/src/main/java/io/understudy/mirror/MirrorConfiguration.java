@@ -1,6 +1,7 @@
 package io.understudy.mirror;
 
 import com.google.protobuf.ByteString;
+import io.understudy.config.Binder;
 import io.understudy.config.Check;
 import io.understudy.config.Configuration;
 import io.understudy.config.HostPort;
@@ -65,25 +66,22 @@ public final class MirrorConfiguration {
                     "activeTtl", "TTL of the active process's lease; when it expires, a standby process takes over.")
             .defaultsTo(MirrorSettings.Target.Etcd.ACTIVE_TTL)
             .between(Duration.ofSeconds(2), Duration.ofMinutes(5));
-    static final Setting<?> ENDPOINTS = EtcdSettings.ROWS.stream()
-            .filter(row -> row.key().equals("endpoints"))
-            .findFirst()
-            .orElseThrow();
+    static final Setting<?> ENDPOINTS = Binder.row(EtcdSettings.class, "endpoints");
 
     /** Every setting of a mirror process. */
     public static final List<Setting<?>> ROWS = Stream.of(
                     List.<Setting<?>>of(LISTEN),
-                    ListenerSecurity.ROWS,
+                    Binder.rows(ListenerSecurity.class),
                     Setting.under(EACH + ".source", optional(EtcdSettings.ROWS)),
                     Setting.under(EACH + ".source.kafka", optional(KafkaSettings.ROWS)),
                     Setting.under(EACH + ".source.kafka", optional(KafkaFeedOptions.ROWS)),
                     Setting.under(EACH, List.of(INCLUDE, EXCLUDE, RENAME_FROM, RENAME_TO, MARKED)),
-                    Setting.under(EACH + ".feed", EtcdFeedOptions.ROWS),
+                    Setting.under(EACH + ".feed", Binder.rows(EtcdFeedOptions.class)),
                     Setting.under(EACH + ".target.etcd", optional(EtcdSettings.ROWS)),
-                    Setting.under(EACH + ".target.etcd", EtcdSinkOptions.ROWS),
-                    Setting.under(EACH + ".target.etcd", VerifyOptions.ROWS),
+                    Setting.under(EACH + ".target.etcd", Binder.rows(EtcdSinkOptions.class)),
+                    Setting.under(EACH + ".target.etcd", Binder.rows(VerifyOptions.class)),
                     Setting.under(EACH + ".target.etcd", List.of(COMPACT_AFTER, ACTIVE_TTL)),
-                    Setting.under(EACH + ".target.etcd", AuthOptions.ROWS),
+                    Setting.under(EACH + ".target.etcd", Binder.rows(AuthOptions.class)),
                     Setting.under(EACH + ".target.kafka", optional(KafkaSettings.WRITER_ROWS)),
                     Setting.under(EACH + ".target.kafka", KafkaSinkOptions.ROWS))
             .flatMap(List::stream)
@@ -137,7 +135,7 @@ public final class MirrorConfiguration {
     }
 
     private static ListenerSecurity security(Configuration all) {
-        ListenerSecurity security = ListenerSecurity.from(all);
+        ListenerSecurity security = all.bind(ListenerSecurity.class);
         security.require(LISTEN.key(), all.get(LISTEN));
         return security;
     }
@@ -154,7 +152,7 @@ public final class MirrorConfiguration {
         }
         return new MirrorSettings.Source.Etcd(
                 EtcdSettings.from(name + "-source", mirror.at("source")),
-                EtcdFeedOptions.from(mirror.at("feed")),
+                mirror.at("feed").bind(EtcdFeedOptions.class),
                 mirror.get(MARKED));
     }
 
@@ -176,10 +174,10 @@ public final class MirrorConfiguration {
             return etcd.make(() -> new MirrorSettings.Target.Etcd(
                     EtcdSettings.from(name + "-target", etcd),
                     EtcdSinkOptions.from(etcd),
-                    VerifyOptions.from(etcd),
+                    etcd.bind(VerifyOptions.class),
                     etcd.find(COMPACT_AFTER).orElse(null),
                     etcd.get(ACTIVE_TTL),
-                    AuthOptions.from(etcd)));
+                    etcd.bind(AuthOptions.class)));
         }
         Configuration kafka = mirror.at("target.kafka");
         return kafka.make(() -> new MirrorSettings.Target.Kafka(KafkaSinkOptions.from(kafka)));

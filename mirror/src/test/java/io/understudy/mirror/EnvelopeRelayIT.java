@@ -29,7 +29,7 @@ final class EnvelopeRelayIT {
         source.put("/a", "1");
         source.put("/b", "");
         KafkaSinkOptions options =
-                KafkaSinkOptions.of(KAFKA.bootstrapServers(), TOPIC).withFormat(ValueFormat.DEBEZIUM);
+                KafkaSinkOptions.of(KAFKA.bootstrapServers(), TOPIC).with(ValueFormat.DEBEZIUM);
         try (MirrorProcess into = Mirrors.kafka(Mirrors.settings(CLUSTERS.source()), options)) {
             awaitCaughtUp(into, source);
             try (MirrorProcess from =

@@ -174,7 +174,7 @@ final class KafkaPrivilegesIT {
                 .get();
         AclBinding missing = rule("writer", ResourceType.TOPIC, operation);
         MirrorSettings.Mirror resyncing =
-                into(KafkaSinkOptions.of(as("writer"), topic).withOnTopicLoss(TopicLoss.RESYNC));
+                into(KafkaSinkOptions.of(as("writer"), topic).with(TopicLoss.RESYNC));
         try (MirrorProcess mirror = Mirrors.start(resyncing)) {
             awaitDenied(mirror, missing);
             assertThat(mirror.reports().get(0).reason())

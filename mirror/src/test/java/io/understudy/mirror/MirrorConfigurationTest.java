@@ -374,7 +374,7 @@ final class MirrorConfigurationTest {
                 .hasMessageContainingAll(
                         "invalid configuration: 4 problems",
                         "\n  mirrors.one: exclude \"/b/\" is not within include",
-                        "\n  mirrors.one.source: user and password must be set together: user is bob, password is not set",
+                        "\n  mirrors.one.source: user and password must be set together: user is set, password is not set",
                         "\n  mirrors.one.target.etcd: cluster one-target has TLS files but http endpoints",
                         "\n  mirrors.two.source: tls.certificate and tls.key must be set together: tls.certificate is"
                                 + " c.crt, tls.key is not set");

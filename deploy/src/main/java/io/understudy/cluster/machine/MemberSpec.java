@@ -1,5 +1,7 @@
 package io.understudy.cluster.machine;
 
+import io.understudy.config.Configured;
+import io.understudy.etcd.EndpointUrls;
 import java.net.URI;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -11,7 +13,20 @@ import java.util.stream.Collectors;
  * @param peerUrls where the others find it
  * @param clientUrls where clients find it
  */
-public record MemberSpec(String name, List<URI> peerUrls, List<URI> clientUrls) {
+public record MemberSpec(
+        String name,
+
+        @Configured(
+                value = "Peer URLs of the member (--initial-advertise-peer-urls).",
+                check = EndpointUrls.class,
+                example = "http://10.0.0.1:2380")
+        List<URI> peerUrls,
+
+        @Configured(
+                value = "Client URLs of the member (--advertise-client-urls).",
+                check = EndpointUrls.class,
+                example = "http://10.0.0.1:2379")
+        List<URI> clientUrls) {
 
     public MemberSpec {
         peerUrls = List.copyOf(peerUrls);

@@ -6,6 +6,7 @@ import io.understudy.cluster.shape.Limits;
 import io.understudy.cluster.shape.Shape;
 import io.understudy.cluster.shape.SupervisorSettings;
 import io.understudy.cluster.snapshot.SnapshotSettings;
+import io.understudy.config.Binder;
 import io.understudy.config.Configuration;
 import io.understudy.config.Setting;
 import io.understudy.etcd.Endpoint;
@@ -49,10 +50,10 @@ public record ClusterSettings(
     public static final List<Setting<?>> ROWS = Stream.of(
                     Setting.under(CLUSTER, EtcdSettings.ROWS),
                     Setting.under(MACHINES + ".*", MachineSettings.ROWS),
-                    Setting.under(SHAPE, Shape.ROWS),
-                    Setting.under(SHAPE, Limits.ROWS),
-                    Setting.under(SUPERVISOR, SupervisorSettings.ROWS),
-                    Setting.under(SNAPSHOTS, SnapshotSettings.ROWS))
+                    Setting.under(SHAPE, Binder.rows(Shape.class)),
+                    Setting.under(SHAPE, Binder.rows(Limits.class)),
+                    Setting.under(SUPERVISOR, Binder.rows(SupervisorSettings.class)),
+                    Setting.under(SNAPSHOTS, Binder.rows(SnapshotSettings.class)))
             .flatMap(List::stream)
             .toList();
 
@@ -81,7 +82,7 @@ public record ClusterSettings(
     }
 
     private static ClusterSettings from(Configuration all, Map<String, String> flags) {
-        Shape shape = Shape.from(all.at(SHAPE));
+        Shape shape = all.at(SHAPE).bind(Shape.class);
         return new ClusterSettings(
                 EtcdSettings.from("core", all.at(CLUSTER)),
                 all.names(MACHINES).stream()
@@ -89,11 +90,11 @@ public record ClusterSettings(
                                 .withMaxLearners(shape.maxLearners()))
                         .toList(),
                 shape,
-                Limits.from(all.at(SHAPE)),
-                SupervisorSettings.from(all.at(SUPERVISOR)),
-                SnapshotSettings.from(all.at(SNAPSHOTS)),
+                all.at(SHAPE).bind(Limits.class),
+                all.at(SUPERVISOR).bind(SupervisorSettings.class),
+                all.at(SNAPSHOTS).bind(SnapshotSettings.class),
                 flags.containsKey(CLUSTER + ".endpoints"),
-                Shape.ROWS.stream().anyMatch(all.at(SHAPE)::isGiven));
+                Binder.rows(Shape.class).stream().anyMatch(all.at(SHAPE)::isGiven));
     }
 
     /** Two members with the same of anything that is one member's own would ruin each other. */

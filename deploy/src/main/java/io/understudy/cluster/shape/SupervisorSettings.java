@@ -1,67 +1,40 @@
 package io.understudy.cluster.shape;
 
-import io.understudy.config.Configuration;
+import io.understudy.config.Configured;
 import io.understudy.config.HostPort;
-import io.understudy.config.Setting;
 import io.understudy.tls.ListenerSecurity;
 import java.time.Duration;
-import java.util.List;
-import java.util.stream.Stream;
 
 /**
  * How a supervisor itself runs.
  *
- * @param listen where its state is served, and {@code pause} and {@code resume} are taken
- * @param security of that page
- * @param interval pause between two looks at the cluster
- * @param patience how long one look waits for members that don't answer
- * @param lease another supervisor acts once this one has not been heard of for so long
+ * @param security of the page
  */
 public record SupervisorSettings(
-        HostPort listen, ListenerSecurity security, Duration interval, Duration patience, Duration lease) {
+        @Configured(
+                value = "Listen address for state and metrics. Pause and resume are accepted from this machine only.",
+                byDefault = "127.0.0.1:8082")
+        HostPort listen,
 
-    private static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(1);
-    private static final Duration DEFAULT_PATIENCE = Duration.ofSeconds(1);
-    private static final Duration DEFAULT_LEASE = Duration.ofSeconds(3);
+        ListenerSecurity security,
 
-    private static final Setting<HostPort> LISTEN = Setting.hostPort(
-                    "listen",
-                    "Listen address for state and metrics. Pause and resume are accepted from this machine only.")
-            .defaultsTo(new HostPort("127.0.0.1", 8082));
-    private static final Setting<Duration> INTERVAL = Setting.duration(
-                    "interval", "Interval between observations of the cluster.")
-            .defaultsTo(DEFAULT_INTERVAL)
-            .between(Duration.ofMillis(100), Duration.ofMinutes(1));
-    private static final Setting<Duration> PATIENCE = Setting.duration(
-                    "patience", "Timeout of an observation for members that do not respond.")
-            .defaultsTo(DEFAULT_PATIENCE)
-            .between(Duration.ofMillis(100), Duration.ofMinutes(1));
-    private static final Setting<Duration> LEASE = Setting.duration(
-                    "lease", "TTL of the election lease: another supervisor becomes active after it expires.")
-            .defaultsTo(DEFAULT_LEASE)
-            .between(Duration.ofSeconds(2), Duration.ofMinutes(10));
+        @Configured(value = "Interval between observations of the cluster.", byDefault = "1s", range = "100ms..1m")
+        Duration interval,
 
-    /** Relative to the group {@code supervisor}. */
-    public static final List<Setting<?>> ROWS = Stream.concat(
-                    Stream.of(LISTEN, INTERVAL, PATIENCE, LEASE), ListenerSecurity.ROWS.stream())
-            .toList();
+        @Configured(
+                value = "Timeout of an observation for members that do not respond.",
+                byDefault = "1s",
+                range = "100ms..1m")
+        Duration patience,
+
+        @Configured(
+                value = "TTL of the election lease: another supervisor becomes active after it expires.",
+                byDefault = "3s",
+                range = "2s..10m")
+        Duration lease) {
 
     public SupervisorSettings {
         security.require("supervisor.listen", listen);
-    }
-
-    /**
-     * What {@link #ROWS} say.
-     *
-     * @param group the part of the configuration the rows were put under
-     */
-    public static SupervisorSettings from(Configuration group) {
-        return new SupervisorSettings(
-                group.get(LISTEN),
-                ListenerSecurity.from(group),
-                group.get(INTERVAL),
-                group.get(PATIENCE),
-                group.get(LEASE));
     }
 
     /** From the beginning of a look to that of the next, at most. */

@@ -1,95 +1,60 @@
 package io.understudy.gateway.read;
 
-import io.understudy.config.Configuration;
-import io.understudy.config.Setting;
+import io.understudy.config.Binder;
+import io.understudy.config.Configured;
 import java.time.Duration;
-import java.util.List;
 
-/**
- * How long reads wait, and for what.
- *
- * @param timeout of a read in all, 100 ms to 5 min; a client's own deadline may end it sooner. etcd's is 7 s
- * @param freshnessTimeout how long an answer that is too old is waited for to become fresh enough, 10 ms to 5 min
- * @param roundTimeout deadline of one read-index round, after which the next may start, 50 ms to 1 min
- * @param asOfInterval how often a round is sent when no linearizable read asks for one, 10 ms to 1 min
- * @param maxWaiting reads that wait on one event loop, 1 to 2^31-1; more are refused
- * @param maxPassedThrough reads under way at the source at a time, 1 to 100,000
- * @param maxPassedThroughBytes of their answers, from the request until the client has taken them, at least 1 MiB
- */
+/** Limits of reads. */
+@Configured.Group("reads")
 public record ReadSettings(
+        @Configured(
+                value =
+                        "Maximum duration of a read; 7 s in etcd. A client can set a shorter deadline. The transfer of a"
+                                + " response from the source has one more minute.",
+                byDefault = "7s",
+                range = "100ms..5m")
         Duration timeout,
+
+        @Configured(
+                value = "Maximum time that a read waits for the requested staleness or revision.",
+                byDefault = "1s",
+                range = "10ms..5m")
         Duration freshnessTimeout,
+
+        @Configured(
+                value = "Timeout of one read-index round. The next round can start afterwards.",
+                byDefault = "1s",
+                range = "50ms..1m")
         Duration roundTimeout,
+
+        @Configured(
+                value = "Interval of read-index rounds without linearizable reads. It determines the accuracy of the"
+                        + " staleness.",
+                byDefault = "200ms",
+                range = "10ms..1m")
         Duration asOfInterval,
+
+        @Configured(
+                value = "Maximum number of reads waiting on one event loop; excess reads are rejected.",
+                byDefault = "100000",
+                range = "1..2147483647")
         int maxWaiting,
+
+        @Configured(
+                value = "Maximum number of concurrent reads proxied to the source; excess reads are queued.",
+                byDefault = "16",
+                range = "1..100000")
         int maxPassedThrough,
+
+        @Configured(
+                value =
+                        "Maximum encoded size of proxied responses held until clients have read them, at most a quarter of"
+                                + " the Java heap; excess reads are queued. A range without a limit counts as 64 MiB until its"
+                                + " response arrives.",
+                byDefault = "256MiB",
+                range = "1MiB..1TiB",
+                bytes = true)
         long maxPassedThroughBytes) {
 
-    public static final ReadSettings DEFAULTS = new ReadSettings(
-            Duration.ofSeconds(7),
-            Duration.ofSeconds(1),
-            Duration.ofSeconds(1),
-            Duration.ofMillis(200),
-            100_000,
-            16,
-            256L << 20);
-
-    private static final Setting<Duration> TIMEOUT = Setting.duration(
-                    "reads.timeout",
-                    "Maximum duration of a read; 7 s in etcd. A client can set a shorter deadline. The transfer of a response from"
-                            + " the source has one more minute.")
-            .defaultsTo(DEFAULTS.timeout)
-            .between(Duration.ofMillis(100), Duration.ofMinutes(5));
-    private static final Setting<Duration> FRESHNESS_TIMEOUT = Setting.duration(
-                    "reads.freshnessTimeout", "Maximum time that a read waits for the requested staleness or revision.")
-            .defaultsTo(DEFAULTS.freshnessTimeout)
-            .between(Duration.ofMillis(10), Duration.ofMinutes(5));
-    private static final Setting<Duration> ROUND_TIMEOUT = Setting.duration(
-                    "reads.roundTimeout", "Timeout of one read-index round. The next round can start afterwards.")
-            .defaultsTo(DEFAULTS.roundTimeout)
-            .between(Duration.ofMillis(50), Duration.ofMinutes(1));
-    private static final Setting<Duration> AS_OF_INTERVAL = Setting.duration(
-                    "reads.asOfInterval",
-                    "Interval of read-index rounds without linearizable reads. It determines the accuracy of the staleness.")
-            .defaultsTo(DEFAULTS.asOfInterval)
-            .between(Duration.ofMillis(10), Duration.ofMinutes(1));
-    private static final Setting<Integer> MAX_WAITING = Setting.integer(
-                    "reads.maxWaiting", "Maximum number of reads waiting on one event loop; excess reads are rejected.")
-            .defaultsTo(DEFAULTS.maxWaiting)
-            .between(1, Integer.MAX_VALUE);
-    private static final Setting<Integer> MAX_PASSED_THROUGH = Setting.integer(
-                    "reads.maxPassedThrough",
-                    "Maximum number of concurrent reads proxied to the source; excess reads are queued.")
-            .defaultsTo(DEFAULTS.maxPassedThrough)
-            .between(1, 100_000);
-
-    private static final Setting<Long> MAX_PASSED_THROUGH_BYTES = Setting.bytes(
-                    "reads.maxPassedThroughBytes",
-                    "Maximum encoded size of proxied responses held until clients have read them, at most a quarter of the"
-                            + " Java heap; excess reads are queued. A range without a limit counts as 64 MiB until its"
-                            + " response arrives.")
-            .defaultsTo(DEFAULTS.maxPassedThroughBytes)
-            .between(1L << 20, 1L << 40);
-
-    /** The settings as rows. */
-    public static final List<Setting<?>> ROWS = List.of(
-            TIMEOUT,
-            FRESHNESS_TIMEOUT,
-            ROUND_TIMEOUT,
-            AS_OF_INTERVAL,
-            MAX_WAITING,
-            MAX_PASSED_THROUGH,
-            MAX_PASSED_THROUGH_BYTES);
-
-    /** What {@link #ROWS} say. */
-    public static ReadSettings from(Configuration configuration) {
-        return new ReadSettings(
-                configuration.get(TIMEOUT),
-                configuration.get(FRESHNESS_TIMEOUT),
-                configuration.get(ROUND_TIMEOUT),
-                configuration.get(AS_OF_INTERVAL),
-                configuration.get(MAX_WAITING),
-                configuration.get(MAX_PASSED_THROUGH),
-                configuration.get(MAX_PASSED_THROUGH_BYTES));
-    }
+    public static final ReadSettings DEFAULTS = Binder.defaults(ReadSettings.class);
 }

@@ -98,16 +98,16 @@ final class CalledServer {
     private final ManagedChannel channel;
 
     CalledServer() {
-        this(null, Unhurried.LOAD, Patience.DEFAULTS);
+        this(null, Unhurried.LOAD, ServerLimits.DEFAULTS.patience());
     }
 
     /** @param tls null for plain text */
     CalledServer(@Nullable TlsServer tls) {
-        this(tls, Unhurried.LOAD, Patience.DEFAULTS);
+        this(tls, Unhurried.LOAD, ServerLimits.DEFAULTS.patience());
     }
 
     CalledServer(LoadLimits load) {
-        this(null, load, Patience.DEFAULTS);
+        this(null, load, ServerLimits.DEFAULTS.patience());
     }
 
     CalledServer(Patience patience) {

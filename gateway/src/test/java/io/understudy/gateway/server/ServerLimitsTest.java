@@ -2,7 +2,6 @@ package io.understudy.gateway.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
@@ -138,23 +137,6 @@ final class ServerLimitsTest {
         assertThat(settings.getMaxHeaderListSize()).isEqualTo(256 << 10);
         // One that nobody holds closes its connections before.
         assertThat(server.onLoop(client::close)).isNull();
-    }
-
-    @Test
-    void limitsOutOfBoundsAreRefusedByName() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new ServerLimits(
-                        1,
-                        8 << 10,
-                        1,
-                        1,
-                        64 << 10,
-                        1,
-                        PATIENCE,
-                        FrameLimits.DEFAULTS,
-                        Unhurried.LOAD,
-                        Patience.DEFAULTS))
-                .withMessage("limits.maxRequestBytes is 1; allowed: 1024 to 536870912");
     }
 
     /** A call of which only the headers have been sent. */

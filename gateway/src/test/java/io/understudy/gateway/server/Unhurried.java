@@ -1,28 +1,14 @@
 package io.understudy.gateway.server;
 
+import io.understudy.config.Binder;
 import java.time.Duration;
 
 /** Limits of servers that are not to refuse calls because the machine of the test is busy with others. */
 public final class Unhurried {
 
-    static final LoadLimits LOAD = new LoadLimits(
-            LoadLimits.DEFAULTS.maxCalls(),
-            LoadLimits.DEFAULTS.maxInFlight(),
-            LoadLimits.DEFAULTS.maxInFlightPerConnection(),
-            null,
-            Duration.ofMinutes(1));
+    static final LoadLimits LOAD = Binder.with(ServerLimits.DEFAULTS.load(), Duration.ofMinutes(1));
 
-    public static final ServerLimits LIMITS = new ServerLimits(
-            ServerLimits.DEFAULTS.maxRequestBytes(),
-            ServerLimits.DEFAULTS.maxHeaderBytes(),
-            ServerLimits.DEFAULTS.maxStreams(),
-            ServerLimits.DEFAULTS.maxResets(),
-            ServerLimits.DEFAULTS.maxUnreadBytes(),
-            ServerLimits.DEFAULTS.maxConnections(),
-            ServerLimits.DEFAULTS.stallTimeout(),
-            ServerLimits.DEFAULTS.frames(),
-            LOAD,
-            ServerLimits.DEFAULTS.patience());
+    public static final ServerLimits LIMITS = Binder.with(ServerLimits.DEFAULTS, LOAD);
 
     private Unhurried() {}
 }

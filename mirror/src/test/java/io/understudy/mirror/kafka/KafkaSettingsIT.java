@@ -34,14 +34,14 @@ final class KafkaSettingsIT {
         before.settle();
         give(before, commit(12, "lost"));
 
-        fixture.options(fixture.options().withNames(named(first, "team-" + first.topic())));
+        fixture.options(fixture.options().with(named(first, "team-" + first.topic())));
         KafkaSink after = fixture.sink("log", "test/2");
         assertThat(after.open()).isNotNull();
         assertThatThrownBy(before::settle).isInstanceOf(SinkException.Fenced.class);
         give(after, commit(12, "b"));
         after.settle();
 
-        fixture.options(fixture.options().withNames(first));
+        fixture.options(fixture.options().with(first));
         KafkaSink back = fixture.sink("log", "test/3");
         assertThat(back.open()).isNotNull();
         give(after, commit(13, "lost"));
@@ -59,7 +59,7 @@ final class KafkaSettingsIT {
     void topicsHaveTheNamesOfTheSettings() throws Exception {
         String topic = fixture.options().topic();
         KafkaNames names = new KafkaNames(topic, topic + "-latest", topic + "-position", topic);
-        fixture.options(fixture.options().withNames(names));
+        fixture.options(fixture.options().with(names));
         KafkaSink sink = fixture.begun(10);
         sink.settle();
         assertThat(fixture.admin().listTopics().names().get())
@@ -68,7 +68,7 @@ final class KafkaSettingsIT {
         assertThat(fixture.state()).containsOnlyKeys("first");
 
         fixture.options(
-                fixture.options().withNames(new KafkaNames(topic, topic + "-other", names.checkpointTopic(), topic)));
+                fixture.options().with(new KafkaNames(topic, topic + "-other", names.checkpointTopic(), topic)));
         assertThatThrownBy(() -> fixture.sink().open())
                 .isInstanceOf(SinkException.Refused.class)
                 .hasMessageContaining(topic + "-other");
@@ -78,7 +78,7 @@ final class KafkaSettingsIT {
 
     @Test
     void envelopesAreReadBackAndTheFormatStays() {
-        fixture.options(fixture.options().withFormat(ValueFormat.DEBEZIUM));
+        fixture.options(fixture.options().with(ValueFormat.DEBEZIUM));
         KafkaSink sink = fixture.begun(10);
         give(sink, commit(11, "a"));
         sink.settle();
@@ -90,11 +90,11 @@ final class KafkaSettingsIT {
                         .contains("\"op\":\"c\"", "\"value\":\"MQ==\""));
         sink.close();
 
-        fixture.options(fixture.options().withFormat(ValueFormat.RAW));
+        fixture.options(fixture.options().with(ValueFormat.RAW));
         assertThatThrownBy(() -> fixture.sink().open())
                 .isInstanceOf(SinkException.Refused.class)
                 .hasMessageContaining("format 3");
-        fixture.options(fixture.options().withFormat(ValueFormat.DEBEZIUM));
+        fixture.options(fixture.options().with(ValueFormat.DEBEZIUM));
         KafkaSink again = fixture.sink();
         assertThat(again.open()).isNotNull();
         give(again, commit(12, "b"));

@@ -113,7 +113,7 @@ final class KafkaSinkTopicsIT {
         sink.caughtUp();
         sink.close();
         fixture.delete(fixture.options().checkpointTopic());
-        fixture.options(fixture.options().withOnTopicLoss(TopicLoss.RESYNC));
+        fixture.options(fixture.options().with(TopicLoss.RESYNC));
         KafkaSink again = fixture.sink();
         assertThat(again.open()).isNull();
         assertThatThrownBy(() -> again.snapshotStarted(CLUSTER, new Revision(10)))
@@ -130,9 +130,9 @@ final class KafkaSinkTopicsIT {
         KafkaSink before = fixture.begun(10);
         KafkaSinkOptions usual = fixture.options();
         KafkaNames names = usual.names();
-        fixture.options(usual.withNames(new KafkaNames(
+        fixture.options(usual.with(new KafkaNames(
                         names.topic(), names.stateTopic(), names.topic() + ".other", "orders." + names.topic()))
-                .withOnTopicLoss(TopicLoss.RESYNC));
+                .with(TopicLoss.RESYNC));
         KafkaSink after = fixture.sink();
         assertThat(after.open()).isNull();
         assertThatThrownBy(() -> {
@@ -143,7 +143,7 @@ final class KafkaSinkTopicsIT {
         after.snapshotStarted(CLUSTER, new Revision(12));
         after.snapshotPage(KeyRange.all(), List.of(entry(12, "b")));
         after.snapshotCompleted(at(12));
-        fixture.options(usual.withOnTopicLoss(TopicLoss.RESYNC));
+        fixture.options(usual.with(TopicLoss.RESYNC));
         assertThatThrownBy(() -> fixture.sink().open())
                 .isInstanceOf(SinkException.Refused.class)
                 .hasMessageContaining("Another mirror with another checkpoint topic writes to it");
@@ -151,8 +151,8 @@ final class KafkaSinkTopicsIT {
 
     @Test
     void aLostCheckpointDoesNotMixFormats() {
-        KafkaSinkOptions raw = fixture.options().withOnTopicLoss(TopicLoss.RESYNC);
-        fixture.options(raw.withFormat(ValueFormat.DEBEZIUM));
+        KafkaSinkOptions raw = fixture.options().with(TopicLoss.RESYNC);
+        fixture.options(raw.with(ValueFormat.DEBEZIUM));
         fixture.begun(10).close();
         fixture.delete(raw.checkpointTopic());
         fixture.options(raw);
@@ -175,7 +175,7 @@ final class KafkaSinkTopicsIT {
                 .hasMessageContaining("topic " + fixture.options().topic() + " is missing")
                 .hasMessageContaining("up to revision 11")
                 .hasMessageContaining("onTopicLoss");
-        fixture.options(fixture.options().withOnTopicLoss(TopicLoss.RESYNC));
+        fixture.options(fixture.options().with(TopicLoss.RESYNC));
         KafkaSink again = fixture.sink();
         assertThat(again.open()).isNull();
         again.snapshotStarted(CLUSTER, new Revision(12));
@@ -190,7 +190,7 @@ final class KafkaSinkTopicsIT {
     @ValueSource(ints = {1, 3})
     void adoptsTopicsThatABrokerCreatedWithItsDefaults(int partitions) throws Exception {
         fixture.options(KafkaSinkOptions.of(KAFKA.bootstrapServers(), "of-" + partitions + "-partitions")
-                .withOnTopicLoss(TopicLoss.RESYNC));
+                .with(TopicLoss.RESYNC));
         fixture.begun(10).close();
         List<String> topics = List.of(
                 fixture.options().checkpointTopic(),
@@ -219,7 +219,7 @@ final class KafkaSinkTopicsIT {
 
     @Test
     void doesNotAdoptATopicThatWasWritten() {
-        fixture.options(fixture.options().withOnTopicLoss(TopicLoss.RESYNC));
+        fixture.options(fixture.options().with(TopicLoss.RESYNC));
         fixture.begun(10).close();
         String topic = fixture.options().topic();
         fixture.delete(topic);
@@ -248,7 +248,7 @@ final class KafkaSinkTopicsIT {
         assertThat(before).hasSize(1);
         fixture.delete(fixture.options().topic());
         fixture.delete(fixture.options().stateTopic());
-        fixture.options(fixture.options().withOnTopicLoss(TopicLoss.RESYNC));
+        fixture.options(fixture.options().with(TopicLoss.RESYNC));
         KafkaSink again = fixture.sink();
         assertThat(again.open()).isNull();
         again.snapshotStarted(CLUSTER, new Revision(12));

@@ -1,0 +1,60 @@
+package io.understudy.config;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.util.function.Consumer;
+
+/**
+ * Makes a component of a settings record a setting; see {@link Binder} for its type.
+ *
+ * <p>Values are written as in a configuration file.
+ */
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.RECORD_COMPONENT)
+public @interface Configured {
+
+    /** What the reference says. */
+    String value();
+
+    /** The key, if it is not the name of the component in the record's {@link Group}. */
+    String key() default "";
+
+    /** A component with neither a default nor a way to be absent is required. */
+    String byDefault() default "";
+
+    /** The least and the greatest value, both inclusive: {@code 100ms..1d}. */
+    String range() default "";
+
+    /** What the sample shows where there is no default. */
+    String example() default "";
+
+    /** An earlier key, accepted with a warning. */
+    String former() default "";
+
+    /** Whether a number is a number of bytes. */
+    boolean bytes() default false;
+
+    /** Whether the value is never shown and not accepted as a flag. */
+    boolean secret() default false;
+
+    /** Whether it can be absent, as every component can that is nullable, an {@code Optional} or a {@code Map}. */
+    boolean optional() default false;
+
+    /** A condition on the value, which throws an {@link IllegalArgumentException} with what is allowed. */
+    Class<? extends Consumer<?>> check() default None.class;
+
+    /** The group of a record's settings. */
+    @Retention(RetentionPolicy.RUNTIME)
+    @Target(ElementType.TYPE)
+    @interface Group {
+        String value();
+    }
+
+    /** No condition. */
+    final class None implements Consumer<Object> {
+        @Override
+        public void accept(Object value) {}
+    }
+}
