@@ -5,9 +5,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -22,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  *     ExplainedException} is told
  * @param order null if values can't be bounded
  * @param list whether a value is a list: a YAML sequence, or text with commas
+ * @param options all values, where there are few
  */
 record SettingType<T>(
         String name,
@@ -29,7 +32,8 @@ record SettingType<T>(
         Function<String, T> parser,
         Function<T, String> printer,
         @Nullable Comparator<T> order,
-        boolean list) {
+        boolean list,
+        List<String> options) {
 
     static final SettingType<String> STRING = plain("text", "non-empty text", SettingType::notEmpty, text -> text);
     static final SettingType<Integer> INTEGER =
@@ -50,7 +54,8 @@ record SettingType<T>(
             SettingType::parseUris,
             uris -> uris.stream().map(URI::toString).collect(Collectors.joining(",")),
             null,
-            true);
+            true,
+            List.of());
 
     static final SettingType<List<String>> TEXTS = new SettingType<>(
             "list of texts",
@@ -58,7 +63,8 @@ record SettingType<T>(
             SettingType::parseTexts,
             texts -> String.join(",", texts),
             null,
-            true);
+            true,
+            List.of());
 
     /** A group of any keys. */
     static final SettingType<Map<String, String>> PROPERTIES = plain(
@@ -71,25 +77,27 @@ record SettingType<T>(
 
     /** One of an enum's constants, written in lower case with hyphens. */
     static <E extends Enum<E>> SettingType<E> choice(Class<E> options) {
-        E[] constants = options.getEnumConstants();
-        return plain(
+        Map<String, E> constants = new LinkedHashMap<>();
+        Arrays.stream(options.getEnumConstants()).forEach(constant -> constants.put(spelled(constant), constant));
+        return new SettingType<>(
                 "choice",
-                Arrays.stream(constants).map(SettingType::spelled).collect(Collectors.joining(", ", "one of ", "")),
-                text -> Arrays.stream(constants)
-                        .filter(constant -> spelled(constant).equals(text))
-                        .findFirst()
+                "one of " + String.join(", ", constants.keySet()),
+                text -> Optional.ofNullable(constants.get(text))
                         .orElseThrow(() -> new IllegalArgumentException("unknown value")),
-                SettingType::spelled);
+                SettingType::spelled,
+                null,
+                false,
+                List.copyOf(constants.keySet()));
     }
 
     private static <T> SettingType<T> plain(
             String name, String allowed, Function<String, T> parser, Function<T, String> printer) {
-        return new SettingType<>(name, allowed, parser, printer, null, false);
+        return new SettingType<>(name, allowed, parser, printer, null, false, List.of());
     }
 
     private static <T extends Comparable<T>> SettingType<T> ordered(
             String name, String allowed, Function<String, T> parser, Function<T, String> printer) {
-        return new SettingType<>(name, allowed, parser, printer, Comparator.naturalOrder(), false);
+        return new SettingType<>(name, allowed, parser, printer, Comparator.naturalOrder(), false, List.of());
     }
 
     private static String spelled(Enum<?> constant) {

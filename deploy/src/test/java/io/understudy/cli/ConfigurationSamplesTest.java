@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.config.Setting;
+import io.understudy.config.SettingsSchema;
 import io.understudy.config.SettingsText;
 import io.understudy.gateway.GatewaySettings;
 import io.understudy.mirror.MirrorConfiguration;
@@ -73,10 +74,15 @@ final class ConfigurationSamplesTest {
                 row.former());
     }
 
-    /** The sample, written anew if {@code -Dunderstudy.samples=write} is given. */
+    /** The sample and its schema, written anew if {@code -Dunderstudy.samples=write} is given. */
     private static Path current(String name, Collection<Setting<?>> rows, String star) throws Exception {
+        String schema = name.replace(".yaml", ".schema.json");
+        current(schema, SettingsSchema.of(rows, "Configuration file " + name + " of Understudy"));
+        return current(name, "# yaml-language-server: $schema=" + schema + "\n\n" + SettingsText.sample(rows, star));
+    }
+
+    private static Path current(String name, String text) throws Exception {
         Path sample = FOLDER.resolve(name);
-        String text = SettingsText.sample(rows, star);
         if ("write".equals(System.getProperty("understudy.samples"))) {
             Files.writeString(sample, text);
         }

@@ -78,6 +78,7 @@ final class ReferencePagesTest {
                 Generated from the code, like the output of `understudy config reference`. A setting is read from the YAML file
                 given by `--config`, from the environment variable, or, for a few, from a flag; the flag has the highest
                 priority, the file the lowest. A secret can also be read from a file: append `File` to the key.
+                The folder `conf` of the distribution has a sample of each file, and a JSON schema of it for editors.
 
                 ## gateway
 
