@@ -1,6 +1,5 @@
 package io.understudy.config;
 
-import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.ParameterizedType;
@@ -10,7 +9,6 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -31,11 +29,60 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Binder {
 
+    private static final Map<Class<?>, SettingType<?>> TYPES = Map.ofEntries(
+            Map.entry(String.class, SettingType.STRING),
+            Map.entry(int.class, SettingType.INTEGER),
+            Map.entry(Integer.class, SettingType.INTEGER),
+            Map.entry(long.class, SettingType.INTEGER),
+            Map.entry(short.class, SettingType.INTEGER),
+            Map.entry(Duration.class, SettingType.DURATION),
+            Map.entry(boolean.class, SettingType.BOOLEAN),
+            Map.entry(HostPort.class, SettingType.HOST_PORT),
+            Map.entry(Path.class, SettingType.PATH),
+            Map.entry(URI.class, SettingType.URL));
+
+    private static final Set<Class<?>> OPTIONAL = Set.of(Optional.class, Map.class);
+    private static final Map<Class<?>, Object> ABSENT =
+            Map.of(Optional.class, Optional.empty(), List.class, List.of(), Set.class, Set.of(), Map.class, Map.of());
+
+    /** Annotations are slow to read. */
+    private static final ClassValue<List<Part>> PARTS = new ClassValue<>() {
+        @Override
+        protected List<Part> computeValue(Class<?> type) {
+            return Stream.of(type.getRecordComponents())
+                    .map(component -> part(type, component))
+                    .toList();
+        }
+    };
+
     private Binder() {}
+
+    /** @param row null if the component is no setting */
+    private record Part(RecordComponent component, @Nullable Setting<?> row, boolean nullable) {
+
+        String name() {
+            return component.getName();
+        }
+
+        Class<?> type() {
+            return component.getType();
+        }
+    }
 
     /** The settings of a record, in the order of its components. */
     public static List<Setting<?>> rows(Class<? extends Record> type) {
-        return rows(type, false);
+        List<Setting<?>> rows = new ArrayList<>();
+        for (Part part : PARTS.get(type)) {
+            if (part.row != null) {
+                rows.add(part.row);
+            } else if (part.type().isRecord()) {
+                for (Setting<?> row : rows(part.type().asSubclass(Record.class))) {
+                    Setting<?> own = part.nullable ? row.optionally() : row;
+                    rows.add(group(type).<Setting<?>>map(own::under).orElse(own));
+                }
+            }
+        }
+        return rows;
     }
 
     /** The setting of that key among those of a record. */
@@ -53,9 +100,14 @@ public final class Binder {
 
     /** The record with all defaults, and these values of components without one, by name. */
     public static <R extends Record> R defaults(Class<R> type, Map<String, ?> others) {
-        Schema schema = new Schema(
-                rows(type).stream().<Setting<?>>map(Setting::optionally).toList());
-        return bind(type, new Loader(schema).load(null, Map.of(), Map.of(), List.of()), others);
+        return construct(type, part -> {
+            if (part.row != null && part.row.defaultValue() != null) {
+                return shaped(part.type(), part.row.defaultValue());
+            }
+            return part.row == null && part.type().isRecord() && !part.nullable && !others.containsKey(part.name())
+                    ? defaults(part.type().asSubclass(Record.class))
+                    : other(part, others);
+        });
     }
 
     /**
@@ -64,7 +116,7 @@ public final class Binder {
      * @throws IllegalArgumentException the record does not accept the value
      */
     public static <R extends Record> R with(R record, String name, @Nullable Object value) {
-        return construct(record, component -> component.getName().equals(name) ? value : read(record, component));
+        return construct(record, part -> part.name().equals(name) ? value : read(record, part.component));
     }
 
     /**
@@ -73,9 +125,9 @@ public final class Binder {
      * @throws IllegalArgumentException there is not exactly one such component, or the record does not accept the value
      */
     public static <R extends Record> R with(R record, Object value) {
-        List<String> names = Stream.of(record.getClass().getRecordComponents())
-                .filter(component -> component.getType().isInstance(value))
-                .map(RecordComponent::getName)
+        List<String> names = PARTS.get(record.getClass()).stream()
+                .filter(part -> part.type().isInstance(value))
+                .map(Part::name)
                 .toList();
         if (names.size() != 1) {
             throw new IllegalArgumentException(
@@ -86,54 +138,39 @@ public final class Binder {
 
     static <R extends Record> R bind(Class<R> type, Configuration configuration, Map<String, ?> others) {
         Configuration group = group(type).map(configuration::at).orElse(configuration);
-        return construct(type, component -> {
-            String name = component.getName();
-            Configured configured = component.getAnnotation(Configured.class);
-            if (configured != null) {
-                return (configured.key().isEmpty() ? group : configuration)
-                        .find(row(component, configured))
-                        .map(value -> shaped(component.getType(), value))
-                        .orElseGet(() -> others.containsKey(name) ? others.get(name) : absent(component.getType()));
+        return construct(type, part -> {
+            if (part.row != null) {
+                return configuration
+                        .find(part.row)
+                        .map(value -> shaped(part.type(), value))
+                        .orElseGet(() -> other(part, others));
             }
-            if (others.containsKey(name)) {
-                return others.get(name);
+            if (others.containsKey(part.name())) {
+                return others.get(part.name());
             }
-            if (component.getType().isRecord()) {
-                Class<? extends Record> nested = component.getType().asSubclass(Record.class);
-                return isNullable(component) ? find(nested, group).orElse(null) : bind(nested, group, Map.of());
+            if (part.type().isRecord()) {
+                Class<? extends Record> nested = part.type().asSubclass(Record.class);
+                return part.nullable ? find(nested, group).orElse(null) : bind(nested, group, Map.of());
             }
-            return secretFile(type, name, group);
+            return secretFile(type, part.name(), configuration);
         });
     }
 
     /** For a component such as {@code passwordFile}: the file that the secret {@code password} was read from. */
-    private static @Nullable Object secretFile(Class<?> type, String name, Configuration group) {
-        return Stream.of(type.getRecordComponents())
-                .filter(secret -> name.equals(secret.getName() + Schema.FILE_SUFFIX))
-                .findFirst()
-                .flatMap(secret -> group.fileOf(row(secret, secret.getAnnotation(Configured.class))))
-                .orElse(null);
-    }
-
-    private static List<Setting<?>> rows(Class<?> type, boolean optional) {
-        List<Setting<?>> rows = new ArrayList<>();
-        for (RecordComponent component : type.getRecordComponents()) {
-            Configured configured = component.getAnnotation(Configured.class);
-            if (configured != null) {
-                Setting<?> row = row(component, configured);
-                rows.add(under(configured.key().isEmpty() ? type : null, optional ? row.optionally() : row));
-            } else if (component.getType().isRecord()) {
-                rows(component.getType(), optional || isNullable(component)).forEach(row -> rows.add(under(type, row)));
+    private static @Nullable Object secretFile(Class<?> type, String name, Configuration configuration) {
+        for (Part secret : PARTS.get(type)) {
+            if (secret.row != null && name.equals(secret.name() + Schema.FILE_SUFFIX)) {
+                return configuration.fileOf(secret.row).orElse(null);
             }
         }
-        return rows;
+        return null;
     }
 
-    private static Setting<?> under(@Nullable Class<?> type, Setting<?> row) {
-        return type == null ? row : group(type).<Setting<?>>map(row::under).orElse(row);
+    private static @Nullable Object other(Part part, Map<String, ?> others) {
+        return others.containsKey(part.name()) ? others.get(part.name()) : ABSENT.get(part.type());
     }
 
-    private static Optional<String> group(AnnotatedElement type) {
+    private static Optional<String> group(Class<?> type) {
         return Optional.ofNullable(type.getAnnotation(Configured.Group.class)).map(Configured.Group::value);
     }
 
@@ -156,13 +193,19 @@ public final class Binder {
         return Optional.of(bind(type, group, Map.of()));
     }
 
-    private static Setting<?> row(RecordComponent component, Configured configured) {
-        String key = configured.key().isEmpty() ? component.getName() : configured.key();
-        boolean optional = configured.optional()
-                || isNullable(component)
-                || component.getType() == Optional.class
-                || component.getType() == Map.class;
-        return row(key, type(component.getGenericType(), configured.bytes()), optional, configured);
+    private static Part part(Class<?> type, RecordComponent component) {
+        Configured configured = component.getAnnotation(Configured.class);
+        boolean nullable = component.getAnnotatedType().isAnnotationPresent(Nullable.class);
+        if (configured == null) {
+            return new Part(component, null, nullable);
+        }
+        String name = component.getName();
+        String key = configured.key().isEmpty()
+                ? group(type).map(group -> group + "." + name).orElse(name)
+                : configured.key();
+        boolean optional = nullable || configured.optional() || OPTIONAL.contains(component.getType());
+        SettingType<?> settingType = type(component.getGenericType(), configured.bytes());
+        return new Part(component, row(key, settingType, optional, configured), nullable);
     }
 
     private static <T> Setting<T> row(String key, SettingType<T> type, boolean optional, Configured from) {
@@ -209,18 +252,6 @@ public final class Binder {
                 bytes ? SettingType.BYTES : TYPES.get(type), () -> "no setting can be of type " + type);
     }
 
-    private static final Map<Class<?>, SettingType<?>> TYPES = Map.ofEntries(
-            Map.entry(String.class, SettingType.STRING),
-            Map.entry(int.class, SettingType.INTEGER),
-            Map.entry(Integer.class, SettingType.INTEGER),
-            Map.entry(long.class, SettingType.INTEGER),
-            Map.entry(short.class, SettingType.INTEGER),
-            Map.entry(Duration.class, SettingType.DURATION),
-            Map.entry(boolean.class, SettingType.BOOLEAN),
-            Map.entry(HostPort.class, SettingType.HOST_PORT),
-            Map.entry(Path.class, SettingType.PATH),
-            Map.entry(URI.class, SettingType.URL));
-
     /** A value as the component holds it. */
     private static Object shaped(Class<?> type, Object value) {
         if (type == Optional.class) {
@@ -238,18 +269,9 @@ public final class Binder {
         return value instanceof Long number ? (Object) Math.toIntExact(number) : value;
     }
 
-    private static @Nullable Object absent(Class<?> type) {
-        return Map.of(Optional.class, Optional.empty(), List.class, List.of(), Set.class, Set.of(), Map.class, Map.of())
-                .get(type);
-    }
-
-    private static boolean isNullable(RecordComponent component) {
-        return component.getAnnotatedType().isAnnotationPresent(Nullable.class);
-    }
-
     /** What a component of a new record is. */
     private interface Value {
-        @Nullable Object of(RecordComponent component);
+        @Nullable Object of(Part part);
     }
 
     // The class of a record is its type.
@@ -259,10 +281,9 @@ public final class Binder {
     }
 
     private static <R extends Record> R construct(Class<R> type, Value value) {
-        RecordComponent[] components = type.getRecordComponents();
-        Object[] values = Stream.of(components).map(value::of).toArray();
-        Class<?>[] types =
-                Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new);
+        List<Part> parts = PARTS.get(type);
+        Object[] values = parts.stream().map(value::of).toArray();
+        Class<?>[] types = parts.stream().map(Part::type).toArray(Class<?>[]::new);
         return reflected(() -> {
             Constructor<R> constructor = type.getDeclaredConstructor(types);
             constructor.setAccessible(true);

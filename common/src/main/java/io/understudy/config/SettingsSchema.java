@@ -19,7 +19,7 @@ public final class SettingsSchema {
         root.put("$schema", "http://json-schema.org/draft-07/schema#").put("title", title);
         for (Setting<?> row : new Schema(settings).settings()) {
             ObjectNode node = root;
-            String[] path = row.key().split("\\.");
+            String[] path = row.key().split("\\.", -1);
             for (int depth = 0; depth < path.length - 1; depth++) {
                 node = path[depth].equals("*")
                         ? child(node.withObjectProperty("patternProperties"), "^" + Schema.NAME + "$")
