@@ -2,13 +2,17 @@ package io.understudy.config;
 
 import java.nio.file.Path;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** All rows of a process, and how keys and variables relate to them. Immutable. */
 final class Schema {
@@ -20,6 +24,8 @@ final class Schema {
     static final String FILE_SUFFIX = "File";
 
     private final Map<String, Setting<?>> byKey = new LinkedHashMap<>();
+    private final Map<String, Setting<?>> byVariable = new HashMap<>();
+    private final Map<String, Setting<?>> belowGroup = new HashMap<>();
 
     /**
      * Takes the rows, in their order.
@@ -46,14 +52,19 @@ final class Schema {
         if (!KEY.matcher(key).matches() || key.indexOf('*') != key.lastIndexOf('*') || key.endsWith("*")) {
             throw new IllegalArgumentException("invalid setting key: " + key);
         }
-        for (Setting<?> other : byKey.values()) {
-            if (other.variable().equals(setting.variable())
-                    || other.key().startsWith(key + ".")
-                    || key.startsWith(other.key() + ".")) {
-                throw new IllegalArgumentException("conflicting settings: " + other.key() + " and " + key);
-            }
-        }
+        Stream<Setting<?>> groups = IntStream.range(0, key.length())
+                .filter(at -> key.charAt(at) == '.')
+                .mapToObj(dot -> byKey.get(key.substring(0, dot)));
+        Stream.concat(groups, Stream.of(byVariable.get(setting.variable()), belowGroup.get(key)))
+                .filter(Objects::nonNull)
+                .forEach(other -> {
+                    throw new IllegalArgumentException("conflicting settings: " + other.key() + " and " + key);
+                });
         byKey.put(key, setting);
+        byVariable.put(setting.variable(), setting);
+        for (int dot = key.indexOf('.'); dot > 0; dot = key.indexOf('.', dot + 1)) {
+            belowGroup.put(key.substring(0, dot), setting);
+        }
     }
 
     Collection<Setting<?>> settings() {
@@ -159,12 +170,13 @@ final class Schema {
     }
 
     private Optional<String> single(String variable, Map<String, Set<String>> names) {
+        Setting<?> plain = byVariable.get(variable);
+        if (plain != null && !plain.key().contains("*")) {
+            return Optional.of(plain.key());
+        }
         for (Setting<?> row : byKey.values()) {
             int star = row.key().indexOf('*');
             if (star < 0) {
-                if (row.variable().equals(variable)) {
-                    return Optional.of(row.key());
-                }
                 continue;
             }
             String before = Variables.name(row.key().substring(0, star));
