@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 @Target(ElementType.RECORD_COMPONENT)
 public @interface Configured {
 
-    /** What the reference says. */
+    /** The text of the reference. */
     String value();
 
     /** The key, if it is not the name of the component in the record's {@link Group}. */
