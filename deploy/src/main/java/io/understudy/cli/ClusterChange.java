@@ -98,7 +98,7 @@ final class ClusterChange implements AutoCloseable {
                 text.refusals(obstacles);
                 return ExitCode.SOFTWARE;
             }
-            List<Refusal> acting = flags.isTakenOver ? actingSupervisors(text) : List.of();
+            List<Refusal> acting = flags.isTakenOver ? actingSupervisors() : List.of();
             if (!acting.isEmpty()) {
                 text.refusals(acting);
                 return ExitCode.SOFTWARE;
@@ -121,11 +121,11 @@ final class ClusterChange implements AutoCloseable {
                             .allMatch(each ->
                                     each.step() instanceof Step.MoveLeader || each.step() instanceof Step.Start);
             if (flags.isTakenOver || isHarmless || facts.verdict() != ClusterFacts.Verdict.HELD) {
-                try (AfterAlarm turn = new AfterAlarm(!facts.alarms().isEmpty(), () -> turn(text))) {
+                try (AfterAlarm turn = new AfterAlarm(!facts.alarms().isEmpty(), () -> turn())) {
                     return ended(text, run(goal, steps, text, turn));
                 }
             }
-            try (Turn turn = turn(text)) {
+            try (Turn turn = turn()) {
                 return ended(text, run(goal, steps, text, now -> turn.lost()));
             }
         }
@@ -142,12 +142,12 @@ final class ClusterChange implements AutoCloseable {
         return List.copyOf(found);
     }
 
-    private Turn turn(ChangeText text) throws InterruptedException {
+    private Turn turn() throws InterruptedException {
         return cluster.turn(flags.command().getCommandSpec().qualifiedName(), flags::note);
     }
 
     /** Reads the state of all known supervisors: those that are not paused; names those that do not respond. */
-    private List<Refusal> actingSupervisors(ChangeText text) throws InterruptedException {
+    private List<Refusal> actingSupervisors() throws InterruptedException {
         List<SupervisorView> views = flags.supervisors.views(cluster);
         views.stream()
                 .filter(view -> view.state().isEmpty())

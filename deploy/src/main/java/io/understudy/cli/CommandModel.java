@@ -37,7 +37,7 @@ final class CommandModel implements IModelTransformer {
             understudy mirror status: understudy mirror status --config conf/mirror.yaml
             understudy mirror verify: understudy mirror verify --config conf/mirror.yaml
             understudy mirror translate: understudy mirror translate --revision 123456
-            understudy mirror init-target: understudy mirror init-target --config conf/mirror.yaml --data-dir /var/lib/etcd --member-name dr-1 --peer-url http://10.1.0.1:2380
+            understudy mirror init-target: understudy mirror init-target --config conf/mirror.yaml --data-dir /var/lib/etcd --member-name dr-1 --peer-urls http://10.1.0.1:2380
             understudy mirror switchover: understudy mirror switchover --config conf/mirror.yaml --dry-run
             understudy mirror switchover: understudy mirror switchover --config conf/mirror.yaml --close corrupt-alarm
             understudy mirror failover: understudy mirror failover --config conf/mirror.yaml --dry-run

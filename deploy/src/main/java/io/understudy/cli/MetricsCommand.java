@@ -20,7 +20,9 @@ final class MetricsCommand implements Runnable {
     private enum Form {
         TABLE,
         JSON,
-        MARKDOWN
+        MARKDOWN,
+        /** Former name of {@link #TABLE}. */
+        TEXT
     }
 
     @Spec

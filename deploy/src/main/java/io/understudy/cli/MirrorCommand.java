@@ -80,7 +80,7 @@ final class MirrorCommand implements Callable<Integer> {
                 "1:a mirror is in another state, such as conflict, or no response",
                 "2:usage error"
             })
-    int status(@Mixin MirrorFlags.Process process, @Mixin Output output) throws Exception {
+    int status(@Mixin MirrorFlags.Running process, @Mixin Output output) throws Exception {
         process.check(output.command());
         String status = new StatusClient(process.statusUrl(), process.tls.files(output.command())).status();
         List<MirrorLine> mirrors = StatusClient.lines(status);
@@ -127,7 +127,7 @@ final class MirrorCommand implements Callable<Integer> {
                             paramLabel = "N",
                             description = "Last revision received from the source.")
                     long revision,
-            @Mixin MirrorFlags.Process process,
+            @Mixin MirrorFlags.Running process,
             @Mixin MirrorFlags.Name mirror,
             @Mixin Output output)
             throws Exception {

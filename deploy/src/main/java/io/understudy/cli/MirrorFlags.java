@@ -61,7 +61,7 @@ final class MirrorFlags {
     }
 
     /** A running process, by URL or by its configuration. */
-    static final class Process {
+    static final class Running {
 
         private static final URI LOCAL = URI.create("http://127.0.0.1:8081");
 
@@ -228,15 +228,21 @@ final class MirrorFlags {
         @Option(names = "--member-name", required = true, paramLabel = "NAME", description = "Name of the member.")
         private String name;
 
-        @Option(names = "--peer-url", required = true, paramLabel = "URL", description = "Peer URL of the member.")
-        private URI peerUrl;
+        @Option(
+                names = "--peer-urls",
+                required = true,
+                split = ",",
+                paramLabel = "URL",
+                description = "Peer URLs of the member.")
+        private List<URI> peerUrls;
 
         @Option(
-                names = "--client-url",
+                names = "--client-urls",
+                split = ",",
                 defaultValue = "http://127.0.0.1:2379",
                 paramLabel = "URL",
-                description = "Client URL of the member, for the printed command (default: ${DEFAULT-VALUE}).")
-        private URI clientUrl;
+                description = "Client URLs of the member, for the printed command (default: ${DEFAULT-VALUE}).")
+        private List<URI> clientUrls;
 
         @Option(
                 names = "--cluster-token",
@@ -253,7 +259,7 @@ final class MirrorFlags {
         private long bump;
 
         Seed seed() {
-            return new Seed(directory, name, peerUrl, clientUrl, token, bump);
+            return new Seed(directory, name, peerUrls, clientUrls, token, bump);
         }
     }
 

@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -130,7 +131,7 @@ public class Output {
         lines(table.lines());
     }
 
-    private static String cell(Object value) {
+    private static String cell(@Nullable Object value) {
         if (value instanceof Boolean is) {
             return is ? "yes" : "no";
         }

@@ -56,7 +56,11 @@ public class Understudy implements Runnable {
     private static final Set<String> LOG_FORMATS = Set.of("text", "json");
 
     /** Flags that had another name in the previous release. */
-    static final Map<String, String> RENAMED = Map.of("--patience", "--timeout", "--start-patience", "--start-timeout");
+    static final Map<String, String> RENAMED = Map.of(
+            "--patience", "--timeout",
+            "--start-patience", "--start-timeout",
+            "--peer-url", "--peer-urls",
+            "--client-url", "--client-urls");
 
     @Option(
             names = {"-V", "--version"},
