@@ -87,7 +87,10 @@ final class ClusterAuthIT {
         assertThat(status).contains("user name is empty");
         boolean forRoot =
                 EtcdVersion.parse(EtcdBinaries.find().version().toString()).statusRequiresRoot();
-        assertThat(run(reader, "status")).isEqualTo(forRoot ? 1 : 0);
+        // A member may begin with authentication later than the others.
+        await().atMost(COMMAND)
+                .untilAsserted(
+                        () -> assertThat(run(reader, "status")).as(status).isEqualTo(forRoot ? 1 : 0));
         assertThat(status).contains(forRoot ? "permission denied" : "3 voters, 3 healthy");
         await().atMost(COMMAND).untilAsserted(() -> assertThat(
                         run(anonymous, "status", "--user=supervisor", "--password-file=" + file("supervisor")))
