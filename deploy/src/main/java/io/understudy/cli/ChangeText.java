@@ -1,8 +1,5 @@
 package io.understudy.cli;
 
-import com.fasterxml.jackson.databind.json.JsonMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.understudy.cluster.plan.Plan.Planned;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.quorum.Quorum;
@@ -10,43 +7,32 @@ import io.understudy.cluster.run.CatchUpRate;
 import io.understudy.cluster.run.Outcome;
 import io.understudy.cluster.run.RunListener;
 import io.understudy.report.TextTable;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintWriter;
-import java.io.UncheckedIOException;
-import java.nio.charset.Charset;
 import java.time.Duration;
 import java.util.List;
-import picocli.CommandLine;
+import java.util.Map;
 import picocli.CommandLine.ParameterException;
 
-/** What is shown of a change to a cluster: results to standard output, the rest to standard error. */
+/** Prints the plan, the steps and the result of a change to a cluster. */
 final class ChangeText implements RunListener, AutoCloseable {
 
     private static final int STANDARD_INPUT = 0;
-    private static final JsonMapper JSON = new JsonMapper();
 
-    private final CommandLine command;
-    private final OutputForm form;
-    private final boolean yes;
-    private final CatchUpBar bar = new CatchUpBar();
+    private final ClusterFlags.Change flags;
+    private final TerminalBar bar = new TerminalBar();
 
-    ChangeText(CommandLine command, OutputForm form, boolean yes) {
-        this.command = command;
-        this.form = form;
-        this.yes = yes;
+    ChangeText(ClusterFlags.Change flags) {
+        this.flags = flags;
     }
 
-    /** The plan is the result of a dry run, else something to read before the rest. */
+    /** Prints the plan: the result of a dry run, else a notice. */
     void plan(Quorum now, List<Planned> steps, boolean isResult) {
-        PrintWriter out = isResult ? command.getOut() : command.getErr();
-        if (isResult && form == OutputForm.JSON) {
-            out.println(json(steps).toPrettyString());
+        if (isResult && flags.isJson()) {
+            flags.json(steps.stream().map(ChangeText::fields).toList());
+        } else if (isResult) {
+            flags.lines(table(now, steps).lines());
         } else {
-            table(now, steps).lines().forEach(out::println);
+            table(now, steps).lines().forEach(flags::note);
         }
-        out.flush();
     }
 
     private static TextTable table(Quorum now, List<Planned> steps) {
@@ -69,49 +55,38 @@ final class ChangeText implements RunListener, AutoCloseable {
                 what);
     }
 
-    private static ArrayNode json(List<Planned> steps) {
-        ArrayNode array = JSON.createArrayNode();
-        for (Planned step : steps) {
-            ObjectNode node = array.addObject().put("step", step.told()).put("final", step.isFinal());
-            quorum(node.putObject("before"), step.before());
-            quorum(node.putObject("after"), step.after());
-        }
-        return array;
+    private static Map<String, Object> fields(Planned step) {
+        return Output.cells(
+                "step", step.told(),
+                "final", step.isFinal(),
+                "before", fields(step.before()),
+                "after", fields(step.after()));
     }
 
-    private static void quorum(ObjectNode node, Quorum quorum) {
-        node.put("voters", quorum.voters())
-                .put("healthy", quorum.healthy())
-                .put("needed", quorum.needed())
-                .put("survives", quorum.tolerance());
+    private static Map<String, Object> fields(Quorum quorum) {
+        return Output.cells(
+                "voters", quorum.voters(),
+                "healthy", quorum.healthy(),
+                "needed", quorum.needed(),
+                "survives", quorum.tolerance());
     }
 
     /**
-     * Asks about those of the steps that can't be undone.
+     * Reads a confirmation of the irreversible steps.
      *
-     * @throws ParameterException the operator doesn't want it, or isn't there to be asked
+     * @throws ParameterException they are not confirmed, or standard input is not a terminal
      */
     void confirm(List<Planned> steps) {
         List<String> last =
                 steps.stream().filter(Planned::isFinal).map(Planned::told).toList();
-        if (yes || last.isEmpty()) {
+        if (flags.isConfirmed || last.isEmpty()) {
             return;
         }
         String what = String.join("; ", last);
-        if (!KeyProgress.isTerminal(STANDARD_INPUT)) {
-            throw new ParameterException(
-                    command, "irreversible: " + what + "; nothing was changed, confirm with --yes");
+        if (!TerminalBar.isTerminal(STANDARD_INPUT)) {
+            throw flags.usageError("irreversible: " + what + "; nothing was changed, confirm with --yes");
         }
-        notes("Irreversible: " + what + ". Continue? [yes/no]");
-        try {
-            String answer = new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset())).readLine();
-            if (!"yes".equals(answer)) {
-                throw new ParameterException(
-                        command, "not confirmed; nothing was changed. --yes skips the confirmation");
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        flags.confirm("Irreversible: " + what + ".");
     }
 
     @Override
@@ -132,11 +107,10 @@ final class ChangeText implements RunListener, AutoCloseable {
 
     @Override
     public void notes(String what) {
-        command.getErr().println(what);
-        command.getErr().flush();
+        flags.note(what);
     }
 
-    /** Tells how it ended, and whether the goal was reached. */
+    /** Prints the outcome; returns whether the goal was reached. */
     boolean outcome(Outcome outcome) {
         bar.close();
         if (outcome instanceof Outcome.Refused refused) {
@@ -147,17 +121,11 @@ final class ChangeText implements RunListener, AutoCloseable {
         String why = outcome instanceof Outcome.Reached reached
                 ? reached.why()
                 : outcome instanceof Outcome.Failed failed ? failed.why() : "";
-        if (form == OutputForm.JSON) {
-            command.getOut()
-                    .println(JSON.createObjectNode()
-                            .put("done", isReached)
-                            .put("undone", outcome instanceof Outcome.Failed failed && failed.isUndone())
-                            .put("why", why)
-                            .toPrettyString());
-            command.getOut().flush();
+        if (flags.isJson()) {
+            boolean isUndone = outcome instanceof Outcome.Failed failed && failed.isUndone();
+            flags.json(Output.cells("done", isReached, "undone", isUndone, "why", why));
         } else if (isReached) {
-            command.getOut().println("done: " + why);
-            command.getOut().flush();
+            flags.lines(List.of("done: " + why));
         } else {
             notes("failed: " + why);
         }
@@ -169,18 +137,11 @@ final class ChangeText implements RunListener, AutoCloseable {
     }
 
     void refusals(List<Refusal> refusals) {
-        if (form == OutputForm.JSON) {
-            ArrayNode array = JSON.createArrayNode();
-            refusals.forEach(refusal -> array.addObject()
-                    .put("rule", refusal.rule())
-                    .put("why", refusal.why())
-                    .put("wayOut", refusal.wayOut()));
-            command.getOut()
-                    .println(JSON.createObjectNode()
-                            .put("done", false)
-                            .<ObjectNode>set("refused", array)
-                            .toPrettyString());
-            command.getOut().flush();
+        if (flags.isJson()) {
+            List<Map<String, Object>> refused = refusals.stream()
+                    .map(each -> Output.cells("rule", each.rule(), "why", each.why(), "wayOut", each.wayOut()))
+                    .toList();
+            flags.json(Output.cells("done", false, "refused", refused));
             return;
         }
         refusals.forEach(refusal -> {

@@ -37,7 +37,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParameterException;
 
@@ -47,35 +46,32 @@ final class ClusterChange implements AutoCloseable {
     private static final int LOOKS = 4;
     private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
 
-    private final CommandLine command;
-    private final ChangeFlags flags;
+    private final ClusterFlags.Change flags;
     private final ClusterConnection cluster;
     private final ClusterFacts facts;
     private final StepWork work;
     /** Where a snapshot is saved before the first step. */
     private Optional<SnapshotDirectory> snapshotFirst = Optional.empty();
 
-    private ClusterChange(CommandLine command, ChangeFlags flags, ClusterConnection cluster, ClusterFacts facts) {
-        this.command = command;
+    private ClusterChange(ClusterFlags.Change flags, ClusterConnection cluster, ClusterFacts facts) {
         this.flags = flags;
         this.cluster = cluster;
         this.facts = facts;
         this.work = new StepWork(cluster.membership(), cluster.machines(this::notes));
     }
 
-    /** Looks at the cluster, makes a goal of what is seen, and goes there. Returns the exit status. */
-    static int run(CommandLine command, ClusterFlags connection, ChangeFlags flags, Function<ClusterChange, Goal> goal)
-            throws InterruptedException {
+    /** Observes the cluster, makes a goal of the result, and performs its steps. Returns the exit status. */
+    static int run(ClusterFlags.Change flags, Function<ClusterChange, Goal> goal) throws InterruptedException {
         // The terminal is for what is planned and done.
         LogFile.use(LogFile.temporary());
-        ClusterConnection cluster = connection.connect(command);
-        try (ClusterChange change = new ClusterChange(command, flags, cluster, look(cluster, flags))) {
+        ClusterConnection cluster = flags.connect();
+        try (ClusterChange change = new ClusterChange(flags, cluster, look(cluster, flags))) {
             return change.reach(goal.apply(change));
         }
     }
 
     /** Repeated once if no member answers, as during an election. */
-    private static ClusterFacts look(ClusterConnection cluster, ChangeFlags flags) throws InterruptedException {
+    private static ClusterFacts look(ClusterConnection cluster, ClusterFlags.Change flags) throws InterruptedException {
         PatientObserver observer = new PatientObserver(cluster.observer());
         Duration timeout = flags.patience().look();
         try {
@@ -86,7 +82,7 @@ final class ClusterChange implements AutoCloseable {
     }
 
     private int reach(Goal goal) throws InterruptedException {
-        try (ChangeText text = flags.text(command)) {
+        try (ChangeText text = new ChangeText(flags)) {
             Plan plan = goal.plan(facts);
             if (plan instanceof Plan.Done done) {
                 text.nothingToDo(done.why());
@@ -102,35 +98,34 @@ final class ClusterChange implements AutoCloseable {
                 text.refusals(obstacles);
                 return ExitCode.SOFTWARE;
             }
-            List<Refusal> acting = flags.isTakenOver() ? actingSupervisors(text) : List.of();
+            List<Refusal> acting = flags.isTakenOver ? actingSupervisors() : List.of();
             if (!acting.isEmpty()) {
                 text.refusals(acting);
                 return ExitCode.SOFTWARE;
             }
-            snapshotFirst.ifPresent(directory -> text.notes("before step 1: save a snapshot in " + directory.path()));
-            text.plan(facts.quorum(), steps, flags.isDryRun());
-            if (flags.isDryRun()) {
+            snapshotFirst.ifPresent(directory -> flags.note("before step 1: save a snapshot in " + directory.path()));
+            text.plan(facts.quorum(), steps, flags.isDryRun);
+            if (flags.isDryRun) {
                 return ExitCode.OK;
             }
             text.confirm(steps);
-            snapshotFirst.ifPresent(directory -> text.notes("saved "
+            snapshotFirst.ifPresent(directory -> flags.note("saved "
                     + cluster.snapshots()
                             .take(facts, directory, Instant.now())
                             .file()
                             .path()));
-            // Without a quorum no lease is granted, and nothing but the start of members is planned. An alarm prevents
-            // a
-            // lease too, and neither a start nor a move of leadership changes the member list.
+            // Without a quorum no lease is granted, and only starts of members are planned. An alarm prevents a lease
+            // too, and neither a start nor a move of leadership changes the member list.
             boolean isHarmless = !facts.alarms().isEmpty()
                     && steps.stream()
                             .allMatch(each ->
                                     each.step() instanceof Step.MoveLeader || each.step() instanceof Step.Start);
-            if (flags.isTakenOver() || isHarmless || facts.verdict() != ClusterFacts.Verdict.HELD) {
-                try (AfterAlarm turn = new AfterAlarm(!facts.alarms().isEmpty(), () -> turn(text))) {
+            if (flags.isTakenOver || isHarmless || facts.verdict() != ClusterFacts.Verdict.HELD) {
+                try (AfterAlarm turn = new AfterAlarm(!facts.alarms().isEmpty(), () -> turn())) {
                     return ended(text, run(goal, steps, text, turn));
                 }
             }
-            try (Turn turn = turn(text)) {
+            try (Turn turn = turn()) {
                 return ended(text, run(goal, steps, text, now -> turn.lost()));
             }
         }
@@ -147,24 +142,24 @@ final class ClusterChange implements AutoCloseable {
         return List.copyOf(found);
     }
 
-    private Turn turn(ChangeText text) throws InterruptedException {
-        return cluster.turn(command.getCommandSpec().qualifiedName(), text::notes);
+    private Turn turn() throws InterruptedException {
+        return cluster.turn(flags.command().getCommandSpec().qualifiedName(), flags::note);
     }
 
     /** Reads the state of all known supervisors: those that are not paused; names those that do not respond. */
-    private List<Refusal> actingSupervisors(ChangeText text) throws InterruptedException {
-        List<SupervisorView> views = flags.supervisors(cluster);
+    private List<Refusal> actingSupervisors() throws InterruptedException {
+        List<SupervisorView> views = flags.supervisors.views(cluster);
         views.stream()
                 .filter(view -> view.state().isEmpty())
-                .forEach(view -> text.notes(view.failure() + "; --take-over confirms that it does not run"));
+                .forEach(view -> flags.note(view.failure() + "; --take-over confirms that it does not run"));
         try {
             cluster.activeSupervisor()
                     .filter(name -> views.stream().noneMatch(view -> view.name().equals(Optional.of(name))))
-                    .ifPresent(name -> text.notes("supervisor " + name
+                    .ifPresent(name -> flags.note("supervisor " + name
                             + " is active as stored in the cluster, and did not respond (--supervisors); --take-over"
                             + " confirms that it does not run"));
         } catch (IllegalStateException e) {
-            text.notes(String.valueOf(e.getMessage()));
+            flags.note(String.valueOf(e.getMessage()));
         }
         return views.stream()
                 .filter(SupervisorView::mayAct)
@@ -218,7 +213,7 @@ final class ClusterChange implements AutoCloseable {
     }
 
     boolean isTakenOver() {
-        return flags.isTakenOver() || flags.isDryRun();
+        return flags.isTakenOver || flags.isDryRun;
     }
 
     /** As configured. */
@@ -234,15 +229,17 @@ final class ClusterChange implements AutoCloseable {
     void saveSnapshotFirst(@Nullable Path directory) {
         snapshotFirst = Optional.of(new SnapshotDirectory(Optional.ofNullable(directory)
                 .or(() -> cluster.settings().snapshots().directory())
-                .orElseThrow(() -> new ParameterException(
-                        command,
+                .orElseThrow(() -> flags.usageError(
                         "a snapshot is saved before an upgrade to another minor version: specify --snapshot-to, or"
                                 + " snapshots.directory in the configuration"))));
     }
 
+    ParameterException usageError(String message) {
+        return flags.usageError(message);
+    }
+
     void notes(String what) {
-        command.getErr().println(what);
-        command.getErr().flush();
+        flags.note(what);
     }
 
     ClusterFacts facts() {
@@ -260,8 +257,7 @@ final class ClusterChange implements AutoCloseable {
                 .map(member -> member.id().toString())
                 .toList();
         if (ids.size() > 1) {
-            throw new ParameterException(
-                    command,
+            throw flags.usageError(
                     ids.size() + " members have the name " + nameOrId + "; specify an ID: " + String.join(", ", ids));
         }
         return facts.named(nameOrId).map(MemberFacts::id).or(() -> facts.members().stream()
@@ -296,12 +292,9 @@ final class ClusterChange implements AutoCloseable {
     }
 
     ParameterException unknown(String nameOrId) {
-        return new ParameterException(
-                command,
-                "no member has the name or ID " + nameOrId + "; members: "
-                        + String.join(
-                                ", ",
-                                facts.members().stream().map(MemberFacts::label).toList()));
+        return flags.usageError("no member has the name or ID " + nameOrId + "; members: "
+                + String.join(
+                        ", ", facts.members().stream().map(MemberFacts::label).toList()));
     }
 
     /**
@@ -354,10 +347,8 @@ final class ClusterChange implements AutoCloseable {
     /** Its process is started as configured, whatever the cluster is told. */
     private void requireConfigured(String key, String name, List<URI> given, List<URI> configured) {
         if (!given.isEmpty() && !Set.copyOf(given).equals(Set.copyOf(configured))) {
-            throw new ParameterException(
-                    command,
-                    "machines." + name + "." + key + " is " + configured + " in the configuration, the flag has "
-                            + given + "; change the configuration and omit the flag");
+            throw flags.usageError("machines." + name + "." + key + " is " + configured
+                    + " in the configuration, the flag has " + given + "; change the configuration and omit the flag");
         }
     }
 

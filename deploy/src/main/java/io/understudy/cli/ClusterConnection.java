@@ -8,15 +8,21 @@ import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.EtcdMembership;
 import io.understudy.cluster.membership.Hashes;
+import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.EtcdObserver;
+import io.understudy.cluster.observe.PatientObserver;
 import io.understudy.cluster.recover.Survey;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.shape.SupervisorSettings;
 import io.understudy.cluster.snapshot.SnapshotTaker;
 import io.understudy.cluster.snapshot.SnapshotTool;
+import io.understudy.cluster.status.ClusterStatus;
+import io.understudy.cluster.status.Declared;
+import io.understudy.cluster.status.Warning;
 import io.understudy.cluster.supervise.StateClient;
 import io.understudy.cluster.supervise.elect.Turn;
+import io.understudy.etcd.Alarm;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.local.binary.EtcdBinaries;
@@ -25,7 +31,7 @@ import io.understudy.tls.TlsFileException;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.net.URI;
-import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
@@ -34,7 +40,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The way to a cluster and to the machines of its members, for one command.
@@ -50,7 +55,12 @@ final class ClusterConnection implements AutoCloseable {
     private final EtcdObserver observer;
     private final EtcdMembership membership;
 
-    private ClusterConnection(ClusterSettings settings, boolean isConfigured) {
+    /**
+     * Sends nothing yet.
+     *
+     * @param isConfigured whether there is a configuration file
+     */
+    ClusterConnection(ClusterSettings settings, boolean isConfigured) {
         MeterRegistry unread = new SimpleMeterRegistry();
         this.settings = settings;
         this.isConfigured = isConfigured;
@@ -60,17 +70,6 @@ final class ClusterConnection implements AutoCloseable {
                         settings.cluster(), settings.otherwise().endpoints()));
         this.observer = new EtcdObserver(settings.cluster(), settings.otherwise(), connections, unread);
         this.membership = new EtcdMembership(observer, connections, unread);
-    }
-
-    /**
-     * Asks nobody yet.
-     *
-     * @param file null for none
-     * @param overrides settings by key
-     * @throws io.understudy.config.ConfigurationException something can't be
-     */
-    static ClusterConnection open(@Nullable Path file, Map<String, String> overrides) {
-        return new ClusterConnection(ClusterSettings.load(file, System.getenv(), overrides), file != null);
     }
 
     ClusterSettings settings() {
@@ -87,12 +86,18 @@ final class ClusterConnection implements AutoCloseable {
      * @param operator receives the steps for machines that someone else manages
      */
     Survey survey(Consumer<String> operator) {
-        return new Survey(
-                new EtcdObserver(
-                        settings.cluster(), settings.otherwise().believed(), connections, new SimpleMeterRegistry()),
-                machines(operator),
-                settings.machines(),
-                connections);
+        return new Survey(observerOfAll(), machines(operator), settings.machines(), connections);
+    }
+
+    /** Observes members at all configured URLs, also those that no member of the endpoints confirms. */
+    EtcdObserver observerOfAll() {
+        return new EtcdObserver(
+                settings.cluster(), settings.otherwise().believed(), connections, new SimpleMeterRegistry());
+    }
+
+    /** Observes the members at these URLs. */
+    EtcdObserver observerAt(List<URI> endpoints) {
+        return new EtcdObserver(settings.cluster().withEndpoints(endpoints), connections, new SimpleMeterRegistry());
     }
 
     /** Reads snapshots of members as observed last. */
@@ -159,6 +164,39 @@ final class ClusterConnection implements AutoCloseable {
     /** As {@link MoveAlarms#read}. */
     Map<MemberId, String> alarmsOfMoves() throws InterruptedException {
         return MoveAlarms.read(connections, observer.votingEndpoints());
+    }
+
+    /** Observes the cluster once. */
+    ClusterStatus status(Duration timeout, ClusterFlags.Supervisors supervisors) throws InterruptedException {
+        ClusterFacts facts = new PatientObserver(observer).observe(timeout);
+        List<String> machines = places().stream().map(MemberSpec::name).toList();
+        return ClusterStatus.of(
+                facts,
+                Optional.of(new Declared(settings.shape(), machines)).filter(unused -> settings.isShapeDeclared()),
+                moves(facts),
+                supervisors.views(this));
+    }
+
+    private List<Warning> moves(ClusterFacts facts) throws InterruptedException {
+        List<Alarm> corrupt = facts.raised().stream()
+                .filter(alarm -> alarm.kind().equals("CORRUPT"))
+                .toList();
+        if (corrupt.isEmpty()) {
+            return List.of();
+        }
+        try {
+            Map<MemberId, String> moves = alarmsOfMoves();
+            return corrupt.stream()
+                    .flatMap(alarm -> Optional.ofNullable(moves.get(alarm.member())).stream())
+                    .map(by -> new Warning(
+                            "alarm-of-move",
+                            "CORRUPT was raised by " + by
+                                    + " to reject client writes; complete or undo that command (understudy mirror"
+                                    + " status)"))
+                    .toList();
+        } catch (IllegalStateException e) {
+            return List.of(new Warning("alarm-of-move", String.valueOf(e.getMessage())));
+        }
     }
 
     @Override

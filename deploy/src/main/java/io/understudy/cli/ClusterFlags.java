@@ -1,63 +1,78 @@
 package io.understudy.cli;
 
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.understudy.cluster.plan.Goal;
+import io.understudy.cluster.run.Patience;
+import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.cluster.status.SupervisorView;
+import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Collectors;
-import picocli.CommandLine;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/**
- * Which cluster is meant, by the names that {@code etcdctl} has for it, or by its own file, of which flags override what
- * they name.
- */
-final class ClusterFlags {
+/** The cluster of a command, by the flags of {@code etcdctl}, or by its configuration, which the flags override. */
+class ClusterFlags extends Output {
 
     @Option(
             names = "--endpoints",
             split = ",",
             paramLabel = "URL",
             description = "Comma-separated client URLs, such as http://10.0.1.10:2379. One reachable member suffices.")
-    private final List<String> endpoints = new ArrayList<>();
+    private List<String> endpoints = new ArrayList<>();
 
-    @Option(
-            names = "--config",
-            paramLabel = "FILE",
-            description =
-                    "Cluster configuration file (YAML), such as conf/cluster.yaml. UNDERSTUDY_... variables override"
-                            + " it.")
-    private Path file;
+    @Mixin
+    private Flags.OptionalConfiguration configuration;
 
     @Option(names = "--cacert", paramLabel = "FILE", description = "CA certificates for verifying members, PEM.")
-    private Path trusted;
+    private @Nullable Path trusted;
 
     @Option(names = "--cert", paramLabel = "FILE", description = "Client certificate, PEM.")
-    private Path certificate;
+    private @Nullable Path certificate;
 
     @Option(
             names = "--key",
             paramLabel = "FILE",
             description = "Private key of the client certificate, PEM, unencrypted PKCS #8.")
-    private Path key;
+    private @Nullable Path key;
+
+    @Option(names = "--user", paramLabel = "NAME", description = "etcd user to authenticate as.")
+    private @Nullable String user;
+
+    @Option(names = "--password-file", paramLabel = "FILE", description = "File with the password of the user.")
+    private @Nullable Path passwordFile;
 
     /**
-     * Opens the way there; nobody is asked yet.
+     * Opens a connection; sends nothing yet.
      *
      * @throws ParameterException the flags name no cluster
-     * @throws io.understudy.config.ConfigurationException the file or the flags can't be
+     * @throws io.understudy.config.ConfigurationException the configuration or the flags are invalid
      */
-    ClusterConnection connect(CommandLine command) {
-        if (endpoints.isEmpty() && file == null) {
-            throw new ParameterException(command, "specify --endpoints or --config");
+    final ClusterConnection connect() {
+        return new ClusterConnection(settings(), configuration.file != null);
+    }
+
+    /** As {@link #connect}, without a connection. */
+    final ClusterSettings settings() {
+        if (endpoints.isEmpty() && configuration.file == null) {
+            throw usageError("specify --endpoints or --config");
         }
-        return ClusterConnection.open(file, overrides());
+        return ClusterSettings.load(configuration.file, System.getenv(), overrides());
     }
 
     private Map<String, String> overrides() {
-        Map<String, String> values = new HashMap<>();
+        Map<String, String> values = new HashMap<>(configuration.values);
         String scheme = trusted == null && certificate == null ? "http://" : "https://";
         if (!endpoints.isEmpty()) {
             values.put(
@@ -69,12 +84,92 @@ final class ClusterFlags {
         put(values, "cluster.tls.trusted", trusted);
         put(values, "cluster.tls.certificate", certificate);
         put(values, "cluster.tls.key", key);
+        put(values, "cluster.user", user);
+        put(values, "cluster.passwordFile", passwordFile == null ? null : passwordFile.toAbsolutePath());
         return values;
     }
 
-    private static void put(Map<String, String> values, String setting, Path path) {
-        if (path != null) {
-            values.put(setting, path.toString());
+    private static void put(Map<String, String> values, String setting, @Nullable Object value) {
+        if (value != null) {
+            values.put(setting, value.toString());
+        }
+    }
+
+    /** The supervisors of a cluster. */
+    static final class Supervisors {
+
+        @Option(
+                names = "--supervisors",
+                split = ",",
+                paramLabel = "URL",
+                description = "Comma-separated URLs of the supervisors (default: supervisor.listen of --config).")
+        private List<URI> urls = List.of();
+
+        /** Reads the status page of each. */
+        List<SupervisorView> views(ClusterConnection cluster) throws InterruptedException {
+            List<SupervisorView> views = new ArrayList<>();
+            for (URI url : urls.isEmpty() ? cluster.supervisor().stream().toList() : urls) {
+                views.add(view(url, cluster));
+            }
+            return views;
+        }
+
+        private static SupervisorView view(URI url, ClusterConnection cluster) throws InterruptedException {
+            try {
+                String state = cluster.stateClient(url).state();
+                return new SupervisorView(url, Optional.of(new JsonMapper().readTree(state)), "");
+            } catch (IOException e) {
+                return new SupervisorView(url, Optional.empty(), String.valueOf(e.getMessage()));
+            }
+        }
+    }
+
+    /** A command that observes the members. */
+    static class Observed extends ClusterFlags {
+
+        @Option(
+                names = "--timeout",
+                defaultValue = "5s",
+                paramLabel = "TIME",
+                description = "Timeout for a member to respond (default: ${DEFAULT-VALUE})."
+                        + " Extended while this machine is overloaded.")
+        Duration timeout;
+    }
+
+    /** A command that changes the cluster. */
+    @Command(exitCodeList = {"0:done, or no change needed", "1:refused or failed", "2:usage error, or not confirmed"})
+    static final class Change extends Observed {
+
+        @Option(names = "--dry-run", description = "Print the plan and exit.")
+        boolean isDryRun;
+
+        @Option(names = "--yes", description = "Skip the confirmation of irreversible steps.")
+        boolean isConfirmed;
+
+        @Option(
+                names = "--start-timeout",
+                defaultValue = "2m",
+                paramLabel = "TIME",
+                description = "Maximum time until a started member serves (default: ${DEFAULT-VALUE})."
+                        + " A new member that exceeds it is removed.")
+        private Duration start;
+
+        @Option(
+                names = "--take-over",
+                description = "Proceed although supervisors and other commands cannot be paused, as under an alarm."
+                        + " Confirms that none of them changes the cluster. Names supervisors that do not respond.")
+        boolean isTakenOver;
+
+        @Mixin
+        Supervisors supervisors;
+
+        Patience patience() {
+            return Patience.DEFAULT.withStart(start).withLook(timeout);
+        }
+
+        /** As {@link ClusterChange#run}. */
+        int run(Function<ClusterChange, Goal> goal) throws InterruptedException {
+            return ClusterChange.run(this, goal);
         }
     }
 }

@@ -5,6 +5,7 @@ import io.understudy.config.ConfigurationException;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.tls.TlsFileException;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -33,11 +34,42 @@ final class Failures {
     static int badUsage(ParameterException failure, String[] arguments) {
         CommandLine command = failure.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();
-        String reason = reason(failure) + meant(failure);
+        Set<String> reasons = new LinkedHashSet<>();
+        reasons.add(reason(failure) + meant(failure));
+        reasons.addAll(unmatched(command, arguments));
+        String reason = String.join("; ", reasons);
         PrintWriter err = command.getErr();
         err.println(name + ": " + reason + " (see '" + name + " --help')");
         err.flush();
         return ended(command, List.of(arguments), reason, ExitCode.USAGE);
+    }
+
+    /** What is unknown beside another error, by parsing again without stopping at the first. */
+    private static List<String> unmatched(CommandLine command, String... arguments) {
+        CommandLine root = command;
+        while (root.getParent() != null) {
+            root = root.getParent();
+        }
+        collectErrors(root, true);
+        List<String> found = new ArrayList<>();
+        try {
+            for (ParseResult parsed = root.parseArgs(arguments); parsed != null; parsed = parsed.subcommand()) {
+                parsed.errors().stream()
+                        .filter(UnmatchedArgumentException.class::isInstance)
+                        .map(UnmatchedArgumentException.class::cast)
+                        .forEach(each -> found.add(reason(each) + meant(each)));
+            }
+        } catch (ParameterException e) {
+            // Reported already.
+        } finally {
+            collectErrors(root, false);
+        }
+        return found;
+    }
+
+    private static void collectErrors(CommandLine command, boolean is) {
+        command.getCommandSpec().parser().collectErrors(is);
+        command.getSubcommands().values().forEach(below -> collectErrors(below, is));
     }
 
     private static String meant(ParameterException failure) {

@@ -7,6 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import picocli.CommandLine.ExitCode;
 
 /**
@@ -15,6 +16,10 @@ import picocli.CommandLine.ExitCode;
  * <p>Invariant DP2: a process that receives SIGTERM or SIGINT closes what it runs and exits with 0.
  */
 public final class Foreground {
+
+    private static final int INTERRUPTED = 130;
+    private static final long END_SECONDS = 120;
+    private static final long SHOWN_MILLIS = 1_000;
 
     private final AutoCloseable process;
     private final Duration closeDeadline;
@@ -102,6 +107,35 @@ public final class Foreground {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
+        }
+    }
+
+    /** Runs work that a signal interrupts, and that then undoes its changes before the process ends. */
+    static <T> T interruptible(Supplier<T> work) {
+        Thread worker = Thread.currentThread();
+        CountDownLatch ended = new CountDownLatch(1);
+        Thread hook = new Thread(
+                () -> {
+                    worker.interrupt();
+                    try {
+                        boolean unused = ended.await(END_SECONDS, TimeUnit.SECONDS);
+                        worker.join(SHOWN_MILLIS);
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                    }
+                    Runtime.getRuntime().halt(INTERRUPTED);
+                },
+                "interrupt");
+        Runtime.getRuntime().addShutdownHook(hook);
+        try {
+            return work.get();
+        } finally {
+            ended.countDown();
+            try {
+                boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
+            } catch (IllegalStateException e) {
+                // The hook runs, and ends the process.
+            }
         }
     }
 }

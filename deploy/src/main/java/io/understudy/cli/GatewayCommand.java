@@ -7,7 +7,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code understudy gateway}: runs one gateway until it is told to stop. */
+/** {@code understudy gateway}: runs one gateway until SIGTERM or SIGINT. */
 @Command(name = "gateway", description = "Run a gateway that serves the etcd v3 API from a read-only replica.")
 final class GatewayCommand implements Callable<Integer> {
 
@@ -15,13 +15,12 @@ final class GatewayCommand implements Callable<Integer> {
     private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(20);
 
     @Mixin
-    private ConfigurationFlags configuration;
+    private Flags.Configuration configuration;
 
     @Override
     public Integer call() throws Exception {
         return Foreground.hold(
-                () -> Gateway.start(
-                        GatewaySettings.load(configuration.file(), System.getenv(), configuration.values())),
+                () -> Gateway.start(GatewaySettings.load(configuration.file, System.getenv(), configuration.values)),
                 Gateway::failure,
                 CLOSE_DEADLINE);
     }

@@ -15,15 +15,12 @@ import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
-/** {@code understudy health}: asks a process how it is, where there is no other program to do so, as in a container. */
+/** {@code understudy health}: reads a health endpoint where there is no other program to do so, as in a container. */
 @Command(
         name = "health",
         description = "Check the health endpoint of a gateway, mirror or supervisor.",
-        exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:healthy (HTTP 200)", "1:unhealthy, or no response in time", "2:usage error"})
 final class HealthCommand implements Callable<Integer> {
 
@@ -32,7 +29,6 @@ final class HealthCommand implements Callable<Integer> {
     @Option(
             names = "--url",
             defaultValue = "http://127.0.0.1:2379/livez",
-            converter = UrlFlag.class,
             paramLabel = "URL",
             description = "Health endpoint, /livez or /readyz (default: ${DEFAULT-VALUE}, a gateway). Default port of "
                     + "mirrors: 8081; of supervisors: 8082.")
@@ -42,44 +38,44 @@ final class HealthCommand implements Callable<Integer> {
             names = "--timeout",
             defaultValue = "3s",
             paramLabel = "TIME",
-            converter = DurationFlag.class,
-            description = "Timeout for the complete response (default: ${DEFAULT-VALUE}).")
+            description = "Timeout for a process to respond (default: ${DEFAULT-VALUE}).")
     private Duration timeout;
 
     @Mixin
-    private TlsFlags tls;
+    private Flags.Tls tls;
 
-    @Spec
-    private CommandSpec spec;
+    @Mixin
+    private Output output;
 
     @Override
-    public Integer call() throws Exception {
+    public Integer call() throws IOException, InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(url).build();
         HttpClient http;
-        try (TlsContext context = TlsContext.of(tls.files(spec.commandLine()))) {
+        try (TlsContext context = TlsContext.of(tls.files(output.command()))) {
             http = context.applyTo(HttpClient.newBuilder())
                     .version(HttpClient.Version.HTTP_1_1)
                     .build();
         }
-        HttpResponse<String> answer = answer(http, request);
-        if (answer.statusCode() != HEALTHY) {
-            throw new IOException(url + " returned HTTP status " + answer.statusCode() + ": "
-                    + answer.body().strip());
+        HttpResponse<String> response = response(http, request);
+        String body = response.body().strip();
+        if (response.statusCode() != HEALTHY) {
+            throw new IOException(url + " returned HTTP status " + response.statusCode() + ": " + body);
         }
-        spec.commandLine().getOut().println(answer.body().strip());
-        spec.commandLine().getOut().flush();
+        output.text("response", body);
         return ExitCode.OK;
     }
 
-    /** The client's own timeouts end with the answer's head. */
-    private HttpResponse<String> answer(HttpClient http, HttpRequest request) throws IOException, InterruptedException {
-        CompletableFuture<HttpResponse<String>> answer = http.sendAsync(request, HttpResponse.BodyHandlers.ofString());
+    /** The client's own timeouts end with the head of the response. */
+    private HttpResponse<String> response(HttpClient http, HttpRequest request)
+            throws IOException, InterruptedException {
+        CompletableFuture<HttpResponse<String>> response =
+                http.sendAsync(request, HttpResponse.BodyHandlers.ofString());
         try {
-            return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+            return response.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             throw new IOException("no response from " + url + ": " + e.getCause(), e);
         } catch (TimeoutException e) {
-            answer.cancel(true);
+            response.cancel(true);
             throw new IOException("no response from " + url + " within " + timeout.toMillis() + " ms", e);
         }
     }

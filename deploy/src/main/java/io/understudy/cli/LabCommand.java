@@ -1,17 +1,31 @@
 package io.understudy.cli;
 
+import io.understudy.lab.Lab;
 import io.understudy.lab.LabSettings;
+import io.understudy.lab.directory.DataDirectory;
+import io.understudy.lab.failure.LabException;
+import io.understudy.lab.ports.LabPort;
+import io.understudy.lab.ports.LabPorts;
+import io.understudy.lab.progress.Progress;
 import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.IModelTransformer;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
+import picocli.CommandLine.ParameterException;
 
-/** {@code understudy lab}: everything real, on one machine, until told to stop. */
+/** {@code understudy lab}: a complete setup on this machine, until interrupted. */
 @Command(
         name = "lab",
-        modelTransformer = LabPortFlags.class,
+        modelTransformer = LabCommand.PortFlags.class,
         sortOptions = false,
         description = {
             "Run a complete setup on this machine: etcd clusters, Kafka, gateways and mirrors.",
@@ -20,11 +34,6 @@ import picocli.CommandLine.Spec;
                     + "127.0.0.1 only."
         })
 final class LabCommand implements Callable<Integer> {
-
-    private enum Output {
-        TABLE,
-        JSON
-    }
 
     @Option(
             names = "--data-dir",
@@ -56,29 +65,65 @@ final class LabCommand implements Callable<Integer> {
     @Option(names = "--exit-after-check", description = "Exit after the self-check, with status 0 on success.")
     private boolean exitAfterCheck;
 
-    @Option(
-            names = "--output",
-            paramLabel = "table|json",
-            defaultValue = "table",
-            description = "Output format of the report after the self-check.")
+    @Mixin
     private Output output;
-
-    @Spec
-    private CommandSpec spec;
 
     @Override
     public Integer call() throws Exception {
-        return LabRun.run(
-                new LabSettings(
-                        dataDirectory == null ? LabRun.standardDirectory() : dataDirectory.toAbsolutePath(),
-                        fresh,
-                        !noKafka,
-                        tls,
-                        auth,
-                        exitAfterCheck,
-                        LabPortFlags.of(spec)),
-                output == Output.JSON,
-                spec.commandLine().getOut(),
-                spec.commandLine().getErr());
+        Path directory = dataDirectory == null
+                ? DataDirectory.standard(System.getenv(), Path.of(System.getProperty("user.home")))
+                : dataDirectory;
+        LabSettings settings = new LabSettings(
+                directory.toAbsolutePath(), fresh, !noKafka, tls, auth, exitAfterCheck, PortFlags.of(output.command()));
+        LogFile.use(settings.dataDirectory().resolve("lab.log"));
+        Lab lab = new Lab(
+                settings,
+                Progress.onStandardError(output.command().getErr(), System.getenv()),
+                report -> output.lines(List.of(output.isJson() ? report.toJson() : text(report.toText()))));
+        return Foreground.during(lab, Lab.STOP_DEADLINE, () -> {
+            lab.run();
+            return ExitCode.OK;
+        });
+    }
+
+    private String text(String report) {
+        return exitAfterCheck ? report : report + "\nPress Ctrl-C to stop all parts.";
+    }
+
+    /** A flag for each of the lab's ports. */
+    static final class PortFlags implements IModelTransformer {
+
+        @Override
+        public CommandSpec transform(CommandSpec spec) {
+            for (LabPort port : LabPort.values()) {
+                spec.addOption(OptionSpec.builder(port.flag())
+                        .type(Integer.class)
+                        .paramLabel("PORT")
+                        .description("Port of " + port.part() + ": " + port.serves() + " (default: " + port.standard()
+                                + ").")
+                        .build());
+            }
+            return spec;
+        }
+
+        /** Returns the given ports, all valid. */
+        static Map<LabPort, Integer> of(CommandLine parsed) {
+            Map<LabPort, Integer> given = new EnumMap<>(LabPort.class);
+            for (LabPort port : LabPort.values()) {
+                Integer number = parsed.getCommandSpec().findOption(port.flag()).getValue();
+                if (number != null) {
+                    given.put(port, valid(parsed, port, number));
+                }
+            }
+            return given;
+        }
+
+        private static int valid(CommandLine parsed, LabPort port, int number) {
+            try {
+                return LabPorts.requireValid(port, number);
+            } catch (LabException e) {
+                throw new ParameterException(parsed, String.valueOf(e.getMessage()), e);
+            }
+        }
     }
 }

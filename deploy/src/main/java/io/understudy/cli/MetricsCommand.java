@@ -1,8 +1,11 @@
 package io.understudy.cli;
 
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.understudy.metrics.Metric;
 import io.understudy.reference.MetricsReference;
+import java.io.PrintWriter;
 import java.util.List;
+import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -14,10 +17,12 @@ import picocli.CommandLine.Spec;
 @Command(name = "metrics", description = "Print all metrics with type, unit, tags and meaning.")
 final class MetricsCommand implements Runnable {
 
-    /** How the reference is printed. */
-    enum Form {
-        TEXT,
-        MARKDOWN
+    private enum Form {
+        TABLE,
+        JSON,
+        MARKDOWN,
+        /** Former name of {@link #TABLE}. */
+        TEXT
     }
 
     @Spec
@@ -32,14 +37,14 @@ final class MetricsCommand implements Runnable {
 
     @Option(
             names = "--output",
-            paramLabel = "FORM",
-            defaultValue = "text",
-            description = "Output format: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+            paramLabel = "table|json|markdown",
+            defaultValue = "table",
+            description = "Output format.")
     private Form form;
 
     @Override
     public void run() {
-        var out = spec.commandLine().getOut();
+        PrintWriter out = spec.commandLine().getOut();
         if (form == Form.MARKDOWN) {
             out.print(MetricsReference.markdown());
         } else {
@@ -53,12 +58,28 @@ final class MetricsCommand implements Runnable {
                         spec.commandLine(),
                         "no metric name contains '" + part + "'; names begin with " + String.join(", ", beginnings()));
             }
-            found.forEach(metric -> out.print(entry(metric)));
+            if (form == Form.JSON) {
+                out.println(new JsonMapper()
+                        .valueToTree(found.stream().map(MetricsCommand::fields).toList())
+                        .toPrettyString());
+            } else {
+                found.forEach(metric -> out.print(entry(metric)));
+            }
         }
         out.flush();
     }
 
-    /** The first two words of each name, which tell whose it is. */
+    private static Map<String, Object> fields(Metric metric) {
+        return Output.cells(
+                "name", metric.name(),
+                "prometheusName", metric.prometheusName(),
+                "type", metric.type().word(),
+                "unit", metric.shownUnit(),
+                "tags", MetricsReference.tags(metric, ""),
+                "meaning", metric.meaning());
+    }
+
+    /** The first two words of each name, which identify its component. */
     private static List<String> beginnings() {
         return MetricsReference.sections().stream()
                 .flatMap(section -> section.metrics().stream())

@@ -1,53 +1,66 @@
 package io.understudy.cli;
 
 import java.io.PrintWriter;
-import java.util.OptionalInt;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * The {@code understudy} command line.
  *
  * <p>Exit status: 0 done, 1 failed, 2 bad usage. Results go to standard output, everything else to standard error.
  *
- * <p>Sub-commands name what they start inside their bodies only, never in a field or a signature: picocli reads those of
- * every sub-command, and {@code --version} must not load a server to print one line.
+ * <p>Fields and signatures of commands have few types: picocli loads those of every sub-command, also for
+ * {@code --version}.
  */
 @Command(
         name = "understudy",
         description = "Read replicas, mirrors and standbys for etcd.",
-        synopsisSubcommandLabel = "COMMAND",
-        versionProvider = DistributionVersion.class,
-        modelTransformer = Examples.class,
-        subcommands = {
-            GatewayCommand.class,
-            MirrorCommand.class,
-            ClusterCommand.class,
-            HealthCommand.class,
-            PkiCommand.class,
-            EtcdCommand.class,
-            LabCommand.class,
-            ConfigCommand.class,
-            MetricsCommand.class,
-            CompletionCommand.class
-        },
-        exitCodeListHeading = "%nExit status:%n",
+        versionProvider = Understudy.Version.class,
         exitCodeList = {"0:success", "1:failure", "2:usage error"})
-public final class Understudy implements Runnable {
+public class Understudy implements Runnable {
 
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            scope = ScopeType.INHERIT,
-            description = "Print this help and exit.")
-    @SuppressWarnings("UnusedVariable") // picocli acts on it
-    private boolean help;
+    /** All commands. */
+    @Command(
+            modelTransformer = CommandModel.class,
+            subcommands = {
+                GatewayCommand.class,
+                MirrorCommand.class,
+                ClusterCommand.class,
+                HealthCommand.class,
+                PkiCommand.class,
+                EtcdCommand.class,
+                LabCommand.class,
+                ConfigCommand.class,
+                MetricsCommand.class
+            })
+    static final class Complete extends Understudy {}
+
+    /** Commands that print about all others. */
+    private static final Set<String> COMPLETE = Set.of("generate-completion", "help");
+
+    private static final Set<String> LOG_FORMATS = Set.of("text", "json");
+
+    /** Flags that had another name in the previous release. */
+    static final Map<String, String> RENAMED = Map.of(
+            "--patience", "--timeout",
+            "--start-patience", "--start-timeout",
+            "--peer-url", "--peer-urls",
+            "--client-url", "--client-urls");
 
     @Option(
             names = {"-V", "--version"},
@@ -59,10 +72,16 @@ public final class Understudy implements Runnable {
     @Spec
     private CommandSpec spec;
 
-    private Understudy() {}
+    Understudy() {}
 
     public static void main(String[] arguments) {
-        System.exit(LogFormat.isKnown(System.err) ? run(line -> {}, arguments) : ExitCode.USAGE);
+        String format = System.getenv().getOrDefault("UNDERSTUDY_LOG_FORMAT", "text");
+        if (!LOG_FORMATS.contains(format)) {
+            // Nothing would be logged.
+            System.err.println("understudy: UNDERSTUDY_LOG_FORMAT is '" + format + "'; allowed: text, json");
+            System.exit(ExitCode.USAGE);
+        }
+        System.exit(run(line -> {}, arguments));
     }
 
     /** Runs one command in this JVM, with its output going to the given writers, and returns the exit status. */
@@ -70,24 +89,60 @@ public final class Understudy implements Runnable {
         return run(line -> line.setOut(out).setErr(err), arguments);
     }
 
-    private static int run(Consumer<CommandLine> output, String... arguments) {
-        NamedCommand named = NamedCommand.of(Understudy.class, arguments).orElse(null);
-        if (named != null) {
-            CommandLine line = handling(named.commandLine());
-            output.accept(line);
-            OptionalInt status = named.execute(arguments);
-            if (status.isPresent()) {
-                return status.getAsInt();
+    private static int run(Consumer<CommandLine> output, String... given) {
+        String[] arguments = renamed(given);
+        CommandLine line = commandLine(arguments);
+        output.accept(line);
+        for (int at = 0; at < given.length; at++) {
+            if (!given[at].equals(arguments[at])) {
+                line.getErr().println("understudy: " + name(given[at]) + " has a new name: " + name(arguments[at]));
             }
         }
-        CommandLine line = commandLine();
-        output.accept(line);
         return line.execute(arguments);
     }
 
-    /** All of it, for a single run. */
+    private static String[] renamed(String... arguments) {
+        boolean isStart = arguments.length > 1
+                && arguments[0].equals("cluster")
+                && Set.of("restore", "recover").contains(arguments[1]);
+        return Arrays.stream(arguments)
+                .map(argument -> {
+                    String name = name(argument);
+                    String now =
+                            isStart && name.equals("--timeout") ? "--start-timeout" : RENAMED.getOrDefault(name, name);
+                    return now + argument.substring(name.length());
+                })
+                .toArray(String[]::new);
+    }
+
+    /** Without the value. */
+    private static String name(String argument) {
+        return argument.split("=", 2)[0];
+    }
+
+    /**
+     * Returns a command line for the arguments. Of the commands that they do not name it has the description only: the model of
+     * all takes most of the start.
+     */
+    private static CommandLine commandLine(String... arguments) {
+        String first = arguments.length == 0 ? "" : arguments[0];
+        if (COMPLETE.contains(first)) {
+            return commandLine();
+        }
+        CommandLine line = new CommandLine(new Understudy());
+        for (Class<?> each : Complete.class.getAnnotation(Command.class).subcommands()) {
+            Command command = each.getAnnotation(Command.class);
+            CommandSpec stub = CommandSpec.create();
+            stub.usageMessage().description(command.description());
+            line.addSubcommand(command.name(), command.name().equals(first) ? each : stub);
+        }
+        var unused = new CommandModel().transform(line.getCommandSpec());
+        return handling(line);
+    }
+
+    /** The complete command line, for a single run. */
     static CommandLine commandLine() {
-        return commandLine(new Understudy());
+        return commandLine(new Complete());
     }
 
     /** The command line of a command with the conventions of this one: values, errors and exit status. */
@@ -96,7 +151,8 @@ public final class Understudy implements Runnable {
     }
 
     private static CommandLine handling(CommandLine line) {
-        return line.setCaseInsensitiveEnumValuesAllowed(true)
+        return Converters.register(line)
+                .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(Failures::badUsage)
                 .setExecutionExceptionHandler(Failures::failed);
     }
@@ -106,9 +162,50 @@ public final class Understudy implements Runnable {
         PrintWriter out = spec.commandLine().getOut();
         spec.commandLine().usage(out);
         out.println();
-        out.println(
-                "To start: 'understudy lab' runs a complete setup on this machine. 'understudy COMMAND --help' describes a");
-        out.println("command.");
+        out.println("To start: 'understudy lab' runs a complete setup on this machine. 'understudy help COMMAND'");
+        out.println("describes a command.");
         out.flush();
+    }
+
+    @Command(
+            name = "generate-completion",
+            description = "Print a completion script for bash, and for zsh with bashcompinit.")
+    public void generateCompletion() {
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(AutoComplete.bash(spec.name(), spec.commandLine()));
+        out.flush();
+    }
+
+    @Command(name = "help", description = "Print the help of a command.")
+    public void help(
+            @Parameters(arity = "0..*", paramLabel = "COMMAND", description = "Command, such as cluster add.") @Nullable List<String> words) {
+        CommandLine command = spec.commandLine();
+        for (String word : words == null ? List.<String>of() : words) {
+            CommandLine below = command.getSubcommands().get(word);
+            if (below == null) {
+                throw new UnmatchedArgumentException(command, List.of(word));
+            }
+            command = below;
+        }
+        command.usage(spec.commandLine().getOut());
+    }
+
+    @Command(name = "version", description = "Print the version.")
+    public void version(@Mixin Output output) {
+        output.text("version", output.isJson() ? Version.number() : "understudy " + Version.number());
+    }
+
+    /** The version in the manifest of this jar. */
+    static final class Version implements IVersionProvider {
+
+        @Override
+        public String[] getVersion() {
+            return new String[] {"understudy " + number()};
+        }
+
+        static String number() {
+            String version = Understudy.class.getPackage().getImplementationVersion();
+            return version == null ? "(built in place)" : version;
+        }
     }
 }

@@ -220,17 +220,14 @@ record UpgradeChecks(
 
     private static EtcdVersion configured(MachineSettings machine) {
         return machine.process() == ProcessKind.LOCAL
-                ? version(List.of(
-                        machine.program()
-                                .orElseGet(() -> EtcdBinaries.find().etcd())
-                                .toString(),
-                        "--version"))
+                ? versionOf(
+                        machine.program().orElseGet(() -> EtcdBinaries.find().etcd()))
                 : EtcdVersion.UNKNOWN;
     }
 
-    /** Of the server in the directory; {@link EtcdVersion#UNKNOWN} if it does not run. */
-    static EtcdVersion versionIn(Path directory) {
-        return version(List.of(directory.resolve("etcd").toString(), "--version"));
+    /** Returns the version of a server; {@link EtcdVersion#UNKNOWN} if it does not run. */
+    static EtcdVersion versionOf(Path server) {
+        return version(List.of(server.toString(), "--version"));
     }
 
     private static EtcdVersion version(List<String> line) {

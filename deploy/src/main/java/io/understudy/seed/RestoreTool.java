@@ -45,8 +45,8 @@ record RestoreTool(Path etcdutl) {
                             snapshot.toString(),
                             "--data-dir=" + seed.directory(),
                             "--name=" + seed.member(),
-                            "--initial-cluster=" + seed.member() + "=" + seed.peerUrl(),
-                            "--initial-advertise-peer-urls=" + seed.peerUrl(),
+                            seed.initialCluster(),
+                            seed.advertisePeerUrls(),
                             "--initial-cluster-token=" + seed.token(),
                             "--bump-revision=" + seed.bump(),
                             "--mark-compacted"))

@@ -3,15 +3,16 @@ package io.understudy.seed;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * The member to make.
  *
  * @param directory its data directory, which must not exist
- * @param clientUrl where it shall listen for clients
+ * @param clientUrls where it listens for clients
  * @param bump by how much revisions are moved ahead
  */
-public record Seed(Path directory, String member, URI peerUrl, URI clientUrl, String token, long bump) {
+public record Seed(Path directory, String member, List<URI> peerUrls, List<URI> clientUrls, String token, long bump) {
 
     public Seed {
         directory = directory.toAbsolutePath();
@@ -35,11 +36,23 @@ public record Seed(Path directory, String member, URI peerUrl, URI clientUrl, St
                 etcd.toString(),
                 "--name=" + member,
                 "--data-dir=" + directory,
-                "--listen-client-urls=" + clientUrl,
-                "--advertise-client-urls=" + clientUrl,
-                "--listen-peer-urls=" + peerUrl,
-                "--initial-advertise-peer-urls=" + peerUrl,
-                "--initial-cluster=" + member + "=" + peerUrl,
+                "--listen-client-urls=" + joined("", clientUrls),
+                "--advertise-client-urls=" + joined("", clientUrls),
+                "--listen-peer-urls=" + joined("", peerUrls),
+                advertisePeerUrls(),
+                initialCluster(),
                 "--initial-cluster-token=" + token);
+    }
+
+    String advertisePeerUrls() {
+        return "--initial-advertise-peer-urls=" + joined("", peerUrls);
+    }
+
+    String initialCluster() {
+        return "--initial-cluster=" + joined(member + "=", peerUrls);
+    }
+
+    private static String joined(String prefix, List<URI> urls) {
+        return urls.stream().map(url -> prefix + url).collect(Collectors.joining(","));
     }
 }

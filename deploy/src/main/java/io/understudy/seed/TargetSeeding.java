@@ -95,8 +95,8 @@ public final class TargetSeeding {
                     "--listen-client-urls=" + client,
                     "--advertise-client-urls=" + client,
                     "--listen-peer-urls=" + peer,
-                    "--initial-advertise-peer-urls=" + seed.peerUrl(),
-                    "--initial-cluster=" + seed.member() + "=" + seed.peerUrl(),
+                    seed.advertisePeerUrls(),
+                    seed.initialCluster(),
                     "--initial-cluster-token=" + seed.token(),
                     "--log-outputs=stderr"));
             ServerCommand command = new ServerCommand("restored", binaries.etcd(), line, Map.of(), seed.folder(), log);

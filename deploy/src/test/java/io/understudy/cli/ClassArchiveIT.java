@@ -113,13 +113,18 @@ final class ClassArchiveIT {
     private void writeList() throws Exception {
         Path list = folder.resolve("list");
         TreeSet<String> lines = new TreeSet<>();
-        for (Running process : List.<Running>of(this::mirror, this::gateway)) {
+        for (Running process : List.<Running>of(
+                this::mirror, this::gateway, this::help, option -> run(understudy(option, "version")))) {
             process.run("-XX:DumpLoadedClassList=" + list);
             lines.addAll(Files.readAllLines(list));
         }
         lines.removeIf(line -> line.startsWith("#") || line.contains("$Proxy"));
         Files.write(place.resolve("lib/understudy.classlist"), lines);
         Files.write(Path.of("src/main/dist/lib/understudy.classlist"), lines);
+    }
+
+    private void help(String option) throws Exception {
+        var unused = run(understudy(option, "cluster", "add", "--help"));
     }
 
     /** Runs one until it follows the source. */

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.Command;
@@ -50,7 +51,7 @@ final class ClusterAuthIT {
         anonymous = configuration("anonymous", "");
         reader = configuration("reader", user("reader"));
         supervisor = configuration("supervisor", user("supervisor"));
-        try (ClusterConnection cluster = ClusterConnection.open(anonymous, Map.of())) {
+        try (ClusterConnection cluster = connection(anonymous)) {
             machines(cluster).foundAll(cluster.places().subList(0, 3), "auth");
         }
         await().atMost(COMMAND).untilAsserted(() -> {
@@ -71,7 +72,7 @@ final class ClusterAuthIT {
 
     @AfterEach
     void end() throws Exception {
-        try (ClusterConnection cluster = ClusterConnection.open(anonymous, Map.of())) {
+        try (ClusterConnection cluster = connection(anonymous)) {
             Machines machines = machines(cluster);
             for (MemberSpec member : cluster.places()) {
                 machines.stop(member);
@@ -86,8 +87,16 @@ final class ClusterAuthIT {
         assertThat(status).contains("user name is empty");
         boolean forRoot =
                 EtcdVersion.parse(EtcdBinaries.find().version().toString()).statusRequiresRoot();
-        assertThat(run(reader, "status")).isEqualTo(forRoot ? 1 : 0);
+        // A member may begin with authentication later than the others.
+        await().atMost(COMMAND)
+                .untilAsserted(
+                        () -> assertThat(run(reader, "status")).as(status).isEqualTo(forRoot ? 1 : 0));
         assertThat(status).contains(forRoot ? "permission denied" : "3 voters, 3 healthy");
+        await().atMost(COMMAND).untilAsserted(() -> assertThat(
+                        run(anonymous, "status", "--user=supervisor", "--password-file=" + file("supervisor")))
+                .as(status)
+                .isZero());
+        assertThat(run(anonymous, "status", "--user=supervisor")).isEqualTo(2);
         assertThat(run(reader, "remove", "m-3", "--yes")).isEqualTo(1);
         assertThat(status).contains("permission denied");
 
@@ -108,7 +117,7 @@ final class ClusterAuthIT {
     @Tag("schedules")
     void aLostQuorumIsRecovered() throws Exception {
         await().atMost(COMMAND).untilAsserted(() -> done("status"));
-        try (ClusterConnection cluster = ClusterConnection.open(supervisor, Map.of())) {
+        try (ClusterConnection cluster = connection(supervisor)) {
             Machines machines = machines(cluster);
             for (MemberSpec member : cluster.places().subList(1, 3)) {
                 machines.stop(member);
@@ -156,6 +165,10 @@ final class ClusterAuthIT {
         return exit;
     }
 
+    private static ClusterConnection connection(Path configuration) {
+        return new ClusterConnection(ClusterSettings.load(configuration, System.getenv(), Map.of()), true);
+    }
+
     private static Machines machines(ClusterConnection cluster) {
         return cluster.machines(told -> {});
     }
@@ -171,8 +184,12 @@ final class ClusterAuthIT {
     }
 
     private String user(String name) throws IOException {
-        Path file = Files.writeString(folder.resolve(name + ".password"), password(name));
-        return "\n  user: " + name + "\n  passwordFile: '" + file + "'";
+        Files.writeString(file(name), password(name));
+        return "\n  user: " + name + "\n  passwordFile: '" + file(name) + "'";
+    }
+
+    private Path file(String user) {
+        return folder.resolve(user + ".password");
     }
 
     private Path configuration(String name, String user) throws IOException {

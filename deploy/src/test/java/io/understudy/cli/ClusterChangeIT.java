@@ -231,7 +231,7 @@ final class ClusterChangeIT {
                             folder.resolve("foreign/foreign-1/data")));
             StringWriter text = new StringWriter();
 
-            assertThat(cluster(text, "add", "extra", "--yes", "--start-patience=1s", "--config=" + configured))
+            assertThat(cluster(text, "add", "extra", "--yes", "--start-timeout=1s", "--config=" + configured))
                     .as("%s", text)
                     .isEqualTo(1);
             assertThat(text.toString())
@@ -239,7 +239,7 @@ final class ClusterChangeIT {
                             + Long.toHexString(foreign.id()));
             // Added by hand, or by a run that was interrupted.
             etcd.etcdctl("member", "add", "extra", "--learner", "--peer-urls=" + foreign.peerUrl());
-            assertThat(cluster(text, "add", "extra", "--yes", "--start-patience=1s", "--config=" + configured))
+            assertThat(cluster(text, "add", "extra", "--yes", "--start-timeout=1s", "--config=" + configured))
                     .as("%s", text)
                     .isEqualTo(1);
             String listed = etcd.etcdctl("member", "list")

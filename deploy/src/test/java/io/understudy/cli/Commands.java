@@ -1,5 +1,6 @@
 package io.understudy.cli;
 
+import java.util.Set;
 import picocli.CommandLine;
 
 /** The real command, for tests of other packages that ask what it takes. */
@@ -10,5 +11,10 @@ public final class Commands {
     /** One for a single parse. */
     public static CommandLine understudy() {
         return Understudy.commandLine();
+    }
+
+    /** Former names of flags. */
+    public static Set<String> renamed() {
+        return Understudy.RENAMED.keySet();
     }
 }

@@ -183,7 +183,7 @@ final class DistributionIT {
                                 visible(command)
                                         .map(below -> below.getCommandSpec().qualifiedName("-") + "(1)"))
                         .toList());
-        assertThat(page.lines()).contains(".SH \"EXAMPLES\"").containsAll(Examples.of(spec));
+        assertThat(page.lines()).contains(".SH \"EXAMPLES\"").containsAll(CommandModel.examples(spec));
     }
 
     static Stream<CommandLine> commands() {

@@ -59,7 +59,7 @@ final class TakeOverCommandsIT {
 
     @Test
     void thereAndBack_eachOnlyWhenItIsMeant() throws Exception {
-        assertThat(run("switchover", "--patience", "1ms").status()).isEqualTo(2);
+        assertThat(run("switchover", "--timeout", "1ms").status()).isEqualTo(2);
         assertThat(run("switchover", "--drain-deadline", "0s").status()).isEqualTo(2);
         assertThat(run("switchover", "--close", "alarm").status()).isEqualTo(2);
         assertThat(run("switchover", "--close", "roles", "--allow-loss").status())

@@ -12,8 +12,18 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 
 final class TakeOverTextTest {
+
+    /** Any command that prints. */
+    @Command
+    private static final class Printing {
+
+        @Mixin
+        private Output output;
+    }
 
     @Test
     void progressHasAnEstimateOnceSomethingIsDone() {
@@ -27,8 +37,13 @@ final class TakeOverTextTest {
     void aReportInJsonHasTheTimeOfEachStepInOrder() throws Exception {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
-        CommandLine line = Understudy.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-        TakeOverText text = new TakeOverText(line, OutputForm.JSON, true);
+        Printing printing = new Printing();
+        var unused = new CommandLine(printing)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setOut(new PrintWriter(out))
+                .setErr(new PrintWriter(err))
+                .parseArgs("--output=json");
+        TakeOverText text = new TakeOverText(printing.output, true);
         for (String step : List.of("compare", "close", "drain", "move", "open")) {
             text.begin(step);
             text.progress(1, 2);

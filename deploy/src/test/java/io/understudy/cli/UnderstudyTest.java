@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -36,23 +38,35 @@ final class UnderstudyTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "--help",
-                "gateway --help",
-                "mirror --help",
-                "mirror status --help",
-                "mirror verify --help",
-                "mirror translate --help",
-                "cluster --help",
-                "cluster status --help",
-                "etcd --help",
-                "etcd path --help",
-                "lab --help"
-            })
-    void everyCommandPrintsHelp(String arguments) {
+    @ValueSource(strings = {"--help", "mirror --help", "cluster snapshot save --help", "help etcd path"})
+    void helpGoesToStandardOutput(String arguments) {
         assertThat(run(arguments.split(" "))).isZero();
         assertThat(out.toString()).startsWith("Usage: understudy");
+        assertThat(err.toString()).isEmpty();
+    }
+
+    @Test
+    void theVersionIsACommandToo() {
+        assertThat(run("version")).isZero();
+        String line = out.toString();
+        assertThat(run("--version")).isZero();
+        assertThat(out.toString()).isEqualTo(line + line);
+        assertThat(run("version", "--output=json")).isZero();
+        assertThat(out.toString()).contains("\"version\" : ");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "mirror failover --config=a --patience=1ms, --patience has a new name: --timeout, --timeout must be",
+        "cluster restore --config=a --timeout x, --timeout has a new name: --start-timeout, --start-timeout",
+        "cluster add m4 --start-patience=x, --start-patience has a new name: --start-timeout, --start-timeout"
+    })
+    void aFormerFlagWorksWithAWarning(String arguments, String warning, String error) {
+        assertThat(run(arguments.split(" "))).isEqualTo(2);
+        assertThat(err.toString().lines().toList())
+                .hasSize(2)
+                .satisfiesExactly(first -> assertThat(first).endsWith(warning), second -> assertThat(second)
+                        .contains(error));
     }
 
     @ParameterizedTest
@@ -151,22 +165,15 @@ final class UnderstudyTest {
     @ParameterizedTest
     @MethodSource("commands")
     void eachCommandHasExamples_andTakesThem(CommandLine command) {
-        assertThat(Examples.of(command.getCommandSpec()))
+        assertThat(CommandModel.examples(command.getCommandSpec()))
                 .as(command.getCommandSpec().qualifiedName())
                 .isNotEmpty();
         assertThat(command.getUsageMessage()).contains("Examples:");
-        for (String example : Examples.of(command.getCommandSpec())) {
+        for (String example : CommandModel.examples(command.getCommandSpec())) {
             String[] words = example.split(" ", -1);
             assertThat(words[0]).isEqualTo("understudy");
             var unused = Understudy.commandLine().parseArgs(Arrays.copyOfRange(words, 1, words.length));
         }
-    }
-
-    /** Lists of commands, and the manual's, show no more of it. */
-    @ParameterizedTest
-    @MethodSource("commands")
-    void theFirstLineOfADescriptionStandsAlone(CommandLine command) {
-        assertThat(command.getCommandSpec().usageMessage().description()[0]).endsWith(".");
     }
 
     @Test
@@ -216,6 +223,18 @@ final class UnderstudyTest {
                 .contains("mirrors.dr.source.requestTimout is not a known setting; did you mean")
                 .contains("mirrors.dr.target.etcd.endpoints cannot be 'nonsense'");
         assertThat(run("config", "check", "--kind=gateway", broken.toString())).isEqualTo(1);
+    }
+
+    @Test
+    void severalFilesAreChecked(@TempDir Path folder) throws Exception {
+        Path broken = Files.writeString(folder.resolve("broken.yaml"), "listen: nowhere");
+
+        assertThat(run("config", "check", "src/main/dist/conf/gateway.yaml", broken.toString(), "--output=json"))
+                .isEqualTo(1);
+        JsonNode results = new JsonMapper().readTree(out.toString());
+        assertThat(results.findValuesAsText("kind")).containsExactly("gateway", "gateway");
+        assertThat(results.path(0).path("problems")).isEmpty();
+        assertThat(results.path(1).path("problems")).isNotEmpty();
     }
 
     @Test

@@ -53,7 +53,7 @@ final class OurCommand {
 
     /** Every option of every command, by all its names. */
     static Set<String> options() {
-        Set<String> names = new HashSet<>();
+        Set<String> names = new HashSet<>(Commands.renamed());
         tree(Commands.understudy())
                 .forEach(command ->
                         command.getCommandSpec().options().forEach(option -> names.addAll(List.of(option.names()))));

@@ -26,6 +26,7 @@ import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.junit.EtcdExtension;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -94,7 +95,7 @@ final class SecuredSeedingIT {
 
     @Test
     void whoMayReadAndWriteAllKeysButIsNotRootGetsNoTarget() throws Exception {
-        URI unused = URI.create("http://127.0.0.1:1");
+        List<URI> unused = List.of(URI.create("http://127.0.0.1:1"));
         Seed seed = new Seed(folder.resolve("dr"), "dr-1", unused, unused, "dr", 1_000);
 
         assertThatThrownBy(() -> make(seed, url, "mirror")).hasStackTraceContaining("permission denied");

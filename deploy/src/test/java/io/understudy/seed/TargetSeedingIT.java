@@ -74,7 +74,12 @@ final class TargetSeedingIT {
                 EtcdCluster cluster = EtcdCluster.connect(EtcdSettings.of(sourceUrl), meters)) {
             URI client = URI.create("http://127.0.0.1:" + ports.get(0));
             Seed seed = new Seed(
-                    folder.resolve("dr"), "dr-1", URI.create("http://127.0.0.1:" + ports.get(1)), client, "dr", BUMP);
+                    folder.resolve("dr"),
+                    "dr-1",
+                    List.of(URI.create("http://127.0.0.1:" + ports.get(1))),
+                    List.of(client),
+                    "dr",
+                    BUMP);
             List<String> told = new ArrayList<>();
             new TargetSeeding(binaries, null, told::add).make(cluster, seed);
             assertThat(told)

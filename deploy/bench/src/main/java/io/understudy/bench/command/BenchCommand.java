@@ -20,10 +20,9 @@ import io.understudy.bench.mirror.Far;
 import io.understudy.bench.mirror.MirrorBench;
 import io.understudy.bench.mirror.MirrorBenchSettings;
 import io.understudy.bench.mirror.MirrorWork;
-import io.understudy.cli.DurationFlag;
 import io.understudy.cli.Foreground;
 import io.understudy.cli.LogFile;
-import io.understudy.cli.OutputForm;
+import io.understudy.cli.Output;
 import io.understudy.cli.Understudy;
 import io.understudy.feed.etcd.WatchedVoter;
 import io.understudy.lab.progress.Progress;
@@ -90,7 +89,7 @@ public final class BenchCommand implements Runnable {
                 paramLabel = "table|json",
                 defaultValue = "table",
                 description = "Output format. Progress goes to standard error.")
-        OutputForm output;
+        Output.Form output;
     }
 
     public static void main(String[] arguments) {
@@ -245,7 +244,6 @@ public final class BenchCommand implements Runnable {
                     int writers,
             @Option(
                             names = "--round-trip",
-                            converter = DurationFlag.class,
                             defaultValue = "0s",
                             paramLabel = "TIME",
                             description =
@@ -253,7 +251,6 @@ public final class BenchCommand implements Runnable {
                     Duration roundTrip,
             @Option(
                             names = "--cut",
-                            converter = DurationFlag.class,
                             defaultValue = "0s",
                             paramLabel = "TIME",
                             description =
@@ -381,7 +378,6 @@ public final class BenchCommand implements Runnable {
                     int megabytes,
             @Option(
                             names = "--duration",
-                            converter = DurationFlag.class,
                             defaultValue = "20s",
                             paramLabel = "TIME",
                             description =
@@ -401,7 +397,7 @@ public final class BenchCommand implements Runnable {
      *
      * @throws ParameterException an option has a value that is not allowed
      */
-    private <S> int measure(String name, OutputForm output, Supplier<S> options, Factory<S> factory) throws Exception {
+    private <S> int measure(String name, Output.Form output, Supplier<S> options, Factory<S> factory) throws Exception {
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
         S settings;
@@ -416,7 +412,7 @@ public final class BenchCommand implements Runnable {
         return Foreground.during(bench, STOP_DEADLINE, () -> {
             try (bench) {
                 BenchReport report = bench.run();
-                out.println(output == OutputForm.JSON ? report.toJson() : report.toText());
+                out.println(output == Output.Form.JSON ? report.toJson() : report.toText());
                 out.flush();
             } catch (RuntimeException e) {
                 err.println("Data and logs: " + folder);

@@ -1,6 +1,5 @@
 package io.understudy.bench.command;
 
-import io.understudy.cli.DurationFlag;
 import java.time.Duration;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -13,7 +12,6 @@ final class RelayOptions {
 
     @Option(
             names = "--duration",
-            converter = DurationFlag.class,
             defaultValue = "10s",
             paramLabel = "TIME",
             description = "Duration of the measured load (default: 10s).")
@@ -21,7 +19,6 @@ final class RelayOptions {
 
     @Option(
             names = "--warm-up",
-            converter = DurationFlag.class,
             defaultValue = "10s",
             paramLabel = "TIME",
             description = "Warm-up load before it, not measured (default: 10s).")

@@ -1,7 +1,6 @@
 package io.understudy.bench.command;
 
 import io.understudy.bench.Schedule;
-import io.understudy.cli.DurationFlag;
 import java.time.Duration;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -14,7 +13,6 @@ final class ScheduleOptions {
 
     @Option(
             names = "--duration",
-            converter = DurationFlag.class,
             defaultValue = "8s",
             paramLabel = "TIME",
             description = "Approximate duration of a run (default: 8s).")
@@ -22,7 +20,6 @@ final class ScheduleOptions {
 
     @Option(
             names = "--warm-up",
-            converter = DurationFlag.class,
             defaultValue = "4s",
             paramLabel = "TIME",
             description =
@@ -32,7 +29,6 @@ final class ScheduleOptions {
 
     @Option(
             names = "--idle",
-            converter = DurationFlag.class,
             defaultValue = "5s",
             paramLabel = "TIME",
             description = "Duration of the idle CPU measurement before each benchmark (default: 5s).")
@@ -40,7 +36,6 @@ final class ScheduleOptions {
 
     @Option(
             names = "--round-trip",
-            converter = DurationFlag.class,
             defaultValue = "0s",
             paramLabel = "TIME",
             description =

@@ -1,17 +1,54 @@
 package io.understudy.cli;
 
+import io.understudy.mirror.status.MirrorLine;
 import io.understudy.mirror.verify.Difference;
 import io.understudy.mirror.verify.NotComparable;
 import io.understudy.mirror.verify.VerifyReport;
 import io.understudy.mirror.verify.VerifyResult;
+import io.understudy.report.TextTable;
 import io.understudy.vocabulary.Counted;
+import java.util.ArrayList;
+import java.util.List;
 
-/** A comparison in words. */
-final class VerifyText {
+/** Results of the mirror's commands as text. */
+final class MirrorText {
 
-    private VerifyText() {}
+    private MirrorText() {}
 
-    static String of(String mirror, VerifyResult result) {
+    static List<String> status(List<MirrorLine> mirrors) {
+        TextTable table = new TextTable(
+                "MIRROR",
+                "STATE",
+                "CHECKPOINT",
+                "BEHIND",
+                "LAG MS",
+                "CHANGES/S",
+                "DIFFERING",
+                "SOURCE",
+                "TARGET",
+                "REASON");
+        for (MirrorLine mirror : mirrors) {
+            table.row(
+                    mirror.name(),
+                    mirror.state(),
+                    mirror.checkpoint(),
+                    mirror.lagRevisions(),
+                    mirror.lagMillis(),
+                    mirror.changesPerSecond(),
+                    mirror.differing(),
+                    mirror.source(),
+                    mirror.target(),
+                    mirror.reason());
+        }
+        List<String> lines = new ArrayList<>(table.lines());
+        for (MirrorLine mirror : mirrors) {
+            mirror.auth().forEach(line -> lines.add(mirror.name() + " auth: " + line));
+            mirror.warnings().forEach(line -> lines.add(mirror.name() + " warning: " + line));
+        }
+        return lines;
+    }
+
+    static String comparison(String mirror, VerifyResult result) {
         StringBuilder text = new StringBuilder("mirror " + mirror + ": ");
         if (result instanceof VerifyReport report) {
             text.append(report.isEqual() ? "equal" : Counted.of(report.differing(), "key differs", "keys differ"))

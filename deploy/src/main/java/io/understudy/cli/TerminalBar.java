@@ -1,5 +1,6 @@
 package io.understudy.cli;
 
+import io.understudy.cluster.run.CatchUpRate;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,45 +10,46 @@ import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
-/** How many keys have been worked on and how fast, on standard error, if that is a terminal and it takes a while. */
-final class KeyProgress implements AutoCloseable {
+/** A progress bar with rate and remaining time on standard error, if that is a terminal. Not thread-safe. */
+final class TerminalBar implements AutoCloseable {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(2);
-
+    private static final Duration DELAY = Duration.ofSeconds(2);
     private static final int STANDARD_ERROR = 2;
 
-    private final String task;
-    private final boolean shown;
+    private final boolean isTerminal = isTerminal(STANDARD_ERROR);
     private final long beganNanos = System.nanoTime();
     private @Nullable ProgressBar bar;
 
-    private KeyProgress(String task, boolean shown) {
-        this.task = task;
-        this.shown = shown;
+    /** Shows how many keys are compared, after a delay. */
+    void comparing(long keys) {
+        if (System.nanoTime() - beganNanos > DELAY.toNanos()) {
+            show("comparing", "keys", keys, -1);
+        }
     }
 
-    static KeyProgress onStandardError(String task) {
-        return new KeyProgress(task, isTerminal());
+    /** Shows how far a learner is. */
+    void show(CatchUpRate rate) {
+        show(rate.label(), rate.unit().toString(), rate.done(), rate.target());
     }
 
-    void at(long keys) {
-        if (!shown) {
+    private void show(String task, String unit, long done, long total) {
+        if (!isTerminal) {
             return;
         }
         ProgressBar open = bar;
-        if (open == null && System.nanoTime() - beganNanos > PATIENCE.toNanos()) {
+        if (open == null) {
             open = new ProgressBarBuilder()
                     .setTaskName(task)
-                    .setUnit(" keys", 1)
+                    .setUnit(" " + unit, 1)
                     .setStyle(ProgressBarStyle.ASCII)
-                    .setInitialMax(-1)
+                    .setInitialMax(total)
+                    .startsFrom(done, Duration.ZERO)
                     .showSpeed()
                     .build();
             bar = open;
         }
-        if (open != null) {
-            open.stepTo(keys);
-        }
+        open.maxHint(total);
+        open.stepTo(done);
     }
 
     @Override
@@ -55,14 +57,11 @@ final class KeyProgress implements AutoCloseable {
         ProgressBar open = bar;
         if (open != null) {
             open.close();
+            bar = null;
         }
     }
 
-    static boolean isTerminal() {
-        return isTerminal(STANDARD_ERROR);
-    }
-
-    /** Linux only: the JDK can't tell for a single stream. */
+    /** Whether a file descriptor is a terminal; Linux only, as the JDK has no function for a single stream. */
     static boolean isTerminal(int descriptor) {
         try {
             String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor))

@@ -1,7 +1,5 @@
 package io.understudy.cli;
 
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.understudy.cluster.machine.ConfiguredMachines;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.observe.ClusterFacts;
@@ -11,46 +9,22 @@ import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.snapshot.Founding;
 import io.understudy.cluster.snapshot.Restore;
 import io.understudy.cluster.snapshot.SnapshotTool;
-import io.understudy.etcd.EtcdConnections;
-import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.Waiting;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Counted;
-import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.ExitCode;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
-/** {@code understudy cluster restore}: a new cluster from a snapshot. */
-@Command(
-        name = "restore",
-        description = {
-            "Create a cluster from a snapshot.",
-            "Restores data directories for shape.voters machines, then starts them. Fails if a data directory exists or a"
-                    + " cluster responds at the endpoints."
-        },
-        exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:the new cluster serves", "1:failed", "2:usage error"})
-final class ClusterRestoreCommand implements Callable<Integer> {
+/** Creates a cluster from a snapshot. */
+final class ClusterRestore extends ClusterFlags {
 
     private static final Duration LOOK = Duration.ofSeconds(2);
-
-    @Mixin
-    private ConfigurationFlags configuration;
 
     @Option(names = "--snapshot", required = true, paramLabel = "FILE", description = "Snapshot file.")
     private Path snapshot;
@@ -66,47 +40,31 @@ final class ClusterRestoreCommand implements Callable<Integer> {
     private long bump;
 
     @Option(
-            names = "--timeout",
-            converter = DurationFlag.class,
+            names = "--start-timeout",
             defaultValue = "60s",
             paramLabel = "TIME",
             description = "Maximum time until all new members serve (default: ${DEFAULT-VALUE}).")
     private Duration timeout;
 
-    @Spec
-    private CommandSpec spec;
-
-    @Override
-    public Integer call() {
-        ClusterSettings settings = ClusterSettings.load(configuration.file(), System.getenv(), configuration.values());
+    void run() {
+        ClusterSettings settings = settings();
         List<MachineSettings> machines =
                 settings.machines().stream().limit(settings.shape().voters()).toList();
         if (machines.size() < settings.shape().voters()) {
-            throw new ParameterException(
-                    spec.commandLine(),
-                    "shape.voters is " + settings.shape().voters() + " but the configuration has only "
-                            + machines.size() + " machines");
+            throw usageError("shape.voters is " + settings.shape().voters() + " but the configuration has only "
+                    + machines.size() + " machines");
         }
-        PrintWriter out = spec.commandLine().getOut();
-        Consumer<String> told = line -> {
-            out.println(line);
-            out.flush();
-        };
-        Machines control = ConfiguredMachines.of(
-                settings.machines(), () -> EtcdBinaries.find().etcd(), told, InstantSource.system());
-        try (EtcdConnections connections =
-                EtcdConnections.open(settings.cluster(), settings.otherwise().endpoints())) {
-            refuseBesideAnother(new EtcdObserver(
-                    settings.cluster(), settings.otherwise().believed(), connections, new SimpleMeterRegistry()));
+        try (ClusterConnection cluster = connect()) {
+            Machines control = cluster.machines(this::progress);
+            refuseBesideAnother(cluster.observerOfAll());
             String token = "restored-" + Instant.now().getEpochSecond();
-            new Restore(SnapshotTool.of(settings.machines()), control, told)
+            new Restore(SnapshotTool.of(settings.machines()), control, this::progress)
                     .restore(snapshot.toAbsolutePath(), machines, token, bump);
             ClusterId created =
                     new Founding(machines.stream().map(MachineSettings::member).toList(), token, bump, true).cluster();
             machines.forEach(machine -> control.start(machine.member()));
-            told.accept("waiting for " + Counted.of(machines.size(), "member") + " to serve");
-            EtcdObserver observer = new EtcdObserver(
-                    settings.cluster().withEndpoints(clientUrls(machines)), connections, new SimpleMeterRegistry());
+            progress("waiting for " + Counted.of(machines.size(), "member") + " to serve");
+            EtcdObserver observer = cluster.observerAt(clientUrls(machines));
             ClusterFacts facts = Waiting.until(
                     timeout,
                     () -> seen(observer).filter(seen -> {
@@ -117,9 +75,14 @@ final class ClusterRestoreCommand implements Callable<Integer> {
                     }),
                     () -> new IllegalStateException(
                             "not all new members serve after " + timeout.toSeconds() + " s; see their logs"));
-            told.accept("cluster " + facts.cluster() + " serves: " + facts.quorum());
+            if (isJson()) {
+                json(cells(
+                        "cluster", facts.cluster().toString(),
+                        "quorum", facts.quorum().toString()));
+            } else {
+                progress("cluster " + facts.cluster() + " serves: " + facts.quorum());
+            }
         }
-        return ExitCode.OK;
     }
 
     private static List<URI> clientUrls(List<MachineSettings> machines) {

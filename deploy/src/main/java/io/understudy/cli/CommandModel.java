@@ -1,21 +1,30 @@
 package io.understudy.cli;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import picocli.CommandLine;
 import picocli.CommandLine.IModelTransformer;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * What stands below the help of each command: how it is used. A test has the command line read each of them.
+ * Completes the model of each command: order of sub-commands, {@code --help}, width and examples.
  *
- * <p>The command line is given them wherever it is made, so that manual pages have them too.
+ * <p>It is part of the model so that manual pages and completion scripts have it too.
  */
-final class Examples implements IModelTransformer {
+final class CommandModel implements IModelTransformer {
 
-    private static final Map<String, List<String>> BY_COMMAND = read("""
+    private static final int WIDTH = 100;
+
+    /** Examples by command, in the order of the help. A test parses each. */
+    private static final Map<String, List<String>> EXAMPLES = read("""
             understudy: understudy lab
             understudy: understudy gateway --config conf/gateway.yaml
             understudy: understudy cluster status --endpoints http://127.0.0.1:2379
@@ -26,26 +35,9 @@ final class Examples implements IModelTransformer {
             understudy mirror status: understudy mirror status --url http://127.0.0.1:8081
             understudy mirror status: understudy mirror status --output json
             understudy mirror status: understudy mirror status --config conf/mirror.yaml
-            understudy metrics: understudy metrics staleness
-            understudy metrics: understudy metrics --output markdown
-            understudy config check: understudy config check conf/gateway.yaml
-            understudy config check: understudy config check --kind mirror conf/mirror.yaml
-            understudy config reference: understudy config reference gateway
-            understudy config: understudy config check conf/gateway.yaml
-            understudy config: understudy config reference mirror
-            understudy generate-completion: understudy generate-completion
-            understudy health: understudy health
-            understudy health: understudy health --url http://127.0.0.1:8081/readyz
-            understudy lab: understudy lab
-            understudy lab: understudy lab --data-dir /tmp/lab --output json
-            understudy cluster: understudy cluster status --endpoints http://127.0.0.1:2379
-            understudy cluster: understudy cluster supervise --config conf/cluster.yaml
-            understudy cluster status: understudy cluster status --endpoints http://10.0.0.1:2379,http://10.0.0.2:2379
-            understudy etcd: understudy etcd path
-            understudy etcd path: understudy etcd path
             understudy mirror verify: understudy mirror verify --config conf/mirror.yaml
             understudy mirror translate: understudy mirror translate --revision 123456
-            understudy mirror init-target: understudy mirror init-target --config conf/mirror.yaml --data-dir /var/lib/etcd --member-name dr-1 --peer-url http://10.1.0.1:2380
+            understudy mirror init-target: understudy mirror init-target --config conf/mirror.yaml --data-dir /var/lib/etcd --member-name dr-1 --peer-urls http://10.1.0.1:2380
             understudy mirror switchover: understudy mirror switchover --config conf/mirror.yaml --dry-run
             understudy mirror switchover: understudy mirror switchover --config conf/mirror.yaml --close corrupt-alarm
             understudy mirror failover: understudy mirror failover --config conf/mirror.yaml --dry-run
@@ -53,6 +45,9 @@ final class Examples implements IModelTransformer {
             understudy mirror failback: understudy mirror failback --config conf/mirror.yaml --dry-run
             understudy mirror rejoin: understudy mirror rejoin --config conf/mirror.yaml --close auth-enable --dry-run
             understudy mirror release: understudy mirror release --config conf/mirror.yaml --side source
+            understudy cluster: understudy cluster status --endpoints http://127.0.0.1:2379
+            understudy cluster: understudy cluster supervise --config conf/cluster.yaml
+            understudy cluster status: understudy cluster status --endpoints http://10.0.0.1:2379,http://10.0.0.2:2379
             understudy cluster add: understudy cluster add m4 --peer-urls http://10.0.0.4:2380 --endpoints http://10.0.0.1:2379
             understudy cluster promote: understudy cluster promote m4 --endpoints http://10.0.0.1:2379
             understudy cluster remove: understudy cluster remove m3 --endpoints http://10.0.0.1:2379 --dry-run
@@ -69,33 +64,73 @@ final class Examples implements IModelTransformer {
             understudy cluster restore: understudy cluster restore --config conf/cluster.yaml --snapshot snapshot.db
             understudy cluster repair: understudy cluster repair --config conf/cluster.yaml --dry-run
             understudy cluster recover: understudy cluster recover --config conf/cluster.yaml
-            understudy pki: understudy pki init --dir pki
-            understudy pki init: understudy pki init --dir pki
-            understudy pki issue: understudy pki issue gateway-1 --dir pki --host gateway-1.example,10.0.0.7 --for server
-            understudy pki issue: understudy pki issue alice --dir pki --common-name alice --for client
             understudy cluster supervise: understudy cluster supervise --config conf/cluster.yaml
             understudy cluster supervise: understudy cluster supervise status
             understudy cluster supervise status: understudy cluster supervise status --url http://127.0.0.1:8082
             understudy cluster supervise pause: understudy cluster supervise pause
             understudy cluster supervise resume: understudy cluster supervise resume
+            understudy health: understudy health
+            understudy health: understudy health --url http://127.0.0.1:8081/readyz
+            understudy pki: understudy pki init --dir pki
+            understudy pki init: understudy pki init --dir pki
+            understudy pki issue: understudy pki issue gateway-1 --dir pki --host gateway-1.example,10.0.0.7 --for server
+            understudy pki issue: understudy pki issue alice --dir pki --common-name alice --for client
+            understudy etcd: understudy etcd path
+            understudy etcd path: understudy etcd path
+            understudy lab: understudy lab
+            understudy lab: understudy lab --data-dir /tmp/lab --output json
+            understudy config: understudy config check conf/gateway.yaml
+            understudy config: understudy config reference mirror
+            understudy config check: understudy config check conf/gateway.yaml
+            understudy config check: understudy config check --kind mirror conf/mirror.yaml
+            understudy config check: understudy config check conf/gateway.yaml conf/mirror.yaml --output json
+            understudy config reference: understudy config reference gateway
+            understudy metrics: understudy metrics staleness
+            understudy metrics: understudy metrics --output markdown
+            understudy generate-completion: understudy generate-completion
+            understudy help: understudy help cluster add
+            understudy version: understudy version
+            understudy version: understudy version --output json
             """);
-
-    private Examples() {}
 
     @Override
     public CommandSpec transform(CommandSpec command) {
-        List<String> lines = of(command);
-        if (!lines.isEmpty()) {
+        sort(command);
+        command.addOption(OptionSpec.builder("-h", "--help")
+                .usageHelp(true)
+                .description("Print this help and exit.")
+                .build());
+        command.usageMessage().width(WIDTH);
+        if (!(command.userObject() instanceof Callable)) {
+            command.usageMessage().synopsisSubcommandLabel("COMMAND");
+        }
+        if (!command.usageMessage().exitCodeList().isEmpty()) {
+            command.usageMessage().exitCodeListHeading("%nExit status:%n");
+        }
+        List<String> examples = examples(command);
+        if (!examples.isEmpty()) {
             command.usageMessage()
                     .footerHeading("%nExamples:%n")
-                    .footer(lines.stream().map(line -> "  " + line).toArray(String[]::new));
+                    .footer(examples.stream().map(line -> "  " + line).toArray(String[]::new));
         }
         command.subcommands().values().forEach(below -> transform(below.getCommandSpec()));
         return command;
     }
 
-    static List<String> of(CommandSpec command) {
-        return BY_COMMAND.getOrDefault(command.qualifiedName(), List.of());
+    /** The model has classes first, then methods by name. */
+    private static void sort(CommandSpec command) {
+        List<String> order = List.copyOf(EXAMPLES.keySet());
+        List<CommandLine> sorted = new ArrayList<>(command.subcommands().values());
+        sorted.sort(Comparator.comparing(
+                below -> order.indexOf(below.getCommandSpec().qualifiedName())));
+        for (CommandLine below : sorted) {
+            CommandLine removed = command.removeSubcommand(below.getCommandName());
+            command.addSubcommand(removed.getCommandName(), removed);
+        }
+    }
+
+    static List<String> examples(CommandSpec command) {
+        return EXAMPLES.getOrDefault(command.qualifiedName(), List.of());
     }
 
     private static Map<String, List<String>> read(String lines) {
@@ -103,6 +138,8 @@ final class Examples implements IModelTransformer {
                 .filter(Predicate.not(String::isBlank))
                 .map(line -> line.split(": ", 2))
                 .collect(Collectors.groupingBy(
-                        parts -> parts[0], Collectors.mapping(parts -> parts[1], Collectors.toList())));
+                        parts -> parts[0],
+                        LinkedHashMap::new,
+                        Collectors.mapping(parts -> parts[1], Collectors.toList())));
     }
 }

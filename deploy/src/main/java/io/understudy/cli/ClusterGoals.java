@@ -1,0 +1,248 @@
+package io.understudy.cli;
+
+import io.understudy.cluster.goal.AddMember;
+import io.understudy.cluster.goal.DemoteMember;
+import io.understudy.cluster.goal.MigrateMember;
+import io.understudy.cluster.goal.RemoveMember;
+import io.understudy.cluster.goal.RepairCluster;
+import io.understudy.cluster.goal.ReplaceMember;
+import io.understudy.cluster.goal.Roll;
+import io.understudy.cluster.goal.Scale;
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.membership.Hashes;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Goal;
+import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.quorum.Quorum;
+import io.understudy.etcd.Alarm;
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.vocabulary.Revision;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import picocli.CommandLine.ParameterException;
+
+/** Goals that depend on the observed state of the cluster. */
+final class ClusterGoals {
+
+    /** etcd's own advice (its FAQ, maximum cluster size). */
+    private static final int MOST_SENSIBLE = 7;
+
+    private ClusterGoals() {}
+
+    static Goal remove(ClusterChange seen, String member) {
+        return seen.isRemoved(member)
+                ? facts -> new Plan.Done(member + " is configured but not a member of the cluster")
+                : new RemoveMember(seen.member(member).id());
+    }
+
+    static Goal demote(ClusterChange seen, String member) {
+        // An interrupted run removed it.
+        if (seen.isRemoved(member) && !seen.hasExtraVoter()) {
+            return new AddMember(seen.place(member, List.of(), List.of()), false);
+        }
+        MemberFacts found = seen.member(member);
+        MemberSpec place = seen.place(found.label(), List.of(), List.of());
+        return found.isVoter() ? new DemoteMember(found.id(), place) : new AddMember(place, false);
+    }
+
+    static Goal scale(ClusterChange seen, int voters, Map<String, URI> members) {
+        if (voters < 1) {
+            throw seen.usageError("the number of voting members must be at least 1");
+        }
+        if (voters % 2 == 0 || voters > MOST_SENSIBLE) {
+            seen.notes("warning: " + new Quorum(voters, voters) + "; an odd number up to " + MOST_SENSIBLE
+                    + " is recommended");
+        }
+        return new Scale(
+                voters,
+                Stream.concat(
+                                seen.places().stream(),
+                                members.entrySet().stream()
+                                        .map(each -> seen.place(each.getKey(), List.of(each.getValue()), List.of())))
+                        .toList());
+    }
+
+    static Goal replace(ClusterChange seen, ClusterCommand.Replacement replacement) {
+        String member = replacement.member;
+        String successor = replacement.successor;
+        Optional<MemberFacts> old = seen.find(member).flatMap(seen.facts()::member);
+        if (old.isEmpty() && !seen.isRemoved(member)) {
+            throw seen.unknown(member);
+        }
+        MemberSpec to = seen.place(successor, replacement.peer, replacement.client);
+        if (replacement.isMigrated) {
+            // After the move the member has the name of its successor.
+            MemberFacts found = old.orElseGet(() -> seen.member(successor));
+            return new MigrateMember(found.id(), seen.place(member, List.of(), List.of()), to);
+        }
+        if (member.equals(successor)) {
+            throw seen.usageError("both members have the name " + member
+                    + "; specify the ID of the member to replace, so that the command can be repeated");
+        }
+        Optional<MemberFacts> present = seen.facts().at(to);
+        if (old.isEmpty()) {
+            return resumed(seen, member, to, present);
+        }
+        boolean isToVote = old.get().isVoter();
+        boolean isTaken = present.filter(each -> !each.id().equals(old.get().id()))
+                .filter(each -> each.isVoter() || !isToVote)
+                .isPresent();
+        if (isTaken && !(isToVote && seen.hasExtraVoter())) {
+            return refusal(
+                    "replacement-is-new",
+                    successor + " is a member already, so " + member + " would be removed and not replaced",
+                    "Name a new member or a standby learner with --with, or remove " + member
+                            + " (understudy cluster remove " + member + ")");
+        }
+        return new ReplaceMember(
+                old.get().id(), to, isToVote, seen.isLost(old.get().id()));
+    }
+
+    /** The member to replace is configured and no longer listed: an interrupted run removed it, if a voter is missing. */
+    private static Goal resumed(ClusterChange seen, String member, MemberSpec to, Optional<MemberFacts> present) {
+        if (present.filter(MemberFacts::isVoter).isPresent()) {
+            return facts -> new Plan.Done(member + " is not a member, and " + to.name() + " is a voting member");
+        }
+        return seen.lacksVoter()
+                ? new AddMember(to, true)
+                : refusal(
+                        "replaced-is-member",
+                        member + " is configured but not a member, and no voting member is missing",
+                        "Check the names (understudy cluster status); add " + to.name()
+                                + " with understudy cluster add");
+    }
+
+    private static Goal refusal(String rule, String why, String wayOut) {
+        return facts -> new Plan.Refused(List.of(new Refusal(rule, why, wayOut)));
+    }
+
+    /**
+     * Returns the goal of a restart or an upgrade of all members.
+     *
+     * @throws ParameterException versions do not match
+     */
+    static Function<ClusterChange, Goal> roll(ClusterCommand.Upgrade upgrade, Output output) {
+        Instant since = upgrade.since();
+        if (upgrade.version == null) {
+            if (upgrade.program != null) {
+                throw output.usageError("--program requires --to-version");
+            }
+            return seen -> {
+                List<Refusal> exchanged = UpgradeChecks.exchanged(seen.machines(), seen.facts());
+                if (!exchanged.isEmpty()) {
+                    return facts -> new Plan.Refused(exchanged);
+                }
+                seen.notes("to resume after an interruption: --started-before " + since);
+                return new Roll(since, null);
+            };
+        }
+        EtcdVersion target = EtcdVersion.parse(upgrade.version);
+        if (target.equals(EtcdVersion.UNKNOWN)) {
+            throw output.usageError("--to-version is " + upgrade.version + "; allowed: X.Y.Z, such as 3.6.16");
+        }
+        Optional<Path> program = Optional.ofNullable(upgrade.program)
+                .map(each -> each.toAbsolutePath().resolve("etcd"));
+        program.ifPresent(each -> {
+            EtcdVersion found = UpgradeChecks.versionOf(each);
+            if (found.compareTo(target) != 0) {
+                throw output.usageError("--program: " + each + " has version " + found + ", --to-version is " + target);
+            }
+        });
+        return seen -> upgraded(seen, upgrade, since, target, program);
+    }
+
+    private static Goal upgraded(
+            ClusterChange seen,
+            ClusterCommand.Upgrade upgrade,
+            Instant since,
+            EtcdVersion target,
+            Optional<Path> program) {
+        Roll roll = new Roll(
+                since,
+                target,
+                program,
+                step -> upgrade.isRaftSnapshotWritten || seen.work().hasPerformed(step));
+        if (!(roll.plan(seen.facts()) instanceof Plan.Steps) || !changesMinor(seen.facts(), target)) {
+            return roll;
+        }
+        List<Refusal> refusals = new UpgradeChecks(
+                        seen.machines(),
+                        seen.work()::freeBytes,
+                        target,
+                        upgrade.isV2Checked,
+                        upgrade.isRaftSnapshotWritten)
+                .check(seen.facts());
+        if (!refusals.isEmpty()) {
+            return facts -> new Plan.Refused(refusals);
+        }
+        seen.saveSnapshotFirst(upgrade.snapshots);
+        program.ifPresent(each -> seen.notes("afterwards, set machines.*.program to " + each
+                + ": supervisors and other commands start the configured program"));
+        return roll;
+    }
+
+    private static boolean changesMinor(ClusterFacts facts, EtcdVersion target) {
+        return facts.members().stream()
+                .flatMap(member -> member.answer().stream())
+                .anyMatch(answer -> answer.version().minor() != target.minor());
+    }
+
+    static Goal repair(ClusterChange seen) {
+        ClusterFacts facts = seen.facts();
+        if (!facts.raised().isEmpty() && !seen.isTakenOver()) {
+            return refusal(
+                    "supervisors-stopped",
+                    "supervisors and other commands cannot be paused under an alarm: " + facts.alarms(),
+                    "Stop all supervisors of this cluster, then repeat with --take-over");
+        }
+        Revision last = revision(facts, false);
+        boolean isCompared =
+                facts.raised().stream().anyMatch(alarm -> alarm.kind().equals("CORRUPT"));
+        return new RepairCluster(
+                last,
+                isCompared ? seen.hashes(revision(facts, true)) : new Hashes<>(Map.of()),
+                isCompared ? seen.alarmsOfMoves() : Map.of(),
+                seen.work()::hasPerformed,
+                seen.work()::stopped,
+                seen.work()::freeBytes,
+                Math.max(seen.declaredVoters(), votersBefore(facts)),
+                seen.places().stream()
+                        .sorted(Comparator.comparing(
+                                place -> facts.named(place.name()).isPresent()))
+                        .toList());
+    }
+
+    /**
+     * With corrupt members that an interrupted run removed; etcd raises an alarm of member 0 if none is found. Less one if
+     * that is an even number.
+     */
+    private static int votersBefore(ClusterFacts facts) {
+        int voters = facts.voters().size()
+                + (int) facts.raised().stream()
+                        .map(Alarm::member)
+                        .filter(member ->
+                                member.value() != 0 && facts.member(member).isEmpty())
+                        .distinct()
+                        .count();
+        return Math.max(1, voters - 1 + voters % 2);
+    }
+
+    /** The last revision that all voting members have, or that any has. */
+    private static Revision revision(ClusterFacts facts, boolean isCommon) {
+        return facts.healthyVoters().stream()
+                .flatMap(voter -> voter.answer().stream())
+                .map(MemberAnswer::revision)
+                .reduce((one, other) -> (one.value() < other.value()) == isCommon ? one : other)
+                .orElse(new Revision(0));
+    }
+}

@@ -1,0 +1,100 @@
+package io.understudy.cli;
+
+import io.understudy.tls.TlsFiles;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/** Flags of commands of several kinds; those of a configuration override the environment, which overrides the file. */
+final class Flags {
+
+    private static final String FILE = "Configuration file (YAML). UNDERSTUDY_... variables override it.";
+    private static final String SET = "Override one setting. Repeatable.";
+
+    private Flags() {}
+
+    /** A configuration that is required. */
+    static final class Configuration {
+
+        @Option(names = "--config", required = true, paramLabel = "FILE", description = FILE)
+        Path file;
+
+        @Option(names = "--set", paramLabel = "KEY=VALUE", description = SET)
+        Map<String, String> values = new LinkedHashMap<>();
+    }
+
+    /** A configuration that may be omitted, as by a sub-command: what a command requires, its sub-commands do too. */
+    static final class OptionalConfiguration {
+
+        @Option(names = "--config", paramLabel = "FILE", description = FILE)
+        @Nullable Path file;
+
+        @Option(names = "--set", paramLabel = "KEY=VALUE", description = SET)
+        Map<String, String> values = new LinkedHashMap<>();
+
+        Path required(CommandLine command) {
+            if (file == null) {
+                throw new ParameterException(command, "Missing required option: '--config=FILE'");
+            }
+            return file;
+        }
+    }
+
+    /** A connection to a server with an {@code https} URL, by the flags of {@code etcdctl}. */
+    static final class Tls {
+
+        @Option(
+                names = "--cacert",
+                paramLabel = "FILE",
+                description = "CA certificates for verifying the server, PEM (default: the platform's).")
+        private @Nullable Path trusted;
+
+        @Option(names = "--cert", paramLabel = "FILE", description = "Client certificate, PEM.")
+        private @Nullable Path certificate;
+
+        @Option(
+                names = "--key",
+                paramLabel = "FILE",
+                description = "Private key of the client certificate, PEM, unencrypted PKCS #8.")
+        private @Nullable Path key;
+
+        /**
+         * The given files; null if there are none.
+         *
+         * @throws ParameterException a certificate without its key, or the reverse
+         */
+        @Nullable TlsFiles files(CommandLine command) {
+            if (trusted == null && certificate == null && key == null) {
+                return null;
+            }
+            if ((certificate == null) != (key == null)) {
+                throw new ParameterException(command, "--cert and --key must be specified together");
+            }
+            return new TlsFiles(trusted, certificate, key);
+        }
+    }
+
+    /** A running supervisor. */
+    static final class Supervisor extends Output {
+
+        @Option(
+                names = "--url",
+                defaultValue = "http://127.0.0.1:8082",
+                paramLabel = "URL",
+                description = "URL of the supervisor (default: ${DEFAULT-VALUE}).")
+        URI url;
+
+        @Mixin
+        private Tls tls;
+
+        @Nullable TlsFiles files() {
+            return tls.files(command());
+        }
+    }
+}

@@ -1,0 +1,166 @@
+package io.understudy.cli;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.understudy.report.TextTable;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.Charset;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The output of a command: results to standard output in the selected format, the rest to standard error. */
+public class Output {
+
+    /** An output format. */
+    public enum Form {
+        TABLE,
+        JSON
+    }
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Output format.")
+    private Form form;
+
+    /** The command that has these flags. */
+    final CommandLine command() {
+        return command.commandLine();
+    }
+
+    final ParameterException usageError(String message) {
+        return new ParameterException(command(), message);
+    }
+
+    final boolean isJson() {
+        return form == Form.JSON;
+    }
+
+    /** Prints a line to standard error. */
+    final void note(String line) {
+        command().getErr().println(line);
+        command().getErr().flush();
+    }
+
+    /** Prints progress: to standard output unless the result is JSON. */
+    final void progress(String line) {
+        progressWriter().println(line);
+        progressWriter().flush();
+    }
+
+    final PrintWriter progressWriter() {
+        return isJson() ? command().getErr() : command().getOut();
+    }
+
+    /** Prints text as it is. */
+    final void raw(String text) {
+        PrintWriter out = command().getOut();
+        out.print(text);
+        out.flush();
+    }
+
+    final void lines(Iterable<String> lines) {
+        lines.forEach(command().getOut()::println);
+        command().getOut().flush();
+    }
+
+    /** Prints a value as indented JSON. */
+    final void json(Object value) {
+        lines(List.of(new JsonMapper().valueToTree(value).toPrettyString()));
+    }
+
+    /** Prints a text, in JSON as the only field of an object. */
+    final void text(String name, String text) {
+        if (isJson()) {
+            json(Map.of(name, text));
+        } else {
+            lines(List.of(text));
+        }
+    }
+
+    /** Prints a JSON object as it is, or as a table of one row. */
+    final void page(String object) {
+        if (isJson()) {
+            raw(object);
+            return;
+        }
+        try {
+            row(new JsonMapper().readValue(object, new TypeReference<LinkedHashMap<String, Object>>() {}));
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException("invalid JSON: " + object, e);
+        }
+    }
+
+    /** Prints an object, or a table of one row. */
+    final void row(Map<String, ?> cells) {
+        if (isJson()) {
+            json(cells);
+        } else {
+            table(List.copyOf(cells.keySet()), List.of(cells));
+        }
+    }
+
+    /** Prints an array of objects, or a table. */
+    final void rows(List<String> names, List<? extends Map<String, ?>> rows) {
+        if (isJson()) {
+            json(rows);
+        } else {
+            table(names, rows);
+        }
+    }
+
+    private void table(List<String> names, List<? extends Map<String, ?>> rows) {
+        TextTable table = new TextTable(
+                names.stream().map(name -> name.toUpperCase(Locale.ROOT)).toArray(String[]::new));
+        for (Map<String, ?> cells : rows) {
+            table.row(names.stream().map(name -> cell(cells.get(name))).toArray(String[]::new));
+        }
+        lines(table.lines());
+    }
+
+    private static String cell(@Nullable Object value) {
+        if (value instanceof Boolean is) {
+            return is ? "yes" : "no";
+        }
+        return value == null || value.equals("") ? "-" : value.toString();
+    }
+
+    /** Names and values in turn, in this order. */
+    static Map<String, Object> cells(Object... namesAndValues) {
+        Map<String, Object> cells = new LinkedHashMap<>();
+        for (int at = 0; at < namesAndValues.length; at += 2) {
+            cells.put(namesAndValues[at].toString(), namesAndValues[at + 1]);
+        }
+        return cells;
+    }
+
+    /**
+     * Reads the answer to a question from standard input.
+     *
+     * @throws ParameterException it is not yes
+     */
+    final void confirm(String question) {
+        note(question + " Continue? [yes/no]");
+        try {
+            String answer = new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset())).readLine();
+            if (!"yes".equals(answer)) {
+                throw usageError("not confirmed; nothing was changed. --yes skips the confirmation");
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read the confirmation from standard input", e);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package io.understudy.cli;
+
+import io.understudy.cluster.observe.PatientObserver;
+import io.understudy.cluster.observe.UnobservableException;
+import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.cluster.snapshot.SnapshotDirectory;
+import io.understudy.cluster.snapshot.SnapshotException;
+import io.understudy.cluster.snapshot.SnapshotFile;
+import io.understudy.cluster.snapshot.SnapshotTaker;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code understudy cluster snapshot}: copies of the data of a cluster in files. */
+@Command(name = "snapshot", description = "Save and list snapshots of a cluster.")
+final class SnapshotCommand {
+
+    @Command(name = "save", description = "Save and verify a snapshot, from a learner if possible.")
+    void save(
+            @Mixin ClusterFlags.Observed flags,
+            @Option(
+                            names = "--to",
+                            paramLabel = "DIR",
+                            description = "Destination directory (default: snapshots.directory).")
+                    @Nullable Path directory)
+            throws InterruptedException {
+        try (ClusterConnection cluster = flags.connect()) {
+            ClusterSettings settings = cluster.settings();
+            SnapshotDirectory target = new SnapshotDirectory(Optional.ofNullable(directory)
+                    .or(() -> settings.snapshots().directory())
+                    .orElseThrow(() -> flags.usageError("specify --to, or snapshots.directory in the configuration")));
+            SnapshotTaker taker = cluster.snapshots();
+            SnapshotTaker.Taken taken;
+            try {
+                taken = taker.take(
+                        new PatientObserver(cluster.observer()).observe(flags.timeout), target, Instant.now());
+            } catch (UnobservableException e) {
+                taken = lastCopy(taker, target, settings, e);
+            }
+            SnapshotFile file = taken.file();
+            if (flags.isJson()) {
+                flags.json(Output.cells(
+                        "file", file.path().toString(),
+                        "revision", taken.contents().revision(),
+                        "bytes", file.bytes(),
+                        "member", taken.member(),
+                        "millis", taken.took().toMillis()));
+            } else {
+                flags.lines(List.of("saved " + file.path() + ": revision "
+                        + taken.contents().revision() + ", " + file.bytes() + " bytes, from " + taken.member() + " in "
+                        + taken.took().toMillis() + " ms"));
+            }
+        }
+    }
+
+    /** Takes a snapshot of a learner without a quorum. */
+    private static SnapshotTaker.Taken lastCopy(
+            SnapshotTaker taker, SnapshotDirectory target, ClusterSettings settings, UnobservableException outage) {
+        try {
+            return taker.takeFromLearners(settings.machines(), target, Instant.now());
+        } catch (SnapshotException e) {
+            outage.addSuppressed(e);
+            throw outage;
+        }
+    }
+
+    @Command(name = "list", description = "List stored snapshots, newest first.")
+    void list(
+            @Mixin Output output,
+            @Mixin Flags.OptionalConfiguration configuration,
+            @Option(
+                            names = "--in",
+                            paramLabel = "DIR",
+                            description = "Directory to list (default: snapshots.directory).")
+                    @Nullable Path directory) {
+        Path listed = directory == null
+                ? ClusterSettings.load(configuration.required(output.command()), System.getenv(), configuration.values)
+                        .snapshots()
+                        .directory()
+                        .orElseThrow(
+                                () -> output.usageError("specify --in, or snapshots.directory in the configuration"))
+                : directory;
+        output.rows(
+                List.of("taken", "bytes", "uploaded", "file"),
+                new SnapshotDirectory(listed)
+                        .list().stream()
+                                .map(file -> Output.cells(
+                                        "taken",
+                                                file.taken()
+                                                        .truncatedTo(ChronoUnit.SECONDS)
+                                                        .toString(),
+                                        "bytes", file.bytes(),
+                                        "uploaded", file.isUploaded(),
+                                        "file", file.path().toString()))
+                                .toList());
+    }
+}

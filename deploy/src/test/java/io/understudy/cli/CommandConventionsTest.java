@@ -1,0 +1,155 @@
+package io.understudy.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** Conventions of etcdctl and kubectl, for each command of the model. */
+final class CommandConventionsTest {
+
+    /** Commands that run until a signal, or print a script or help. */
+    private static final Set<String> WITHOUT_RESULT = Set.of(
+            "understudy gateway",
+            "understudy mirror",
+            "understudy cluster supervise",
+            "understudy generate-completion",
+            "understudy help");
+
+    private static final String CONFIG = "Configuration file (YAML). UNDERSTUDY_... variables override it.";
+
+    private static final CommandLine UNDERSTUDY = Understudy.commandLine();
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    static Stream<String> all() {
+        return below(UNDERSTUDY.getCommandSpec())
+                .filter(command -> command.parent() != null)
+                .map(CommandSpec::qualifiedName);
+    }
+
+    static Stream<String> printing() {
+        return below(UNDERSTUDY.getCommandSpec())
+                .filter(command -> command.subcommands().isEmpty())
+                .map(CommandSpec::qualifiedName)
+                .filter(name -> !WITHOUT_RESULT.contains(name));
+    }
+
+    private static Stream<CommandSpec> below(CommandSpec command) {
+        return Stream.concat(
+                Stream.of(command),
+                command.subcommands().values().stream().flatMap(each -> below(each.getCommandSpec())));
+    }
+
+    @ParameterizedTest
+    @MethodSource("printing")
+    void resultsAreATableOrJson(String name) {
+        OptionSpec output = option(name, "--output");
+        assertThat(output.paramLabel()).startsWith("table|json");
+        assertThat(output.defaultValue()).isEqualTo("table");
+    }
+
+    @ParameterizedTest
+    @MethodSource("printing")
+    void anErrorIsJsonOnStandardOutput(String name) throws Exception {
+        assertThat(run(name + " --output json --no-such-flag")).isEqualTo(2);
+
+        JsonNode error = new JsonMapper().readTree(out.toString());
+        assertThat(error.path("error").asText()).contains("--no-such-flag");
+        assertThat(error.path("status").asInt()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void aFlagThatExistsIsSuggestedBesideAnyOtherError(String name) {
+        assertThat(run(name + " --hepl")).isEqualTo(2);
+
+        assertThat(err.toString()).contains("did you mean --help").hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void aCommandThatExistsIsSuggested(String name) {
+        String last = name.substring(name.lastIndexOf(' ') + 1);
+
+        assertThat(run(name + "x")).isEqualTo(2);
+        assertThat(err.toString()).contains("did you mean ").contains(last).hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void helpIsACommandToo(String name) {
+        assertThat(run(name.replaceFirst("understudy", "understudy help"))).isZero();
+
+        assertThat(out.toString()).isEqualTo(command(name).commandLine().getUsageMessage(Ansi.OFF));
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void helpIsImperative_andWithin100Columns(String name) {
+        CommandSpec command = command(name);
+
+        assertThat(command.usageMessage().description()[0]).matches("[A-Z][a-z]*[a-rt-z] .*\\.");
+        assertThat(command.commandLine().getUsageMessage(Ansi.OFF).lines())
+                .allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(100));
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void aFlagHasOneFormAndOneMeaning(String name) {
+        CommandSpec command = command(name);
+        Set<String> flags = command.optionsMap().keySet();
+
+        if (flags.contains("--config")) {
+            assertThat(option(name, "--config").paramLabel()).isEqualTo("FILE");
+            assertThat(option(name, "--config").description()).containsExactly(CONFIG);
+            assertThat(flags).contains("--set");
+        }
+        if (flags.contains("--endpoints")) {
+            assertThat(flags).contains("--config", "--cacert", "--cert", "--key", "--user", "--password-file");
+        }
+        if (flags.contains("--timeout")) {
+            assertThat(option(name, "--timeout").description()[0]).matches("Timeout for an? \\w+ to respond.*");
+        }
+        assertThat(flags.stream().filter(flag -> flag.matches("--.*(patience|password)")))
+                .isEmpty();
+        assertThat(flags.stream().filter(flag -> flag.startsWith("--"))).allMatch(flag -> flag.matches("--[a-z0-9-]+"));
+    }
+
+    private static CommandSpec command(String name) {
+        CommandLine command = UNDERSTUDY;
+        for (String word : name.split(" ", -1)) {
+            command = word.equals("understudy")
+                    ? command
+                    : command.getSubcommands().get(word);
+        }
+        return command.getCommandSpec();
+    }
+
+    private static OptionSpec option(String name, String flag) {
+        assertThat(command(name).optionsMap()).as(name).containsKey(flag);
+        return command(name).optionsMap().get(flag);
+    }
+
+    private int run(String line) {
+        List<String> words = Arrays.stream(line.split(" ", -1)).skip(1).collect(Collectors.toList());
+        return UNDERSTUDY
+                .setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true))
+                .execute(words.toArray(String[]::new));
+    }
+}
