@@ -101,8 +101,7 @@ public final class EtcdCluster implements AutoCloseable {
                 login == null ? ranges : null,
                 key == null ? readable : KeyRange.single(key),
                 key != null,
-                this::view,
-                clock);
+                this::view);
         this.probe = new ClusterProbe(
                 settings,
                 channels,

@@ -7,7 +7,6 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -169,11 +168,6 @@ public final class PeriodicSnapshots implements AutoCloseable {
             text.append("; ").append(more.getMessage());
         }
         return text.toString();
-    }
-
-    /** Where snapshots go; empty if none are taken. */
-    public Optional<Path> path() {
-        return directory.map(SnapshotDirectory::path);
     }
 
     @Override

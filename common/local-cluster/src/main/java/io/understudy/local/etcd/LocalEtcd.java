@@ -142,11 +142,6 @@ public final class LocalEtcd implements LocalServers {
         }
     }
 
-    /** Adds a learner, starts it and waits until it serves. Not known any more to a later object on the same data. */
-    public EtcdMember addLearner() {
-        return add(true);
-    }
-
     /** Adds a voter, starts it and waits until it serves. Not known any more to a later object on the same data. */
     public EtcdMember addVoter() {
         return add(false);

@@ -173,18 +173,6 @@ public final class LocalKafka implements LocalServers {
         return new ServerLog(files.log());
     }
 
-    /**
-     * The proxy between clients and the broker.
-     *
-     * @throws IllegalStateException it is not behind one
-     */
-    public FaultProxy proxy() {
-        if (proxy == null) {
-            throw new IllegalStateException("the Kafka broker is not behind a proxy");
-        }
-        return proxy;
-    }
-
     /** The process or container that it runs in. */
     public synchronized ServerProcess process() {
         ServerProcess known = process;

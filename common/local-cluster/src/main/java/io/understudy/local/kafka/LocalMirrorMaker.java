@@ -78,23 +78,9 @@ public final class LocalMirrorMaker implements AutoCloseable {
         log.atInfo().addKeyValue("settings", settings).log("MirrorMaker started");
     }
 
-    /** Ends it in order. */
-    public void stop() {
-        process.stop();
-    }
-
     /** Ends it with SIGKILL. */
     public void kill() {
         process.kill();
-    }
-
-    public boolean isAlive() {
-        return process.isAlive();
-    }
-
-    /** What it printed, over all its runs. */
-    public ServerLog log() {
-        return process.log();
     }
 
     /** Kills it for good. Idempotent. */
