@@ -18,6 +18,10 @@ import java.io.UncheckedIOException;
 import java.nio.charset.Charset;
 import java.time.Duration;
 import java.util.List;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 
@@ -192,5 +196,40 @@ final class ChangeText implements RunListener, AutoCloseable {
     @Override
     public void close() {
         bar.close();
+    }
+
+    /** A bar for a learner that catches up, with rate and remaining time, on standard error if that is a terminal. */
+    private static final class CatchUpBar implements AutoCloseable {
+
+        private @Nullable ProgressBar bar;
+
+        void show(CatchUpRate rate) {
+            if (!KeyProgress.isTerminal()) {
+                return;
+            }
+            ProgressBar open = bar;
+            if (open == null) {
+                open = new ProgressBarBuilder()
+                        .setTaskName(rate.label())
+                        .setUnit(" " + rate.unit(), 1)
+                        .setStyle(ProgressBarStyle.ASCII)
+                        .setInitialMax(rate.target())
+                        .startsFrom(rate.done(), Duration.ZERO)
+                        .showSpeed()
+                        .build();
+                bar = open;
+            }
+            open.maxHint(rate.target());
+            open.stepTo(rate.done());
+        }
+
+        @Override
+        public void close() {
+            ProgressBar open = bar;
+            if (open != null) {
+                open.close();
+                bar = null;
+            }
+        }
     }
 }

@@ -5,7 +5,10 @@ import io.understudy.mirror.takeover.Switchover;
 import io.understudy.mirror.takeover.TakeOver;
 import io.understudy.mirror.takeover.TakeOverOptions;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
@@ -86,4 +89,43 @@ final class SwitchoverFlags {
 
     /** What a move is made with. */
     record Move(TakeOverOptions options, TakeOver.Steps steps) {}
+
+    /** Work that a signal interrupts, and that then undoes what it did before the process ends. */
+    private static final class Interruptible {
+
+        private static final int INTERRUPTED = 130;
+        private static final long END_SECONDS = 120;
+        private static final long SHOWN_MILLIS = 1_000;
+
+        private Interruptible() {}
+
+        /** Runs it on this thread. */
+        static <T> T run(Supplier<T> work) {
+            Thread worker = Thread.currentThread();
+            CountDownLatch ended = new CountDownLatch(1);
+            Thread hook = new Thread(
+                    () -> {
+                        worker.interrupt();
+                        try {
+                            boolean unused = ended.await(END_SECONDS, TimeUnit.SECONDS);
+                            worker.join(SHOWN_MILLIS);
+                        } catch (InterruptedException e) {
+                            Thread.currentThread().interrupt();
+                        }
+                        Runtime.getRuntime().halt(INTERRUPTED);
+                    },
+                    "interrupt");
+            Runtime.getRuntime().addShutdownHook(hook);
+            try {
+                return work.get();
+            } finally {
+                ended.countDown();
+                try {
+                    boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
+                } catch (IllegalStateException e) {
+                    // The hook runs, and ends the process.
+                }
+            }
+        }
+    }
 }

@@ -10,17 +10,18 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** Passes everything on, and notes when something came and how long commits took. */
 final class MeteredConsumer implements FeedConsumer {
 
     private final FeedConsumer next;
-    private final ReplicaWriter.ApplyListener onApplied;
+    private final Consumer<Duration> onApplied;
     private volatile long lastEventNanos = System.nanoTime();
     /** Of the writing thread. */
     private boolean published;
 
-    MeteredConsumer(FeedConsumer next, ReplicaWriter.ApplyListener onApplied) {
+    MeteredConsumer(FeedConsumer next, Consumer<Duration> onApplied) {
         this.next = next;
         this.onApplied = onApplied;
     }
@@ -64,7 +65,7 @@ final class MeteredConsumer implements FeedConsumer {
         next.commit(commit, position);
         long end = System.nanoTime();
         lastEventNanos = end;
-        onApplied.applied(Duration.ofNanos(end - begin));
+        onApplied.accept(Duration.ofNanos(end - begin));
     }
 
     @Override

@@ -22,6 +22,7 @@ import org.slf4j.LoggerFactory;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.BindMode;
 import org.testcontainers.containers.GenericContainer;
+import org.testcontainers.containers.startupcheck.StartupCheckStrategy;
 import org.testcontainers.utility.DockerImageName;
 
 /**
@@ -240,5 +241,19 @@ final class ContainerProcess implements ServerProcess {
             throw new IllegalStateException(name() + " was never started");
         }
         return known.getContainerId();
+    }
+
+    /**
+     * A container counts as started even if it has ended already: whether its server serves, and why not, is judged from the
+     * server itself, the same way wherever it runs.
+     */
+    private static final class StartedOnce extends StartupCheckStrategy {
+
+        @Override
+        public StartupStatus checkStartupState(DockerClient client, String containerId) {
+            return "created".equals(getCurrentState(client, containerId).getStatus())
+                    ? StartupStatus.NOT_YET_KNOWN
+                    : StartupStatus.SUCCESSFUL;
+        }
     }
 }
