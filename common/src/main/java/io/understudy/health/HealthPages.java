@@ -46,6 +46,10 @@ public record HealthPages(HealthChecks live, HealthChecks ready, Set<String> not
         public Answer {
             head = Map.copyOf(head);
         }
+
+        public Answer(int status, String contentType, String body) {
+            this(status, contentType, Map.of(), body);
+        }
     }
 
     /**

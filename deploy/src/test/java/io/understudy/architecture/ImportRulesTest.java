@@ -34,7 +34,7 @@ final class ImportRulesTest {
             .vocabulary         com.google.protobuf
             .config             com.fasterxml.jackson org.slf4j org.yaml
             .metrics            io.micrometer
-            .health
+            .health             .tls com.sun.net.httpserver
             .tls                .config .metrics com.google.common com.sun.net.httpserver io.micrometer io.netty javax.naming javax.net.ssl
             .tls                javax.security org.slf4j
             .etcd               .vocabulary .config .metrics .tls com.google.protobuf io.etcd.jetcd.api io.grpc
