@@ -4,6 +4,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
+import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
@@ -12,7 +13,6 @@ import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -118,11 +118,13 @@ final class ReadIndexAttempts {
     }
 
     private CompletableFuture<RangeResponse> range(Endpoint endpoint, RangeRequest request, Duration deadline) {
-        return Calls.unary(call -> KVGrpc.newStub(channels.apply(endpoint))
-                // Callbacks are short: another thread would cost more than they do.
-                .withExecutor(Runnable::run)
-                .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
-                .range(request, call));
+        // Callbacks are short: another thread would cost more than they do.
+        return Calls.unary(
+                channels.apply(endpoint),
+                KVGrpc.getRangeMethod(),
+                request,
+                deadline,
+                CallOptions.DEFAULT.withExecutor(Runnable::run));
     }
 
     /**
