@@ -38,7 +38,7 @@ public final class ReplicaWriter {
 
     private final Replica replica;
     private final FeedSource source;
-    private final MeteredConsumer consumer;
+    private final RecognisedConsumer consumer;
     private final Runnable onResync;
     private final Thread thread;
     private final CompletableFuture<Void> failure = new CompletableFuture<>();
@@ -64,8 +64,7 @@ public final class ReplicaWriter {
     public ReplicaWriter(Replica replica, FeedSource source, Consumer<Duration> onApplied, Runnable onResync) {
         this.replica = replica;
         this.source = source;
-        this.consumer = new MeteredConsumer(
-                new RecognisedConsumer(replica, source, this::isMoveDue, this::recovered), onApplied);
+        this.consumer = new RecognisedConsumer(replica, source, this::isMoveDue, this::recovered, onApplied);
         this.onResync = onResync;
         this.thread = new Thread(this::run, "replica-writer");
     }
