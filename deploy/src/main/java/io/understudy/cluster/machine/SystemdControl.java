@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  */
 final class SystemdControl implements ProcessControl {
 
-    private static final Logger log = LoggerFactory.getLogger(SystemdControl.class);
+    private static final Logger LOG = LoggerFactory.getLogger(SystemdControl.class);
 
     /** systemd itself kills what has not stopped after 90 s. */
     private static final Duration DEADLINE = Duration.ofSeconds(100);
@@ -58,7 +58,7 @@ final class SystemdControl implements ProcessControl {
         try {
             var unused = systemctl("reset-failed", machine.unit());
         } catch (CommandFailedException e) {
-            log.atDebug()
+            LOG.atDebug()
                     .addKeyValue("unit", machine.unit())
                     .addKeyValue("cause", e.getMessage())
                     .log("reset-failed failed");

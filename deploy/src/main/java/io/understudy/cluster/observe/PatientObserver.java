@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class PatientObserver implements ClusterObserver {
 
-    private static final Logger log = LoggerFactory.getLogger(PatientObserver.class);
+    private static final Logger LOG = LoggerFactory.getLogger(PatientObserver.class);
 
     private static final int ATTEMPTS = 4;
 
@@ -50,7 +50,7 @@ public final class PatientObserver implements ClusterObserver {
         Duration late = lateness.total();
         boolean isLate = attempt < ATTEMPTS && late.multipliedBy(PART).compareTo(timeout) > 0;
         if (isLate) {
-            log.atInfo()
+            LOG.atInfo()
                     .addKeyValue("late_ms", late.toMillis())
                     .addKeyValue("timeout_ms", timeout.toMillis())
                     .log("this machine is overloaded; repeating the observation with a longer timeout");

@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Runner {
 
-    private static final Logger log = LoggerFactory.getLogger(Runner.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Runner.class);
 
     /** Refusals of ours that an election, a restart or a busy machine explains. */
     private static final Set<String> PASSING = Set.of(
@@ -175,7 +175,7 @@ public final class Runner {
         if (!next.told().equals(begun)) {
             begun = next.told();
             listener.begins(next);
-            log.atInfo()
+            LOG.atInfo()
                     .addKeyValue("step", next.told())
                     .addKeyValue("before", next.before())
                     .addKeyValue("after", next.after())
@@ -208,7 +208,7 @@ public final class Runner {
         work.finish(next.step(), facts);
         hasBroughtIn |= next.step() instanceof Step.AddLearner || next.step() instanceof Step.Join;
         Duration took = Duration.ofNanos(System.nanoTime() - began);
-        log.atInfo()
+        LOG.atInfo()
                 .addKeyValue("step", next.told())
                 .addKeyValue("ms", took.toMillis())
                 .log("step completed");
@@ -219,7 +219,7 @@ public final class Runner {
     }
 
     private Outcome fail(Goal goal, Planned next, String why) throws InterruptedException {
-        log.atWarn().addKeyValue("step", next.told()).addKeyValue("cause", why).log("step failed");
+        LOG.atWarn().addKeyValue("step", next.told()).addKeyValue("cause", why).log("step failed");
         // A learner that was there before is not ours to remove, however slow it is.
         if (!goal.undoes(next.step()) || (next.step() instanceof Step.CatchUp && !hasBroughtIn)) {
             return new Outcome.Failed(why, false);
@@ -235,7 +235,7 @@ public final class Runner {
         try {
             return Optional.of(observer.observe(patience.look()));
         } catch (UnobservableException e) {
-            log.atDebug().addKeyValue("cause", e.getMessage()).log("cluster not observable");
+            LOG.atDebug().addKeyValue("cause", e.getMessage()).log("cluster not observable");
             return Optional.empty();
         }
     }
@@ -244,7 +244,7 @@ public final class Runner {
     private void note(String what) {
         if (!noted.equals(what)) {
             noted = what;
-            log.atInfo().addKeyValue("cause", what).log("step waiting");
+            LOG.atInfo().addKeyValue("cause", what).log("step waiting");
             listener.notes(what);
         }
     }

@@ -168,7 +168,7 @@ public final class WebRequest implements RequestReader, Carrier {
             } else if (handler instanceof WebCalls calls) {
                 admit(calls);
             } else {
-                // Whether all is well has to be told most of all when it isn't.
+                // Health pages are needed most under overload.
                 handler.handle(this);
             }
         } catch (RuntimeException e) {
@@ -253,16 +253,16 @@ public final class WebRequest implements RequestReader, Carrier {
         return exchange.connection().session();
     }
 
-    /** Who asks, by {@code Grpc-Metadata-Token}, by {@code Authorization} or by the connection. */
+    /** The caller identity, from {@code Grpc-Metadata-Token}, {@code Authorization} or the connection. */
     public Principal principal() {
         return Callers.ofWeb(exchange.request());
     }
 
     /**
-     * When the client gives up, by {@link System#nanoTime}, as it says in {@code Grpc-Timeout}; {@link
-     * io.understudy.gateway.caller.Caller#NO_DEADLINE} if it says nothing.
+     * The client's deadline from {@code Grpc-Timeout}, by {@link System#nanoTime}; {@link
+     * io.understudy.gateway.caller.Caller#NO_DEADLINE} for none.
      *
-     * @throws NumberFormatException what it says is no time
+     * @throws NumberFormatException {@code Grpc-Timeout} is not a duration
      */
     public long deadlineNanos() {
         return GrpcHeaders.deadlineNanos(header(GrpcHeaders.TIMEOUT), arrivedNanos);
@@ -311,7 +311,7 @@ public final class WebRequest implements RequestReader, Carrier {
                     first = exchange.allocator().directBuffer(FIRST_PIECE_BYTES);
                     over = !answer.appendTo(first, Exchange.PIECE_BYTES);
                 } catch (Throwable e) {
-                    // Errors too: whoever asked for the answer has nobody left to tell.
+                    // Errors too: no caller above reports them.
                     first.release();
                     LOG.atError()
                             .addKeyValue("method", method())
@@ -346,7 +346,7 @@ public final class WebRequest implements RequestReader, Carrier {
         ended.run();
     }
 
-    /** Answers with a stream; {@link #whenGone} tells until its end. Null if it was answered already. */
+    /** Answers with a stream, {@link #whenGone} applies until its end. Null if it was answered already. */
     public @Nullable WebStream stream() {
         if (answered) {
             return null;

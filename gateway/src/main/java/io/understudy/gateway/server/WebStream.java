@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * An answer that goes on until somebody ends it. On the event loop of the request's connection; whatever is written after
+ * An answer that lasts until {@link #end}. On the event loop of the request's connection; whatever is written after
  * the client has gone is dropped.
  */
 public final class WebStream {
@@ -31,8 +31,8 @@ public final class WebStream {
     }
 
     /**
-     * Runs {@code task} once when the client takes more. A client that takes nothing for {@code limits.stallTimeout} while
-     * somebody waits so is cut off.
+     * Runs {@code task} once when the client takes more. A client that takes nothing for {@code limits.stallTimeout}
+     * meanwhile is disconnected.
      */
     public void whenReady(Runnable task) {
         exchange.whenWritable(task);

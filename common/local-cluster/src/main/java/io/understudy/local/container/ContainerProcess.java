@@ -31,7 +31,7 @@ import org.testcontainers.utility.DockerImageName;
  */
 final class ContainerProcess implements ServerProcess {
 
-    private static final Logger log = LoggerFactory.getLogger(ContainerProcess.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ContainerProcess.class);
     private static final int STOP_SECONDS = 10;
     private static final Duration GONE = Duration.ofSeconds(20);
 
@@ -64,7 +64,7 @@ final class ContainerProcess implements ServerProcess {
         GenericContainer<?> made = prepare();
         container = made;
         made.start();
-        log.atInfo()
+        LOG.atInfo()
                 .addKeyValue("name", name())
                 .addKeyValue("container", made.getContainerId())
                 .log("server started");
@@ -102,7 +102,7 @@ final class ContainerProcess implements ServerProcess {
         try {
             Files.write(command.log(), output, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         } catch (IOException e) {
-            log.atWarn()
+            LOG.atWarn()
                     .addKeyValue("name", name())
                     .addKeyValue("file", command.log())
                     .setCause(e)
@@ -119,7 +119,7 @@ final class ContainerProcess implements ServerProcess {
         try {
             docker().stopContainerCmd(id()).withTimeout(STOP_SECONDS).exec();
         } catch (NotModifiedException e) {
-            log.atDebug().addKeyValue("name", name()).log("server already ended");
+            LOG.atDebug().addKeyValue("name", name()).log("server already ended");
         }
         awaitGone();
     }
@@ -139,7 +139,7 @@ final class ContainerProcess implements ServerProcess {
                 () -> isAlive() ? Optional.empty() : Optional.of(name()),
                 () -> new IllegalStateException(name() + " is still running after " + GONE.toSeconds() + " s"));
         paused = false;
-        log.atInfo()
+        LOG.atInfo()
                 .addKeyValue("name", name())
                 .addKeyValue("status", exitStatus().orElse(-1))
                 .log("server ended");
@@ -153,7 +153,7 @@ final class ContainerProcess implements ServerProcess {
         if (!paused) {
             signal("STOP");
             paused = true;
-            log.atInfo().addKeyValue("name", name()).log("server paused");
+            LOG.atInfo().addKeyValue("name", name()).log("server paused");
         }
     }
 
@@ -161,7 +161,7 @@ final class ContainerProcess implements ServerProcess {
     public synchronized void resume() {
         if (paused && isAlive()) {
             signal("CONT");
-            log.atInfo().addKeyValue("name", name()).log("server resumed");
+            LOG.atInfo().addKeyValue("name", name()).log("server resumed");
         }
         paused = false;
     }
@@ -170,7 +170,7 @@ final class ContainerProcess implements ServerProcess {
         try {
             docker().killContainerCmd(id()).withSignal(signal).exec();
         } catch (ConflictException e) {
-            log.atDebug()
+            LOG.atDebug()
                     .addKeyValue("name", name())
                     .addKeyValue("signal", signal)
                     .log("signal not sent: server ended");

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class LocalKafka implements LocalServers {
 
-    private static final Logger log = LoggerFactory.getLogger(LocalKafka.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LocalKafka.class);
 
     /** What the broker logs once it takes requests and the controller counts on it. */
     private static final String STARTED = "Kafka Server started";
@@ -95,7 +95,7 @@ public final class LocalKafka implements LocalServers {
         process = broker;
         first = first == null ? broker : first;
         startup().untilItSays(STARTED, broker);
-        log.atInfo().addKeyValue("bootstrap", bootstrapServers()).log("broker started");
+        LOG.atInfo().addKeyValue("bootstrap", bootstrapServers()).log("broker started");
     }
 
     private void format() {

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  */
 final class LocalProcess implements ServerProcess {
 
-    private static final Logger log = LoggerFactory.getLogger(LocalProcess.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LocalProcess.class);
     private static final long STOP_SECONDS = 10;
     private static final String WAIT_THEN_RUN = "read -r go || exit 125; exec \"$@\" </dev/null";
 
@@ -56,7 +56,7 @@ final class LocalProcess implements ServerProcess {
             Guard guard = Guard.watch(child.pid());
             var unused = child.onExit().thenAccept(ended -> {
                 guard.release();
-                log.atInfo()
+                LOG.atInfo()
                         .addKeyValue("name", name())
                         .addKeyValue("pid", ended.pid())
                         .addKeyValue("status", ended.exitValue())
@@ -65,7 +65,7 @@ final class LocalProcess implements ServerProcess {
             try (OutputStream word = child.getOutputStream()) {
                 word.write("go\n".getBytes(StandardCharsets.US_ASCII));
             }
-            log.atInfo()
+            LOG.atInfo()
                     .addKeyValue("name", name())
                     .addKeyValue("pid", child.pid())
                     .log("server started");
@@ -97,7 +97,7 @@ final class LocalProcess implements ServerProcess {
         // A stopped process acts on SIGTERM only once it goes on.
         resume();
         if (!ends(running, STOP_SECONDS)) {
-            log.atWarn()
+            LOG.atWarn()
                     .addKeyValue("name", name())
                     .addKeyValue("pid", running.pid())
                     .log("server did not stop; killing it");
@@ -138,7 +138,7 @@ final class LocalProcess implements ServerProcess {
             Signals.send(process().pid(), "STOP");
             paused = true;
             Threads.awaitStopped(process().pid());
-            log.atInfo()
+            LOG.atInfo()
                     .addKeyValue("name", name())
                     .addKeyValue("pid", process().pid())
                     .log("server paused");
@@ -149,7 +149,7 @@ final class LocalProcess implements ServerProcess {
     public synchronized void resume() {
         if (paused && isAlive()) {
             Signals.send(process().pid(), "CONT");
-            log.atInfo()
+            LOG.atInfo()
                     .addKeyValue("name", name())
                     .addKeyValue("pid", process().pid())
                     .log("server resumed");
