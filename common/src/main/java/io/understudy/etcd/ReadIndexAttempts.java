@@ -8,7 +8,6 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
-import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
@@ -147,17 +146,7 @@ final class ReadIndexAttempts {
                 cluster,
                 new MemberId(answer.getHeader().getMemberId()),
                 sentNanos,
-                answer.getKvsCount() == 0 ? null : keyValue(answer.getKvs(0)));
-    }
-
-    private static KeyValue keyValue(io.etcd.jetcd.api.KeyValue kv) {
-        return new KeyValue(
-                kv.getKey(),
-                kv.getValue(),
-                new Revision(kv.getCreateRevision()),
-                new Revision(kv.getModRevision()),
-                kv.getVersion(),
-                kv.getLease());
+                answer.getKvsCount() == 0 ? null : EtcdMessages.keyValue(answer.getKvs(0)));
     }
 
     /** An endpoint answered, but not with a read index. */

@@ -7,6 +7,7 @@ import io.understudy.etcd.Calls;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.vocabulary.KeyRange;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -22,9 +23,7 @@ public final class KeyCount {
         if (endpoints.isEmpty()) {
             return CompletableFuture.failedFuture(new IllegalStateException("no endpoint available for the key count"));
         }
-        RangeRequest request = RangeRequest.newBuilder()
-                .setKey(range.etcdKey())
-                .setRangeEnd(range.etcdRangeEnd())
+        RangeRequest request = EtcdMessages.range(range)
                 .setCountOnly(true)
                 .setSerializable(true)
                 .build();
