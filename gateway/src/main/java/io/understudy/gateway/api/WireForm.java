@@ -1,11 +1,6 @@
 package io.understudy.gateway.api;
 
-import com.google.protobuf.InvalidProtocolBufferException;
-import io.etcd.jetcd.api.RangeResponse;
-import io.etcd.jetcd.api.TxnResponse;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
 import io.understudy.gateway.replica.Entry;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -35,31 +30,6 @@ public final class WireForm {
     /** The answer to a transaction. Its length is known beforehand. */
     public static AnswerBody of(TxnResult result) {
         return new TxnBody(result);
-    }
-
-    public static RangeResponse message(RangeResult result) {
-        try {
-            return RangeResponse.parseFrom(whole(of(result)));
-        } catch (InvalidProtocolBufferException e) {
-            throw new IllegalStateException("cannot parse a response encoded by this process", e);
-        }
-    }
-
-    public static TxnResponse message(TxnResult result) {
-        try {
-            return TxnResponse.parseFrom(whole(of(result)));
-        } catch (InvalidProtocolBufferException e) {
-            throw new IllegalStateException("cannot parse a response encoded by this process", e);
-        }
-    }
-
-    /** All of an answer at once. */
-    private static byte[] whole(AnswerBody body) {
-        ByteBuf out = Unpooled.buffer((int) body.length());
-        while (body.appendTo(out, Integer.MAX_VALUE / 2)) {
-            // All of it is wanted.
-        }
-        return ByteBufUtil.getBytes(out);
     }
 
     /**
