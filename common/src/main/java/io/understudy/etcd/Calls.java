@@ -1,23 +1,39 @@
 package io.understudy.etcd;
 
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.MethodDescriptor;
+import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Calls that are answered later. */
-final class Calls {
+/** Calls of gRPC as futures. */
+public final class Calls {
 
     private Calls() {}
 
-    /** Makes a call whose future fails with the call's {@link io.grpc.StatusRuntimeException}. */
-    static <T> CompletableFuture<T> unary(Consumer<StreamObserver<T>> call) {
-        CompletableFuture<T> future = new CompletableFuture<>();
-        call.accept(new StreamObserver<>() {
+    /**
+     * Makes one call.
+     *
+     * @return fails with an {@link io.grpc.StatusRuntimeException}, by the deadline at the latest
+     */
+    public static <Q, A> CompletableFuture<A> unary(
+            Channel channel, MethodDescriptor<Q, A> method, Q request, Duration deadline) {
+        return unary(channel, method, request, deadline, CallOptions.DEFAULT);
+    }
+
+    static <Q, A> CompletableFuture<A> unary(
+            Channel channel, MethodDescriptor<Q, A> method, Q request, Duration deadline, CallOptions options) {
+        CompletableFuture<A> future = new CompletableFuture<>();
+        CallOptions bounded = options.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS);
+        ClientCalls.asyncUnaryCall(channel.newCall(method, bounded), request, new StreamObserver<>() {
             @Override
-            public void onNext(T answer) {
+            public void onNext(A answer) {
                 future.complete(answer);
             }
 
@@ -40,7 +56,7 @@ final class Calls {
      * @param then one of its arguments is null, or both for a future of nothing
      */
     @SuppressWarnings("FutureReturnValueIgnored") // The follow-up has no result.
-    static <T> void whenDone(CompletableFuture<T> future, BiConsumer<@Nullable T, @Nullable Throwable> then) {
+    public static <T> void whenDone(CompletableFuture<T> future, BiConsumer<@Nullable T, @Nullable Throwable> then) {
         future.whenComplete((result, failure) -> {
             boolean wrapped = failure instanceof CompletionException && failure.getCause() != null;
             then.accept(result, wrapped ? failure.getCause() : failure);

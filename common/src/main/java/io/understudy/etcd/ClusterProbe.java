@@ -39,7 +39,7 @@ import org.slf4j.event.Level;
  */
 final class ClusterProbe implements AutoCloseable {
 
-    private static final Logger log = LoggerFactory.getLogger(ClusterProbe.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ClusterProbe.class);
 
     /** What fails is looked at so many times as often, and so often, before that is given up. */
     private static final int HURRY = 5;
@@ -167,7 +167,7 @@ final class ClusterProbe implements AutoCloseable {
             ScheduledFuture<?> unused =
                     thread.schedule(again, settings.probeInterval().toNanos() / HURRY, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
-            log.atTrace()
+            LOG.atTrace()
                     .addKeyValue("cluster", settings.name())
                     .addKeyValue("endpoint", endpoint)
                     .log("probe not rescheduled: closed");
@@ -186,7 +186,7 @@ final class ClusterProbe implements AutoCloseable {
         observations.put(endpoint, after);
         if (before.health() != after.health()) {
             boolean recovers = before.health() == Health.UNREACHABLE;
-            log.atLevel(after.health() == Health.UNREACHABLE ? Level.WARN : recovers ? Level.INFO : Level.DEBUG)
+            LOG.atLevel(after.health() == Health.UNREACHABLE ? Level.WARN : recovers ? Level.INFO : Level.DEBUG)
                     .addKeyValue("cluster", settings.name())
                     .addKeyValue("endpoint", endpoint)
                     .addKeyValue("from", before.health())
@@ -233,9 +233,8 @@ final class ClusterProbe implements AutoCloseable {
         }
         Endpoint asked = voters.get(listFailures % voters.size());
         listUnderWay = true;
-        CompletableFuture<MemberListResponse> answer = Calls.unary(call -> ClusterGrpc.newStub(calls.apply(asked))
-                .withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS)
-                .memberList(MemberListRequest.getDefaultInstance(), call));
+        CompletableFuture<MemberListResponse> answer = Calls.unary(
+                calls.apply(asked), ClusterGrpc.getMemberListMethod(), MemberListRequest.getDefaultInstance(), timeout);
         onThread(answer, (members, failure) -> {
             listUnderWay = false;
             listed(asked, members, failure);
@@ -245,7 +244,7 @@ final class ClusterProbe implements AutoCloseable {
     private void listed(Endpoint asked, @Nullable MemberListResponse answer, @Nullable Throwable failure) {
         if (answer == null || answer.getHeader().getClusterId() != cluster().value()) {
             listFailures++;
-            log.atDebug()
+            LOG.atDebug()
                     .addKeyValue("cluster", settings.name())
                     .addKeyValue("endpoint", asked)
                     .addKeyValue("cause", String.valueOf(failure))
@@ -288,7 +287,7 @@ final class ClusterProbe implements AutoCloseable {
                 thread.execute(guarded(() -> then.accept(result, failure)));
             } catch (RejectedExecutionException e) {
                 // Closed meanwhile: nobody wants to know any more.
-                log.atTrace().addKeyValue("cluster", settings.name()).log("response ignored: closed");
+                LOG.atTrace().addKeyValue("cluster", settings.name()).log("response ignored: closed");
             }
         });
     }
@@ -299,7 +298,7 @@ final class ClusterProbe implements AutoCloseable {
             try {
                 task.run();
             } catch (RuntimeException e) {
-                log.atError()
+                LOG.atError()
                         .addKeyValue("cluster", settings.name())
                         .setCause(e)
                         .log("probe failed");

@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  */
 final class DirectConnection implements AutoCloseable {
 
-    private static final Logger log = LoggerFactory.getLogger(DirectConnection.class);
+    private static final Logger LOG = LoggerFactory.getLogger(DirectConnection.class);
 
     private static final int READ_BYTES = 16 << 10;
 
@@ -89,7 +89,7 @@ final class DirectConnection implements AutoCloseable {
             } catch (InterruptedIOException e) {
                 throw e;
             } catch (IOException | TimeoutException e) {
-                log.atDebug()
+                LOG.atDebug()
                         .addKeyValue("endpoint", endpoint)
                         .addKeyValue("address", address)
                         .addKeyValue("cause", e.toString())
@@ -136,7 +136,7 @@ final class DirectConnection implements AutoCloseable {
                     && protocol.isOpen()
                     && protocol.inboundMessages().isEmpty();
         } catch (IOException e) {
-            log.atDebug()
+            LOG.atDebug()
                     .addKeyValue("endpoint", endpoint)
                     .addKeyValue("cause", e.toString())
                     .log("connection closed");
@@ -319,7 +319,7 @@ final class DirectConnection implements AutoCloseable {
                 selector) {
             handling(this::end);
         } catch (IOException e) {
-            log.atDebug()
+            LOG.atDebug()
                     .addKeyValue("endpoint", endpoint)
                     .addKeyValue("cause", e.toString())
                     .log("connection close failed");

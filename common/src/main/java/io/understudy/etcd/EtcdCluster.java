@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class EtcdCluster implements AutoCloseable {
 
-    private static final Logger log = LoggerFactory.getLogger(EtcdCluster.class);
+    private static final Logger LOG = LoggerFactory.getLogger(EtcdCluster.class);
 
     /** A restart of the only member, or a busy machine, may take as long. */
     private static final Duration SHORT_OUTAGE = Duration.ofSeconds(2);
@@ -101,8 +101,7 @@ public final class EtcdCluster implements AutoCloseable {
                 login == null ? ranges : null,
                 key == null ? readable : KeyRange.single(key),
                 key != null,
-                this::view,
-                clock);
+                this::view);
         this.probe = new ClusterProbe(
                 settings,
                 channels,
@@ -241,7 +240,7 @@ public final class EtcdCluster implements AutoCloseable {
             setBack(endpoint, duty);
         }
         metrics.request(duty, EtcdMetrics.spelled(understood.remedy()));
-        log.atDebug()
+        LOG.atDebug()
                 .addKeyValue("cluster", settings.name())
                 .addKeyValue("endpoint", endpoint)
                 .addKeyValue("duty", duty)
@@ -259,7 +258,7 @@ public final class EtcdCluster implements AutoCloseable {
     public void reportFailure(Endpoint endpoint, Duty duty, String reason) {
         setBack(endpoint, duty);
         metrics.request(duty, EtcdMetrics.spelled(Remedy.ELSEWHERE));
-        log.atDebug()
+        LOG.atDebug()
                 .addKeyValue("cluster", settings.name())
                 .addKeyValue("endpoint", endpoint)
                 .addKeyValue("duty", duty)

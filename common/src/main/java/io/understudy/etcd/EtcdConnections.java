@@ -64,9 +64,7 @@ public final class EtcdConnections implements AutoCloseable {
      */
     public <Q, A> CompletableFuture<A> call(
             Endpoint endpoint, MethodDescriptor<Q, A> method, Q request, Duration deadline) {
-        CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS);
-        return Calls.unary(
-                answer -> ClientCalls.asyncUnaryCall(channel(endpoint).newCall(method, options), request, answer));
+        return Calls.unary(channel(endpoint), method, request, deadline);
     }
 
     /**

@@ -44,7 +44,7 @@ import org.slf4j.event.Level;
  */
 final class Login implements ClientInterceptor {
 
-    private static final Logger log = LoggerFactory.getLogger(Login.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Login.class);
 
     private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
 
@@ -165,18 +165,18 @@ final class Login implements ClientInterceptor {
         }
         Endpoint voter = untried.get(0);
         String tried = password.current();
-        CompletableFuture<AuthenticateResponse> answer = Calls.unary(call -> AuthGrpc.newStub(channels.apply(voter))
-                .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
-                .authenticate(
-                        AuthenticateRequest.newBuilder()
-                                .setName(user)
-                                .setPassword(tried)
-                                .build(),
-                        call));
+        CompletableFuture<AuthenticateResponse> answer = Calls.unary(
+                channels.apply(voter),
+                AuthGrpc.getAuthenticateMethod(),
+                AuthenticateRequest.newBuilder()
+                        .setName(user)
+                        .setPassword(tried)
+                        .build(),
+                deadline);
         Calls.whenDone(answer, (response, failure) -> {
             if (response != null) {
                 outcomes.accept(EtcdMetrics.OK);
-                log.atLevel(failure(null) ? Level.INFO : Level.DEBUG)
+                LOG.atLevel(failure(null) ? Level.INFO : Level.DEBUG)
                         .addKeyValue("cluster", cluster)
                         .addKeyValue("user", user)
                         .addKeyValue("member", voter)
@@ -207,7 +207,7 @@ final class Login implements ClientInterceptor {
 
     private void failed(Status why, CompletableFuture<Token> fetched) {
         outcomes.accept(EtcdMetrics.FAILED);
-        log.atLevel(failure(FailureText.of(why)) ? Level.WARN : Level.DEBUG)
+        LOG.atLevel(failure(FailureText.of(why)) ? Level.WARN : Level.DEBUG)
                 .addKeyValue("cluster", cluster)
                 .addKeyValue("endpoints", voters.get())
                 .addKeyValue("user", user)

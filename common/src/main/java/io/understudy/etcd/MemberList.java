@@ -45,10 +45,6 @@ record MemberList(List<Entry> entries) {
         return entries.stream().flatMap(entry -> entry.clientUrls().stream());
     }
 
-    boolean has(MemberId id) {
-        return entries.stream().anyMatch(entry -> entry.id().equals(id));
-    }
-
     private static Optional<Endpoint> endpoint(String url) {
         try {
             return Optional.of(Endpoint.of(URI.create(url)));

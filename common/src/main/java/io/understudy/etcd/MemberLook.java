@@ -3,7 +3,6 @@ package io.understudy.etcd;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.RangeRequest;
-import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.StatusRequest;
 import io.etcd.jetcd.api.StatusResponse;
@@ -62,9 +61,11 @@ final class MemberLook {
         if (denied != null && System.nanoTime() - denied < DENIED_NANOS) {
             return byRead(endpoint, deadline);
         }
-        CompletableFuture<StatusResponse> status = Calls.unary(call -> MaintenanceGrpc.newStub(channels.apply(endpoint))
-                .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
-                .status(StatusRequest.getDefaultInstance(), call));
+        CompletableFuture<StatusResponse> status = Calls.unary(
+                channels.apply(endpoint),
+                MaintenanceGrpc.getStatusMethod(),
+                StatusRequest.getDefaultInstance(),
+                deadline);
         return status.thenApply(answer -> {
                     deniedNanos.remove(endpoint);
                     return Observation.Facts.of(answer);
@@ -79,9 +80,7 @@ final class MemberLook {
     }
 
     private CompletableFuture<Observation.Facts> byRead(Endpoint endpoint, Duration deadline) {
-        return Calls.<RangeResponse>unary(call -> KVGrpc.newStub(channels.apply(endpoint))
-                        .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
-                        .range(oneKey, call))
+        return Calls.unary(channels.apply(endpoint), KVGrpc.getRangeMethod(), oneKey, deadline)
                 .thenCompose(answer -> {
                     ResponseHeader header = answer.getHeader();
                     return description(endpoint, header, deadline).thenApply(server -> server.facts(header));

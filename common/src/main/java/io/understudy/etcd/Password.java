@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Password {
 
-    private static final Logger log = LoggerFactory.getLogger(Password.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Password.class);
 
     private static final long READ_DEADLINE_SECONDS = 5;
 
@@ -86,7 +86,7 @@ final class Password {
         warned.set(false);
         if (!read.equals(current)) {
             current = read;
-            log.atInfo()
+            LOG.atInfo()
                     .addKeyValue("cluster", cluster)
                     .addKeyValue("user", given.user())
                     .addKeyValue("file", file)
@@ -97,7 +97,7 @@ final class Password {
     /** Told once, until the file can be read: logins go on to be tried, and refused. */
     private void keep(Path file, String why) {
         if (warned.compareAndSet(false, true)) {
-            log.atWarn()
+            LOG.atWarn()
                     .addKeyValue("cluster", cluster)
                     .addKeyValue("user", given.user())
                     .addKeyValue("file", file)

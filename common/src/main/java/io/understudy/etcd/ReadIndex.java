@@ -4,18 +4,16 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
-import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A revision confirmed by a quorum: every write acknowledged before {@code sentAt} is at or below it.
+ * A revision confirmed by a quorum: every write acknowledged before {@code sentNanos} is at or below it.
  *
  * <p>That holds through a gateway too: it is asked for a linearizable read, which it answers by a round of its own, sent
  * after ours had arrived. So our moment is the right one, whatever the age of what that gateway holds.
  *
  * @param servedBy the member (or gateway) that answered
- * @param sentAt when the round was sent, by this machine's clock
- * @param sentNanos the same moment by {@link System#nanoTime}, which nobody sets back
+ * @param sentNanos when the round was sent, by {@link System#nanoTime}
  * @param read the key that was read at that revision, where {@link EtcdCluster#connectReading} names one; null if it is
  *     missing
  */
@@ -23,7 +21,5 @@ public record ReadIndex(
         Revision revision,
         ClusterId clusterId,
         MemberId servedBy,
-        long raftTerm,
-        Instant sentAt,
         long sentNanos,
         @Nullable KeyValue read) {}

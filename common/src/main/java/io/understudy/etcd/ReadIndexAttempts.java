@@ -4,17 +4,14 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
+import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
-import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
-import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +44,6 @@ final class ReadIndexAttempts {
 
     private final byte[] encoded;
     private final Supplier<ClusterView> view;
-    private final Clock clock;
 
     /**
      * @param pages by {@link HttpStatuses}
@@ -61,8 +57,7 @@ final class ReadIndexAttempts {
             @Nullable KeptConnections<byte[]> ranges,
             KeyRange readable,
             boolean valued,
-            Supplier<ClusterView> view,
-            Clock clock) {
+            Supplier<ClusterView> view) {
         this.channels = channels;
         this.oneKey = RangeRequest.newBuilder()
                 .setKey(readable.etcdKey())
@@ -73,31 +68,31 @@ final class ReadIndexAttempts {
         this.pages = pages;
         this.ranges = ranges;
         this.view = view;
-        this.clock = clock;
     }
 
     /** Asks one endpoint, in the way its member can answer. */
     CompletableFuture<ReadIndex> at(Endpoint endpoint, Duration deadline) {
-        Sent sent = new Sent(clock.instant(), System.nanoTime());
+        long sentNanos = System.nanoTime();
         return view.get()
                 .memberAt(endpoint)
                 .filter(member -> member.role() == Role.LEARNER)
-                .map(learner -> atLearner(endpoint, learner.id(), deadline, sent))
-                .orElseGet(() -> atVoter(endpoint, deadline, sent));
+                .map(learner -> atLearner(endpoint, learner.id(), deadline, sentNanos))
+                .orElseGet(() -> atVoter(endpoint, deadline, sentNanos));
     }
 
-    private CompletableFuture<ReadIndex> atVoter(Endpoint endpoint, Duration deadline, Sent sent) {
-        return range(endpoint, oneKey, deadline).thenApply(answer -> index(endpoint, answer, sent));
+    private CompletableFuture<ReadIndex> atVoter(Endpoint endpoint, Duration deadline, long sentNanos) {
+        return range(endpoint, oneKey, deadline).thenApply(answer -> index(endpoint, answer, sentNanos));
     }
 
-    private CompletableFuture<ReadIndex> atLearner(Endpoint endpoint, MemberId learner, Duration deadline, Sent sent) {
+    private CompletableFuture<ReadIndex> atLearner(
+            Endpoint endpoint, MemberId learner, Duration deadline, long sentNanos) {
         return pages.ask(endpoint, READY, deadline).thenCompose(status -> {
             if (status != HTTP_OK) {
                 throw new ReadIndexRefusedException(endpoint + " is not ready: HTTP " + status);
             }
-            Duration left = deadline.minusNanos(System.nanoTime() - sent.nanos());
+            Duration left = deadline.minusNanos(System.nanoTime() - sentNanos);
             return rangeHere(endpoint, left).thenApply(answer -> {
-                ReadIndex index = index(endpoint, answer, sent);
+                ReadIndex index = index(endpoint, answer, sentNanos);
                 if (!index.servedBy().equals(learner)) {
                     throw new ReadIndexRefusedException(
                             endpoint + " reached member " + index.servedBy() + ", expected learner " + learner);
@@ -122,18 +117,20 @@ final class ReadIndexAttempts {
     }
 
     private CompletableFuture<RangeResponse> range(Endpoint endpoint, RangeRequest request, Duration deadline) {
-        return Calls.unary(call -> KVGrpc.newStub(channels.apply(endpoint))
-                // Callbacks are short: another thread would cost more than they do.
-                .withExecutor(Runnable::run)
-                .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
-                .range(request, call));
+        // Callbacks are short: another thread would cost more than they do.
+        return Calls.unary(
+                channels.apply(endpoint),
+                KVGrpc.getRangeMethod(),
+                request,
+                deadline,
+                CallOptions.DEFAULT.withExecutor(Runnable::run));
     }
 
     /**
      * Of the cluster that is meant, as it is known when the answer comes: an address can pass to a member of another cluster
      * before a probe notices, and in the beginning nobody knows where a configured one leads.
      */
-    private ReadIndex index(Endpoint endpoint, RangeResponse answer, Sent sent) {
+    private ReadIndex index(Endpoint endpoint, RangeResponse answer, long sentNanos) {
         ClusterId cluster = new ClusterId(answer.getHeader().getClusterId());
         ClusterId expected = view.get().clusterId();
         if (expected == null) {
@@ -148,24 +145,9 @@ final class ReadIndexAttempts {
                 new Revision(answer.getHeader().getRevision()),
                 cluster,
                 new MemberId(answer.getHeader().getMemberId()),
-                answer.getHeader().getRaftTerm(),
-                sent.at(),
-                sent.nanos(),
-                answer.getKvsCount() == 0 ? null : keyValue(answer.getKvs(0)));
+                sentNanos,
+                answer.getKvsCount() == 0 ? null : EtcdMessages.keyValue(answer.getKvs(0)));
     }
-
-    private static KeyValue keyValue(io.etcd.jetcd.api.KeyValue kv) {
-        return new KeyValue(
-                kv.getKey(),
-                kv.getValue(),
-                new Revision(kv.getCreateRevision()),
-                new Revision(kv.getModRevision()),
-                kv.getVersion(),
-                kv.getLease());
-    }
-
-    /** One moment by two clocks. */
-    private record Sent(Instant at, long nanos) {}
 
     /** An endpoint answered, but not with a read index. */
     static final class ReadIndexRefusedException extends RuntimeException {

@@ -13,7 +13,7 @@ import org.slf4j.spi.LoggingEventBuilder;
 /** Tells what changed from one view to the next: one line per change, none while nothing does. */
 final class ViewLog {
 
-    private static final Logger log = LoggerFactory.getLogger(ViewLog.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ViewLog.class);
 
     private final String cluster;
 
@@ -24,14 +24,14 @@ final class ViewLog {
     /** @param why what the last look at an endpoint failed with, null if with nothing */
     void changed(ClusterView before, ClusterView after, Function<Endpoint, @Nullable String> why) {
         if (!Objects.equals(before.clusterId(), after.clusterId())) {
-            log.atInfo()
+            LOG.atInfo()
                     .addKeyValue("cluster", cluster)
                     .addKeyValue("id", after.clusterId())
                     .log("cluster identified");
         }
         for (ClusterView.Foreign foreign : after.foreign()) {
             if (!before.foreign().contains(foreign)) {
-                log.atError()
+                LOG.atError()
                         .addKeyValue("cluster", cluster)
                         .addKeyValue("endpoint", foreign.endpoint())
                         .addKeyValue("id", foreign.clusterId())
@@ -44,7 +44,7 @@ final class ViewLog {
         }
         for (Member member : before.members()) {
             if (after.member(member.id()).isEmpty()) {
-                log.atInfo()
+                LOG.atInfo()
                         .addKeyValue("cluster", cluster)
                         .addKeyValue("member", member.name())
                         .addKeyValue("id", member.id())
@@ -52,7 +52,7 @@ final class ViewLog {
             }
         }
         if (!Objects.equals(before.leaderId(), after.leaderId())) {
-            log.atInfo()
+            LOG.atInfo()
                     .addKeyValue("cluster", cluster)
                     .addKeyValue("from", before.leaderId())
                     .addKeyValue("to", after.leaderId())
@@ -69,7 +69,7 @@ final class ViewLog {
     private void compare(Optional<Member> before, Member after, Function<Endpoint, @Nullable String> why) {
         List<String> warnings = after.version().warnings();
         if (!warnings.isEmpty() && !before.map(Member::version).equals(Optional.of(after.version()))) {
-            log.atWarn()
+            LOG.atWarn()
                     .addKeyValue("cluster", cluster)
                     .addKeyValue("member", after.name())
                     .addKeyValue("version", after.version())
@@ -77,7 +77,7 @@ final class ViewLog {
                     .log("member runs a version with known faults");
         }
         if (before.isEmpty()) {
-            LoggingEventBuilder event = log.atInfo()
+            LoggingEventBuilder event = LOG.atInfo()
                     .addKeyValue("cluster", cluster)
                     .addKeyValue("member", after.name())
                     .addKeyValue("id", after.id())
@@ -88,7 +88,7 @@ final class ViewLog {
             return;
         }
         if (before.get().role() != after.role()) {
-            log.atInfo()
+            LOG.atInfo()
                     .addKeyValue("cluster", cluster)
                     .addKeyValue("member", after.name())
                     .addKeyValue("id", after.id())
@@ -97,7 +97,7 @@ final class ViewLog {
                     .log("member role changed");
         }
         if (before.get().health() != after.health()) {
-            LoggingEventBuilder event = log.atLevel(after.health() == Health.HEALTHY ? Level.INFO : Level.WARN)
+            LoggingEventBuilder event = LOG.atLevel(after.health() == Health.HEALTHY ? Level.INFO : Level.WARN)
                     .addKeyValue("cluster", cluster)
                     .addKeyValue("member", after.name())
                     .addKeyValue("id", after.id())

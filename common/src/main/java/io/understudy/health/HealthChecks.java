@@ -25,10 +25,6 @@ public final class HealthChecks {
      */
     public record Report(boolean healthy, String lines) {}
 
-    public List<String> names() {
-        return checks.stream().map(HealthCheck::name).toList();
-    }
-
     /**
      * How one check went.
      *

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * {@code /livez}, {@code /readyz}, single checks below them, and {@code /health}, answered as etcd 3.5 answers them. Any
@@ -45,6 +46,10 @@ public record HealthPages(HealthChecks live, HealthChecks ready, Set<String> not
         public Answer {
             head = Map.copyOf(head);
         }
+
+        public Answer(int status, String contentType, String body) {
+            this(status, contentType, Map.of(), body);
+        }
     }
 
     /**
@@ -53,14 +58,10 @@ public record HealthPages(HealthChecks live, HealthChecks ready, Set<String> not
      * @param query parameters behind the path, decoded
      */
     public Optional<Answer> answer(String method, String path, Map<String, List<String>> query) {
-        return page(path, query).map(page -> method.equals("GET") ? page.show() : notAllowed());
+        return page(path, query).map(page -> method.equals("GET") ? page.get() : notAllowed());
     }
 
-    private interface Page {
-        Answer show();
-    }
-
-    private Optional<Page> page(String path, Map<String, List<String>> query) {
+    private Optional<Supplier<Answer>> page(String path, Map<String, List<String>> query) {
         if (path.equals("/health")) {
             return Optional.of(() -> health(query));
         }

@@ -1,16 +1,21 @@
 package io.understudy.tls;
 
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.metrics.CommonMeter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.HexFormat;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import javax.net.ssl.X509ExtendedKeyManager;
 import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
@@ -188,6 +193,59 @@ final class ReloadingMaterial implements AutoCloseable {
             return MessageDigest.getInstance("SHA-256");
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("SHA-256 is not available", e);
+        }
+    }
+
+    /**
+     * What is measured of the certificates of one side; every meter has the tag {@code name}: the cluster that is connected
+     * to, or {@code listener}.
+     */
+    static final class TlsMetrics implements AutoCloseable {
+
+        private final MeterRegistry registry;
+        private final String name;
+        private final @Nullable Meter expiry;
+
+        TlsMetrics(MeterRegistry registry, String name, Supplier<@Nullable Instant> expires) {
+            this.registry = registry;
+            this.name = name;
+            // There from the start: what appears with the first failure could not be seen to increase.
+            count(CommonMeter.TLS_RELOADS, false, 0);
+            this.expiry = expires.get() == null
+                    ? null
+                    : CommonMeter.TLS_EXPIRY
+                            .gauge(() -> seconds(expires.get()))
+                            .tag("name", name)
+                            .register(registry);
+        }
+
+        void reloaded(boolean used) {
+            count(CommonMeter.TLS_RELOADS, used, 1);
+        }
+
+        void shookHands(boolean done) {
+            count(CommonMeter.TLS_HANDSHAKES, done, 1);
+        }
+
+        private void count(CommonMeter what, boolean ok, int times) {
+            what.counter()
+                    .tags("name", name, "outcome", ok ? "ok" : "failed")
+                    .register(registry)
+                    .increment(times);
+        }
+
+        private static double seconds(@Nullable Instant expires) {
+            return expires == null
+                    ? Double.NaN
+                    : Duration.between(Instant.now(), expires).toSeconds();
+        }
+
+        /** Takes the gauge back, which would hold on to the certificates. */
+        @Override
+        public void close() {
+            if (expiry != null) {
+                registry.remove(expiry);
+            }
         }
     }
 }

@@ -9,24 +9,20 @@ public final class TlsFileException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    private final transient Path file;
     private final boolean configured;
 
     TlsFileException(Path file, String message, Throwable cause) {
         super(file + ": " + message, cause);
-        this.file = file;
         this.configured = false;
     }
 
     TlsFileException(Path file, String message) {
         super(file + ": " + message);
-        this.file = file;
         this.configured = false;
     }
 
     private TlsFileException(String place, TlsFileException cause) {
         super(place + ": " + cause.getMessage(), cause);
-        this.file = cause.file;
         this.configured = true;
     }
 
@@ -42,10 +38,6 @@ public final class TlsFileException extends RuntimeException {
         } catch (TlsFileException e) {
             throw new TlsFileException(place, e);
         }
-    }
-
-    public Path file() {
-        return file;
     }
 
     /** Whether the message begins with the settings that name the file. */

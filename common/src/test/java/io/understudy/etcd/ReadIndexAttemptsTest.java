@@ -16,7 +16,6 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -100,7 +99,7 @@ final class ReadIndexAttemptsTest {
     }
 
     private CompletableFuture<ReadIndex> ask() {
-        return new ReadIndexAttempts(channels::get, pages, null, KeyRange.all(), false, this::view, Clock.systemUTC())
+        return new ReadIndexAttempts(channels::get, pages, null, KeyRange.all(), false, this::view)
                 .at(new Endpoint("127.0.0.1", server.getPort(), false), Duration.ofSeconds(30));
     }
 

@@ -13,7 +13,6 @@ import io.understudy.local.junit.EtcdExtension;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -60,7 +59,7 @@ final class ReadIndexIT {
 
     @Test
     void comesFromTheLearner() {
-        Instant before = Instant.now();
+        long before = System.nanoTime();
 
         // A busy machine may keep the learner silent for so long that a voter has its turn.
         ReadIndex index = await().atMost(PATIENCE)
@@ -68,8 +67,7 @@ final class ReadIndexIT {
                         .equals(learnerId()));
 
         assertThat(index.clusterId()).isEqualTo(cluster.view().clusterId());
-        assertThat(index.raftTerm()).isPositive();
-        assertThat(index.sentAt()).isBetween(before, Instant.now());
+        assertThat(index.sentNanos()).isBetween(before, System.nanoTime());
         assertThat(rounds("learner", "ok")).isPositive();
     }
 

@@ -7,7 +7,6 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -93,6 +92,6 @@ final class ReadIndexQueueTest {
     }
 
     private static ReadIndex index(long revision) {
-        return new ReadIndex(new Revision(revision), new ClusterId(1), new MemberId(2), 3, Instant.EPOCH, 0, null);
+        return new ReadIndex(new Revision(revision), new ClusterId(1), new MemberId(2), 0, null);
     }
 }

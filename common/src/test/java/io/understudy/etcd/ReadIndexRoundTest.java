@@ -8,7 +8,6 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -26,8 +25,7 @@ final class ReadIndexRoundTest {
     private static final Endpoint FIRST = new Endpoint("first", 2379, false);
     private static final Endpoint SECOND = new Endpoint("second", 2379, false);
     private static final Duration LONG = Duration.ofSeconds(30);
-    private static final ReadIndex INDEX =
-            new ReadIndex(new Revision(7), new ClusterId(1), new MemberId(2), 3, Instant.EPOCH, 0, null);
+    private static final ReadIndex INDEX = new ReadIndex(new Revision(7), new ClusterId(1), new MemberId(2), 0, null);
 
     private final Map<Endpoint, CompletableFuture<ReadIndex>> asked = new ConcurrentHashMap<>();
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
+import java.util.function.ObjIntConsumer;
 
 /** Looks after the children: notices the dead, starts again those that were killed from outside. One thread. */
 final class ChildWatch {
@@ -59,21 +60,16 @@ final class ChildWatch {
                 child.process().get().pid().orElse(-1)));
     }
 
-    private void look(Dead dead) {
+    private void look(ObjIntConsumer<Child> dead) {
         for (Part part : parts) {
             for (Child child : part.children()) {
                 ServerProcess process = child.process().get();
                 process.pid().ifPresent(pid -> pids.put(child.name(), pid));
                 OptionalInt status = process.exitStatus();
                 if (status.isPresent()) {
-                    dead.found(child, status.getAsInt());
+                    dead.accept(child, status.getAsInt());
                 }
             }
         }
-    }
-
-    @FunctionalInterface
-    private interface Dead {
-        void found(Child child, int status);
     }
 }

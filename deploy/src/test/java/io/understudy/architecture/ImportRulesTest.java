@@ -34,7 +34,7 @@ final class ImportRulesTest {
             .vocabulary         com.google.protobuf
             .config             com.fasterxml.jackson org.slf4j org.yaml
             .metrics            io.micrometer
-            .health
+            .health             .tls com.sun.net.httpserver
             .tls                .config .metrics com.google.common com.sun.net.httpserver io.micrometer io.netty javax.naming javax.net.ssl
             .tls                javax.security org.slf4j
             .etcd               .vocabulary .config .metrics .tls com.google.protobuf io.etcd.jetcd.api io.grpc
@@ -109,7 +109,7 @@ final class ImportRulesTest {
             .mirror.pipeline    .mirror.metrics .mirror.sink .mirror.active .mirror.checkpoint .vocabulary .feed .etcd .metrics
             .mirror.pipeline    io.micrometer org.slf4j
             .mirror.active      .metrics .mirror.metrics .mirror.call .mirror.scope .etcd com.google.protobuf io.etcd.jetcd.api io.micrometer
-            .mirror.active      org.slf4j
+            .mirror.active      .vocabulary org.slf4j
             .mirror.call        .mirror.sink .vocabulary .etcd io.etcd.jetcd.api io.grpc
             .mirror.etcd        .mirror.sink .mirror.checkpoint .mirror.scope .mirror.lease .vocabulary .feed .etcd .config
             .mirror.etcd        .mirror.home com.google.protobuf io.etcd.jetcd.api io.grpc org.slf4j

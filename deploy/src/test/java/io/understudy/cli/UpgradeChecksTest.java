@@ -12,6 +12,7 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
+import io.understudy.etcd.StorageStatus;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
@@ -153,7 +154,8 @@ final class UpgradeChecksTest {
                         1000,
                         1000,
                         true,
-                        List.of())),
+                        List.of(),
+                        StorageStatus.NONE)),
                 Measurements.NONE);
     }
 

@@ -103,7 +103,13 @@ final class EtcdSource implements GatewaySource {
         this.facts = new SourceFacts(cluster);
         this.feeds = new EtcdFeedSource(cluster, settings.feed(), fed);
         this.compactions = new Compactions(replica, feeds, this::isFollowed);
-        this.verifier = new Verifier(replica, cluster, settings.feed(), settings.verify(), verified(metrics));
+        this.verifier = new Verifier(
+                replica,
+                cluster,
+                settings.feed(),
+                settings.verify(),
+                metrics::verified,
+                (side, keys) -> metrics.differed(side.name().toLowerCase(Locale.ROOT), keys));
         this.jsonForm = new SourceForm(cluster);
         this.previousEntries = new SourceEntries(cluster, settings.feed());
         this.forwarding = new SourceForwarding(
@@ -304,19 +310,5 @@ final class EtcdSource implements GatewaySource {
     private boolean answers(Role role) {
         return cluster.view().members(role).stream()
                 .anyMatch(member -> member.health() == Health.HEALTHY || member.health() == Health.LEADERLESS);
-    }
-
-    private static Verifier.Listener verified(GatewayMetrics metrics) {
-        return new Verifier.Listener() {
-            @Override
-            public void compared(int keys) {
-                metrics.verified(keys);
-            }
-
-            @Override
-            public void differ(Verifier.Side side, int keys) {
-                metrics.differed(side.name().toLowerCase(Locale.ROOT), keys);
-            }
-        };
     }
 }

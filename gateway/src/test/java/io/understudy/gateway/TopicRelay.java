@@ -30,6 +30,7 @@ import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.net.URI;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -171,7 +172,7 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
                     complete,
                     complete,
                     0,
-                    answer.join().sentAt()));
+                    Instant.now().minusNanos(System.nanoTime() - answer.join().sentNanos())));
             producer.commitTransaction();
         }
     }

@@ -68,7 +68,7 @@ public final class MirrorProcess implements AutoCloseable {
     private final Map<String, Supplier<Optional<EtcdUpkeep>>> upkeeps = new ConcurrentHashMap<>();
 
     private MirrorProcess(MirrorSettings settings) throws IOException {
-        status = StatusServer.start(
+        status = new StatusServer(
                 settings.status(),
                 TlsFileException.at("tls", () -> settings.security().server(meters)),
                 new ShownHere());

@@ -2,6 +2,7 @@ package io.understudy.feed.etcd;
 
 import io.etcd.jetcd.api.Event;
 import io.etcd.jetcd.api.WatchResponse;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.feed.FeedEndedException.CommitTooLarge;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
@@ -44,7 +45,7 @@ final class CommitAssembler {
             changes.add(change);
             bytes += change.bytes();
             if (event.hasPrevKv()) {
-                KeyValue before = WatchMessages.keyValue(event.getPrevKv());
+                KeyValue before = EtcdMessages.keyValue(event.getPrevKv());
                 previous.add(before);
                 bytes += before.bytes();
             }

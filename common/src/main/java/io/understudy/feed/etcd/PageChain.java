@@ -6,12 +6,12 @@ import com.google.common.util.concurrent.MoreExecutors;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.KeyValue;
-import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.grpc.Status;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
@@ -158,9 +158,7 @@ final class PageChain implements AutoCloseable {
         ListenableFuture<RangeResponse> response = KVGrpc.newFutureStub(cluster.channel(endpoint))
                 .withDeadlineAfter(options.requestTimeout().toNanos(), TimeUnit.NANOSECONDS)
                 .withMaxInboundMessageSize(MOST_ANSWER_BYTES)
-                .range(RangeRequest.newBuilder()
-                        .setKey(part.range().etcdKey())
-                        .setRangeEnd(part.range().etcdRangeEnd())
+                .range(EtcdMessages.range(part.range())
                         .setRevision(revision.value())
                         .setLimit(size.most())
                         .setSerializable(true)

@@ -6,6 +6,7 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.EtcdFailure;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.etcd.Remedy;
 import io.understudy.feed.FeedEndedException.AnotherCluster;
 import io.understudy.feed.FeedEndedException.Unexplained;
@@ -110,7 +111,7 @@ public final class SnapshotReader implements AutoCloseable {
     /** The entry of the highest mod revision that has come so far, null if none has. */
     @Nullable KeyValue newest() {
         io.etcd.jetcd.api.KeyValue newest = pages.newest();
-        return newest == null ? null : WatchMessages.keyValue(newest);
+        return newest == null ? null : EtcdMessages.keyValue(newest);
     }
 
     /** Who gave the last page; null before the first. */
@@ -167,7 +168,7 @@ public final class SnapshotReader implements AutoCloseable {
         givenBy = answer.member();
         List<KeyValue> entries = new ArrayList<>(answer.response().getKvsCount());
         for (io.etcd.jetcd.api.KeyValue entry : answer.response().getKvsList()) {
-            entries.add(WatchMessages.keyValue(entry));
+            entries.add(EtcdMessages.keyValue(entry));
         }
         return new Page(answer.covered(), entries);
     }

@@ -13,6 +13,7 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,12 +43,6 @@ final class TailMove implements AutoCloseable {
     /** A tail that lasted as long was no failure. */
     private static final long LAST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** Opens a tail. */
-    interface Opener {
-        /** At {@code member}, after {@code standing}. */
-        Tail open(Endpoint member, Position standing);
-    }
-
     /** A tail, and where it is. */
     record Placed(Tail tail, Endpoint member) {}
 
@@ -68,7 +63,7 @@ final class TailMove implements AutoCloseable {
     }
 
     /** What the tail at {@code serving} told: begins to move it, if it is time to. */
-    void heard(TailEvent event, Endpoint serving, Opener opener) {
+    void heard(TailEvent event, Endpoint serving, BiFunction<Endpoint, Position, Tail> opener) {
         long now = System.nanoTime();
         if (opening != null || now - lookNanos < 0 || !(event instanceof TailEvent.Committed committed)) {
             return;
@@ -77,7 +72,7 @@ final class TailMove implements AutoCloseable {
         Optional<Endpoint> leader = elsewhere(serving, committed.commit().revision());
         if (leader.isPresent()) {
             sinceNanos = now;
-            opening = new Placed(opener.open(leader.get(), committed.position()), leader.get());
+            opening = new Placed(opener.apply(leader.get(), committed.position()), leader.get());
             if (closed) {
                 abandon();
             }

@@ -6,9 +6,9 @@ import io.etcd.jetcd.api.WatchCreateRequest;
 import io.etcd.jetcd.api.WatchProgressRequest;
 import io.etcd.jetcd.api.WatchRequest;
 import io.etcd.jetcd.api.WatchResponse;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.KeyRange;
-import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
 
 /**
@@ -64,16 +64,6 @@ final class WatchMessages {
     static Change change(Event event) {
         return event.getType() == Event.EventType.DELETE
                 ? new Change.Delete(event.getKv().getKey())
-                : new Change.Put(keyValue(event.getKv()));
-    }
-
-    static KeyValue keyValue(io.etcd.jetcd.api.KeyValue kv) {
-        return new KeyValue(
-                kv.getKey(),
-                kv.getValue(),
-                new Revision(kv.getCreateRevision()),
-                new Revision(kv.getModRevision()),
-                kv.getVersion(),
-                kv.getLease());
+                : new Change.Put(EtcdMessages.keyValue(event.getKv()));
     }
 }

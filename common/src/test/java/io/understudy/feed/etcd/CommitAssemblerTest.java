@@ -7,6 +7,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.UnknownFieldSet;
 import io.etcd.jetcd.api.Event;
 import io.etcd.jetcd.api.WatchResponse;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.feed.FeedEndedException.CommitTooLarge;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
@@ -116,8 +117,8 @@ class CommitAssemblerTest {
                 Revision revision = new Revision(i + 2L);
                 List<Change> changes = new ArrayList<>();
                 for (int k = 0; k < sizes.get(i); k++) {
-                    changes.add(new Change.Put(WatchMessages.keyValue(
-                            put(revision.value(), "k" + k).getKv())));
+                    changes.add(new Change.Put(
+                            EtcdMessages.keyValue(put(revision.value(), "k" + k).getKv())));
                 }
                 commits.add(new Commit(revision, changes));
             }

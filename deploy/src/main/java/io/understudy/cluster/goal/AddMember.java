@@ -3,10 +3,7 @@ package io.understudy.cluster.goal;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.NextStep;
-import io.understudy.cluster.plan.Plan;
-import io.understudy.cluster.plan.Planner;
 import io.understudy.cluster.plan.Step;
 import java.util.Optional;
 
@@ -18,12 +15,7 @@ import java.util.Optional;
  *
  * @param isToVote whether it is promoted
  */
-public record AddMember(MemberSpec member, boolean isToVote) implements Goal, NextStep {
-
-    @Override
-    public Plan plan(ClusterFacts facts) {
-        return Planner.plan(facts, this);
-    }
+public record AddMember(MemberSpec member, boolean isToVote) implements NextStep {
 
     /** A member that does not come up is no member any more afterwards. */
     @Override

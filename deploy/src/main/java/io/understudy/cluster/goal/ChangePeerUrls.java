@@ -3,10 +3,7 @@ package io.understudy.cluster.goal;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.NextStep;
-import io.understudy.cluster.plan.Plan;
-import io.understudy.cluster.plan.Planner;
 import io.understudy.cluster.plan.Step;
 import io.understudy.vocabulary.MemberId;
 import java.util.Optional;
@@ -16,12 +13,7 @@ import java.util.Optional;
  *
  * @param place the member as it is to be started
  */
-public record ChangePeerUrls(MemberId member, MemberSpec place) implements Goal, NextStep {
-
-    @Override
-    public Plan plan(ClusterFacts facts) {
-        return Planner.plan(facts, this);
-    }
+public record ChangePeerUrls(MemberId member, MemberSpec place) implements NextStep {
 
     @Override
     public Next after(ClusterFacts facts) {

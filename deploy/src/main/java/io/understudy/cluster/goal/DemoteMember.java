@@ -3,10 +3,7 @@ package io.understudy.cluster.goal;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.NextStep;
-import io.understudy.cluster.plan.Plan;
-import io.understudy.cluster.plan.Planner;
 import io.understudy.cluster.plan.Step;
 import io.understudy.vocabulary.MemberId;
 
@@ -17,12 +14,7 @@ import io.understudy.vocabulary.MemberId;
  * @param voter its ID as a voting member, which does not return
  * @param member the same place as a learner
  */
-public record DemoteMember(MemberId voter, MemberSpec member) implements Goal, NextStep {
-
-    @Override
-    public Plan plan(ClusterFacts facts) {
-        return Planner.plan(facts, this);
-    }
+public record DemoteMember(MemberId voter, MemberSpec member) implements NextStep {
 
     @Override
     public boolean undoes(Step step) {

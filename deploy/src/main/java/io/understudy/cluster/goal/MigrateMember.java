@@ -3,10 +3,7 @@ package io.understudy.cluster.goal;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.NextStep;
-import io.understudy.cluster.plan.Plan;
-import io.understudy.cluster.plan.Planner;
 import io.understudy.cluster.plan.Step;
 import io.understudy.vocabulary.MemberId;
 import java.util.Optional;
@@ -15,12 +12,7 @@ import java.util.Optional;
  * A member goes on elsewhere with its id and its data, which are not streamed from the leader again. The others are told
  * first: so it can be seen from the member list how far it came.
  */
-public record MigrateMember(MemberId member, MemberSpec from, MemberSpec to) implements Goal, NextStep {
-
-    @Override
-    public Plan plan(ClusterFacts facts) {
-        return Planner.plan(facts, this);
-    }
+public record MigrateMember(MemberId member, MemberSpec from, MemberSpec to) implements NextStep {
 
     @Override
     public Next after(ClusterFacts facts) {

@@ -2,21 +2,13 @@ package io.understudy.cluster.goal;
 
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.NextStep;
-import io.understudy.cluster.plan.Plan;
-import io.understudy.cluster.plan.Planner;
 import io.understudy.cluster.plan.Step;
 import io.understudy.vocabulary.MemberId;
 import java.util.Optional;
 
 /** A given voter leads. */
-public record MoveLeadership(MemberId to) implements Goal, NextStep {
-
-    @Override
-    public Plan plan(ClusterFacts facts) {
-        return Planner.plan(facts, this);
-    }
+public record MoveLeadership(MemberId to) implements NextStep {
 
     @Override
     public Next after(ClusterFacts facts) {

@@ -2,20 +2,12 @@ package io.understudy.cluster.goal;
 
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.NextStep;
-import io.understudy.cluster.plan.Plan;
-import io.understudy.cluster.plan.Planner;
 import io.understudy.vocabulary.MemberId;
 import java.util.Optional;
 
 /** A learner votes, once it has caught up. */
-public record PromoteMember(MemberId member) implements Goal, NextStep {
-
-    @Override
-    public Plan plan(ClusterFacts facts) {
-        return Planner.plan(facts, this);
-    }
+public record PromoteMember(MemberId member) implements NextStep {
 
     @Override
     public Next after(ClusterFacts facts) {

@@ -3,10 +3,7 @@ package io.understudy.cluster.goal;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.NextStep;
-import io.understudy.cluster.plan.Plan;
-import io.understudy.cluster.plan.Planner;
 import io.understudy.cluster.plan.Step;
 import io.understudy.vocabulary.MemberId;
 import java.util.Optional;
@@ -21,12 +18,7 @@ import java.util.Optional;
  *     moment must not go before its successor votes
  */
 public record ReplaceMember(MemberId old, MemberSpec successor, boolean isToVote, boolean isOldLost)
-        implements Goal, NextStep {
-
-    @Override
-    public Plan plan(ClusterFacts facts) {
-        return Planner.plan(facts, this);
-    }
+        implements NextStep {
 
     @Override
     public boolean undoes(Step step) {

@@ -3,10 +3,7 @@ package io.understudy.cluster.goal;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.NextStep;
-import io.understudy.cluster.plan.Plan;
-import io.understudy.cluster.plan.Planner;
 import io.understudy.cluster.plan.Step;
 import java.util.Comparator;
 import java.util.List;
@@ -18,18 +15,13 @@ import java.util.Optional;
  * @param voters how many
  * @param places where new ones may run, best first; learners that run elsewhere stay learners
  */
-public record Scale(int voters, List<MemberSpec> places) implements Goal, NextStep {
+public record Scale(int voters, List<MemberSpec> places) implements NextStep {
 
     public Scale {
         places = List.copyOf(places);
         if (voters < 1) {
             throw new IllegalArgumentException("the number of voting members is " + voters + "; it must be at least 1");
         }
-    }
-
-    @Override
-    public Plan plan(ClusterFacts facts) {
-        return Planner.plan(facts, this);
     }
 
     @Override

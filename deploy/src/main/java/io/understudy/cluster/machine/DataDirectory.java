@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  */
 public record DataDirectory(Path path) {
 
-    private static final Logger log = LoggerFactory.getLogger(DataDirectory.class);
+    private static final Logger LOG = LoggerFactory.getLogger(DataDirectory.class);
     /** Bytes that hold the first records of a write-ahead log. */
     private static final int LOG_START = 4096;
 
@@ -58,7 +58,7 @@ public record DataDirectory(Path path) {
         try (InputStream file = Files.newInputStream(logs.get(0))) {
             return DataOwner.in(ByteBuffer.wrap(file.readNBytes(LOG_START)).order(ByteOrder.LITTLE_ENDIAN));
         } catch (IOException e) {
-            log.atDebug().addKeyValue("path", path).setCause(e).log("write-ahead log not readable");
+            LOG.atDebug().addKeyValue("path", path).setCause(e).log("write-ahead log not readable");
             return Optional.empty();
         }
     }
@@ -73,7 +73,7 @@ public record DataDirectory(Path path) {
                 FileLock lock = channel.tryLock(0, Long.MAX_VALUE, true)) {
             return lock == null;
         } catch (IOException e) {
-            log.atDebug().addKeyValue("path", file).setCause(e).log("lock not readable");
+            LOG.atDebug().addKeyValue("path", file).setCause(e).log("lock not readable");
             return false;
         }
     }
@@ -119,7 +119,7 @@ public record DataDirectory(Path path) {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot rename " + path + " to " + aside, e);
         }
-        log.atInfo().addKeyValue("from", path).addKeyValue("to", aside).log("data directory set aside");
+        LOG.atInfo().addKeyValue("from", path).addKeyValue("to", aside).log("data directory set aside");
         return Optional.of(aside);
     }
 
@@ -139,7 +139,7 @@ public record DataDirectory(Path path) {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot move " + path + " to " + other.path, e);
         }
-        log.atInfo()
+        LOG.atInfo()
                 .addKeyValue("from", path)
                 .addKeyValue("to", other.path)
                 .addKeyValue("copied", setAside(now).isPresent())
@@ -159,7 +159,7 @@ public record DataDirectory(Path path) {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot copy " + path + " to " + copy, e);
         }
-        log.atInfo().addKeyValue("from", path).addKeyValue("to", copy).log("data directory copied");
+        LOG.atInfo().addKeyValue("from", path).addKeyValue("to", copy).log("data directory copied");
         return copy;
     }
 

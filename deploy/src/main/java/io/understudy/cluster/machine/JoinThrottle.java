@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  */
 final class JoinThrottle {
 
-    private static final Logger log = LoggerFactory.getLogger(JoinThrottle.class);
+    private static final Logger LOG = LoggerFactory.getLogger(JoinThrottle.class);
 
     /** Without a snapshot by then, it is taken for one that is brought up by entries. */
     private static final Duration SNAPSHOT_COMES = Duration.ofSeconds(60);
@@ -101,7 +101,7 @@ final class JoinThrottle {
         try {
             ProcessorLimit.of(process).close();
         } catch (UncheckedIOException e) {
-            log.atDebug()
+            LOG.atDebug()
                     .addKeyValue("pid", process.pid())
                     .addKeyValue("cause", e.getMessage())
                     .log("processor limit not supported");
@@ -117,11 +117,11 @@ final class JoinThrottle {
                 }
             }
         } catch (InterruptedException e) {
-            log.atDebug().addKeyValue("member", machine.name()).log("join throttle stopped");
+            LOG.atDebug().addKeyValue("member", machine.name()).log("join throttle stopped");
         } catch (RuntimeException e) {
             // An interrupt closes the file that is written back.
             if (!Thread.currentThread().isInterrupted()) {
-                log.atWarn()
+                LOG.atWarn()
                         .addKeyValue("member", machine.name())
                         .addKeyValue("cause", e.getMessage())
                         .log("join throttle failed; member joins at full speed");
@@ -188,7 +188,7 @@ final class JoinThrottle {
     private static boolean receive(
             MachineSettings machine, IncomingSnapshot coming, Prefetch prefetch, ProcessorLimit limit)
             throws InterruptedException {
-        log.atInfo()
+        LOG.atInfo()
                 .addKeyValue("member", machine.name())
                 .addKeyValue("bytes_per_second", machine.joinBytesPerSecond())
                 .log("receiving snapshot");
@@ -211,7 +211,7 @@ final class JoinThrottle {
             size = coming.size();
         }
         boolean isTaken = coming.isTaken();
-        log.atInfo()
+        LOG.atInfo()
                 .addKeyValue("member", machine.name())
                 .addKeyValue("bytes", coming.size())
                 .addKeyValue("ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began))
@@ -229,7 +229,7 @@ final class JoinThrottle {
         while (limit.holds() && System.nanoTime() < end) {
             pause(BETWEEN_QUESTIONS);
         }
-        log.atInfo().addKeyValue("member", machine.name()).log("snapshot load time elapsed; processor limit lifted");
+        LOG.atInfo().addKeyValue("member", machine.name()).log("snapshot load time elapsed; processor limit lifted");
     }
 
     /** That time, or so much of the other if that is longer. */

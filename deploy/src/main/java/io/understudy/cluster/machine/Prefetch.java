@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Prefetch implements AutoCloseable {
 
-    private static final Logger log = LoggerFactory.getLogger(Prefetch.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Prefetch.class);
 
     /** Of what came last, so much tells who sent it. */
     private static final int PAGE = 4096;
@@ -59,9 +59,9 @@ final class Prefetch implements AutoCloseable {
             try {
                 prefetch.sources.add(new Source(database));
             } catch (NoSuchFileException e) {
-                log.atDebug().addKeyValue("file", database).log("database not found");
+                LOG.atDebug().addKeyValue("file", database).log("database not found");
             } catch (IOException e) {
-                log.atDebug()
+                LOG.atDebug()
                         .addKeyValue("file", database)
                         .addKeyValue("cause", e.getMessage())
                         .log("cannot read database");
@@ -82,7 +82,7 @@ final class Prefetch implements AutoCloseable {
             readAhead(received, size);
         } catch (IOException | RuntimeException | InternalError e) {
             // The last is what reading from memory comes to if the file can't be read.
-            log.atDebug().addKeyValue("cause", e.getMessage()).log("read-ahead stopped");
+            LOG.atDebug().addKeyValue("cause", e.getMessage()).log("read-ahead stopped");
             close();
         }
     }
@@ -138,7 +138,7 @@ final class Prefetch implements AutoCloseable {
             try {
                 source.data.close();
             } catch (IOException e) {
-                log.atDebug()
+                LOG.atDebug()
                         .addKeyValue("file", source.file)
                         .addKeyValue("cause", e.getMessage())
                         .log("cannot close database");

@@ -2,6 +2,15 @@ package io.understudy.cluster.machine;
 
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +26,7 @@ import org.slf4j.LoggerFactory;
  */
 final class SystemdControl implements ProcessControl {
 
-    private static final Logger log = LoggerFactory.getLogger(SystemdControl.class);
+    private static final Logger LOG = LoggerFactory.getLogger(SystemdControl.class);
 
     /** systemd itself kills what has not stopped after 90 s. */
     private static final Duration DEADLINE = Duration.ofSeconds(100);
@@ -49,7 +58,7 @@ final class SystemdControl implements ProcessControl {
         try {
             var unused = systemctl("reset-failed", machine.unit());
         } catch (CommandFailedException e) {
-            log.atDebug()
+            LOG.atDebug()
                     .addKeyValue("unit", machine.unit())
                     .addKeyValue("cause", e.getMessage())
                     .log("reset-failed failed");
@@ -102,5 +111,33 @@ final class SystemdControl implements ProcessControl {
         List<String> line = new ArrayList<>(List.of(systemctl));
         line.addAll(List.of(arguments));
         return Command.of(line).run(deadline);
+    }
+
+    /** Files that are there whole or not at all, whatever happens while they are written. */
+    private static final class AtomicFile {
+
+        private AtomicFile() {}
+
+        static void write(Path file, String text) {
+            Path folder = file.toAbsolutePath().resolveSibling(".").normalize();
+            Path part = folder.resolve(file.getFileName() + ".new");
+            try {
+                Files.createDirectories(folder);
+                try (FileChannel channel = FileChannel.open(
+                        part,
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.WRITE,
+                        StandardOpenOption.TRUNCATE_EXISTING)) {
+                    ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+                    while (bytes.hasRemaining()) {
+                        channel.write(bytes);
+                    }
+                    channel.force(true);
+                }
+                Files.move(part, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            } catch (IOException e) {
+                throw new UncheckedIOException("cannot write " + file, e);
+            }
+        }
     }
 }

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  */
 final class WriteBack implements AutoCloseable {
 
-    private static final Logger log = LoggerFactory.getLogger(WriteBack.class);
+    private static final Logger LOG = LoggerFactory.getLogger(WriteBack.class);
 
     /** What disks and file systems have is this or a part of it. */
     private static final int BLOCK = 4096;
@@ -43,7 +43,7 @@ final class WriteBack implements AutoCloseable {
         try {
             return new WriteBack(data, FileChannel.open(file, StandardOpenOption.READ, ExtendedOpenOption.DIRECT));
         } catch (IOException | UnsupportedOperationException e) {
-            log.atDebug()
+            LOG.atDebug()
                     .addKeyValue("file", file)
                     .addKeyValue("cause", e.getMessage())
                     .log("direct I/O not supported");
@@ -64,7 +64,7 @@ final class WriteBack implements AutoCloseable {
             throw e;
         } catch (IOException e) {
             // Some file systems say so only now.
-            log.atDebug().addKeyValue("cause", e.getMessage()).log("direct I/O not supported");
+            LOG.atDebug().addKeyValue("cause", e.getMessage()).log("direct I/O not supported");
             close();
             data.force(false);
         }

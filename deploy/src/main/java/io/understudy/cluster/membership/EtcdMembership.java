@@ -50,7 +50,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class EtcdMembership implements Membership {
 
-    private static final Logger log = LoggerFactory.getLogger(EtcdMembership.class);
+    private static final Logger LOG = LoggerFactory.getLogger(EtcdMembership.class);
 
     /** Whoever asks for a change has just looked; to look again would only lose time where a member hangs. */
     private static final Duration RECENT = Duration.ofSeconds(2);
@@ -196,7 +196,7 @@ public final class EtcdMembership implements Membership {
                     .tag("request", name)
                     .tag("outcome", outcome)
                     .register(meters));
-            log.atInfo()
+            LOG.atInfo()
                     .addKeyValue("request", name)
                     .addKeyValue("endpoint", endpoint)
                     .addKeyValue("outcome", outcome)

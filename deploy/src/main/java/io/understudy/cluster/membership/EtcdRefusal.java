@@ -70,10 +70,6 @@ enum EtcdRefusal {
                 .findFirst();
     }
 
-    String message() {
-        return message;
-    }
-
     RefusedException exception() {
         return new RefusedException(message, explanation);
     }

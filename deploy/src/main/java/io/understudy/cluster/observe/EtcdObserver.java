@@ -34,7 +34,7 @@ import org.slf4j.event.Level;
  */
 public final class EtcdObserver implements ClusterObserver {
 
-    private static final Logger log = LoggerFactory.getLogger(EtcdObserver.class);
+    private static final Logger LOG = LoggerFactory.getLogger(EtcdObserver.class);
 
     /** Metrics pages alone serve for so long. */
     private static final Duration BETWEEN_OBSERVATIONS = Duration.ofSeconds(30);
@@ -164,7 +164,7 @@ public final class EtcdObserver implements ClusterObserver {
             Duration left = Duration.ofNanos(Math.max(end - System.nanoTime(), patience.toNanos() / 2));
             Optional<Sight> far = elsewhere(left, near == null ? before : near.found(), unseen);
             if (far.isPresent() && far.get().isConfirmed()) {
-                log.atLevel(isElsewhere ? Level.DEBUG : Level.INFO)
+                LOG.atLevel(isElsewhere ? Level.DEBUG : Level.INFO)
                         .addKeyValue("given", seeds)
                         .addKeyValue("others", otherwise)
                         .log("configured endpoints have no quorum; using client URLs of the machines");
@@ -206,7 +206,7 @@ public final class EtcdObserver implements ClusterObserver {
             if (unseen != null && unseen.isSilence() && !e.isSilence()) {
                 throw e;
             }
-            log.atDebug().addKeyValue("cause", e.getMessage()).log("client URLs of the machines do not respond");
+            LOG.atDebug().addKeyValue("cause", e.getMessage()).log("client URLs of the machines do not respond");
             return Optional.empty();
         }
     }

@@ -44,32 +44,6 @@ public record MemberAnswer(
         errors = List.copyOf(errors);
     }
 
-    /** Of a member before 3.6. */
-    public MemberAnswer(
-            EtcdVersion version,
-            Optional<MemberId> leader,
-            long raftTerm,
-            long raftIndex,
-            long appliedIndex,
-            Revision revision,
-            long databaseBytes,
-            long databaseBytesInUse,
-            boolean reachesQuorum,
-            List<String> errors) {
-        this(
-                version,
-                leader,
-                raftTerm,
-                raftIndex,
-                appliedIndex,
-                revision,
-                databaseBytes,
-                databaseBytesInUse,
-                reachesQuorum,
-                errors,
-                StorageStatus.NONE);
-    }
-
     /** The same at other indexes. */
     MemberAnswer withIndexes(long committed, long applied, Revision current) {
         return new MemberAnswer(

@@ -3,11 +3,16 @@ package io.understudy.cluster.plan;
 import io.understudy.cluster.observe.ClusterFacts;
 import java.util.List;
 
-/** The next step towards a goal, from how a cluster is now; a pure function. */
+/** A goal that is planned step by step: the next step, from how a cluster is now; a pure function. */
 @FunctionalInterface
-public interface NextStep {
+public interface NextStep extends Goal {
 
     Next after(ClusterFacts facts);
+
+    @Override
+    default Plan plan(ClusterFacts facts) {
+        return Planner.plan(facts, this);
+    }
 
     /** What comes next. */
     sealed interface Next {

@@ -3,6 +3,7 @@ package io.understudy.cluster.plan;
 import io.understudy.cluster.observe.ClusterFacts;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiFunction;
 
 /**
  * What etcd does not check, or only when it is too late: whether a step may be taken, the cluster being as it is now. Pure
@@ -10,13 +11,8 @@ import java.util.Optional;
  */
 public final class Preflight {
 
-    /** One rule: empty if the step may be taken. */
-    @FunctionalInterface
-    interface Rule {
-        Optional<Refusal> check(Step step, ClusterFacts facts);
-    }
-
-    private static final List<Rule> RULES = List.of(
+    /** Each returns empty if the step may be taken. */
+    private static final List<BiFunction<Step, ClusterFacts, Optional<Refusal>>> RULES = List.of(
             QuorumRules::quorumSurvives,
             QuorumRules::etcdAdds,
             QuorumRules::leaderIsHealthyVoter,
@@ -44,7 +40,7 @@ public final class Preflight {
         return lost.isPresent()
                 ? List.of(lost.get())
                 : RULES.stream()
-                        .flatMap(rule -> rule.check(step, facts).stream())
+                        .flatMap(rule -> rule.apply(step, facts).stream())
                         .toList();
     }
 }

@@ -20,7 +20,9 @@ public sealed interface Step {
     String text();
 
     /** The listed member that it is about. */
-    Optional<MemberId> subject();
+    default Optional<MemberId> subject() {
+        return Optional.empty();
+    }
 
     /** Where a process is started or stopped for it; empty if nowhere. */
     default Optional<MemberSpec> place() {
@@ -53,11 +55,6 @@ public sealed interface Step {
         public String text() {
             return "add " + member.name() + " as a learner at " + joined(member.peerUrls());
         }
-
-        @Override
-        public Optional<MemberId> subject() {
-            return Optional.empty();
-        }
     }
 
     /** The process of a member that etcd expects starts, and is waited for until it serves. */
@@ -78,11 +75,6 @@ public sealed interface Step {
         @Override
         public String text() {
             return "start " + member.name() + " with its existing data and wait until it serves";
-        }
-
-        @Override
-        public Optional<MemberId> subject() {
-            return Optional.empty();
         }
     }
 
@@ -183,11 +175,6 @@ public sealed interface Step {
         public String text() {
             return "stop removed member " + member.name();
         }
-
-        @Override
-        public Optional<MemberId> subject() {
-            return Optional.empty();
-        }
     }
 
     /** The others are told another peer URL of a member. */
@@ -226,11 +213,6 @@ public sealed interface Step {
         public String text() {
             return "compact to revision " + revision + "; watchers that are behind must read the keys again";
         }
-
-        @Override
-        public Optional<MemberId> subject() {
-            return Optional.empty();
-        }
     }
 
     /** A member rewrites its database file, and serves nothing meanwhile. */
@@ -251,11 +233,6 @@ public sealed interface Step {
         @Override
         public String text() {
             return "disarm " + alarm.kind() + " of " + label;
-        }
-
-        @Override
-        public Optional<MemberId> subject() {
-            return Optional.empty();
         }
     }
 

@@ -4,12 +4,14 @@ import io.understudy.cluster.membership.OutcomeUnknownException;
 import io.understudy.cluster.membership.RefusedException;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver;
+import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Plan.Planned;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
+import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,7 +31,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Runner {
 
-    private static final Logger log = LoggerFactory.getLogger(Runner.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Runner.class);
 
     /** Refusals of ours that an election, a restart or a busy machine explains. */
     private static final Set<String> PASSING = Set.of(
@@ -173,7 +175,7 @@ public final class Runner {
         if (!next.told().equals(begun)) {
             begun = next.told();
             listener.begins(next);
-            log.atInfo()
+            LOG.atInfo()
                     .addKeyValue("step", next.told())
                     .addKeyValue("before", next.before())
                     .addKeyValue("after", next.after())
@@ -206,7 +208,7 @@ public final class Runner {
         work.finish(next.step(), facts);
         hasBroughtIn |= next.step() instanceof Step.AddLearner || next.step() instanceof Step.Join;
         Duration took = Duration.ofNanos(System.nanoTime() - began);
-        log.atInfo()
+        LOG.atInfo()
                 .addKeyValue("step", next.told())
                 .addKeyValue("ms", took.toMillis())
                 .log("step completed");
@@ -217,7 +219,7 @@ public final class Runner {
     }
 
     private Outcome fail(Goal goal, Planned next, String why) throws InterruptedException {
-        log.atWarn().addKeyValue("step", next.told()).addKeyValue("cause", why).log("step failed");
+        LOG.atWarn().addKeyValue("step", next.told()).addKeyValue("cause", why).log("step failed");
         // A learner that was there before is not ours to remove, however slow it is.
         if (!goal.undoes(next.step()) || (next.step() instanceof Step.CatchUp && !hasBroughtIn)) {
             return new Outcome.Failed(why, false);
@@ -233,7 +235,7 @@ public final class Runner {
         try {
             return Optional.of(observer.observe(patience.look()));
         } catch (UnobservableException e) {
-            log.atDebug().addKeyValue("cause", e.getMessage()).log("cluster not observable");
+            LOG.atDebug().addKeyValue("cause", e.getMessage()).log("cluster not observable");
             return Optional.empty();
         }
     }
@@ -242,12 +244,55 @@ public final class Runner {
     private void note(String what) {
         if (!noted.equals(what)) {
             noted = what;
-            log.atInfo().addKeyValue("cause", what).log("step waiting");
+            LOG.atInfo().addKeyValue("cause", what).log("step waiting");
             listener.notes(what);
         }
     }
 
     private static boolean isPassing(List<Refusal> refusals) {
         return refusals.stream().allMatch(refusal -> PASSING.contains(refusal.rule()));
+    }
+
+    /** Takes back a member that did not come up: it was a learner, so no vote was ever needed of it, nor to remove it. */
+    private static final class Rollback {
+
+        private final ClusterObserver observer;
+        private final StepWork work;
+        private final Patience patience;
+
+        Rollback(ClusterObserver observer, StepWork work, Patience patience) {
+            this.observer = observer;
+            this.work = work;
+            this.patience = patience;
+        }
+
+        /** Removes the member of the step; tells why it could not be, empty when it is gone. */
+        Optional<String> undo(Step step) throws InterruptedException {
+            MemberId member = step.subject().orElseThrow();
+            Deadline deadline = Deadline.in(patience.request().plus(patience.settle()));
+            String why = "not attempted";
+            while (!deadline.isOver()) {
+                try {
+                    ClusterFacts facts = observer.observe(patience.look());
+                    Optional<MemberFacts> listed = facts.member(member);
+                    if (listed.isEmpty() && facts.isConfirmed()) {
+                        return Optional.empty();
+                    }
+                    if (listed.filter(MemberFacts::isVoter).isPresent()) {
+                        return Optional.of("it is already a voting member");
+                    }
+                    if (facts.isConfirmed()) {
+                        if (step instanceof Step.Join join) {
+                            work.stopJoining(join, facts);
+                        }
+                        work.remove(member);
+                    }
+                } catch (RefusedException | OutcomeUnknownException | UnobservableException e) {
+                    why = String.valueOf(e.getMessage());
+                }
+                deadline.pause(patience.between());
+            }
+            return Optional.of(why);
+        }
     }
 }

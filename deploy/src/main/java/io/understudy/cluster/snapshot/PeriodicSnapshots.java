@@ -7,7 +7,6 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -28,7 +27,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class PeriodicSnapshots implements AutoCloseable {
 
-    private static final Logger log = LoggerFactory.getLogger(PeriodicSnapshots.class);
+    private static final Logger LOG = LoggerFactory.getLogger(PeriodicSnapshots.class);
     private static final Duration RETRY = Duration.ofMinutes(1);
 
     /** The environment variable that tells the upload command which file. */
@@ -100,7 +99,7 @@ public final class PeriodicSnapshots implements AutoCloseable {
             isOk = true;
         } catch (RuntimeException e) {
             notBefore = now.plus(RETRY);
-            log.atWarn()
+            LOG.atWarn()
                     .addKeyValue("retry_s", RETRY.toSeconds())
                     .addKeyValue("cause", told(e))
                     .log("snapshot failed; retrying");
@@ -129,9 +128,9 @@ public final class PeriodicSnapshots implements AutoCloseable {
                         .run(settings.uploadDeadline());
                 target.uploaded(file);
                 isOk = true;
-                log.atInfo().addKeyValue("file", file.path()).log("snapshot uploaded");
+                LOG.atInfo().addKeyValue("file", file.path()).log("snapshot uploaded");
             } catch (CommandFailedException | IOException e) {
-                log.atWarn()
+                LOG.atWarn()
                         .addKeyValue("file", file.path())
                         .addKeyValue("cause", told(e))
                         .log("snapshot upload failed; retrying with the next snapshot");
@@ -145,14 +144,14 @@ public final class PeriodicSnapshots implements AutoCloseable {
         try {
             boolean awaitsUpload = !settings.uploadCommand().isEmpty();
             for (SnapshotFile file : target.prune(settings.keepCount(), settings.keepAge(), awaitsUpload, now)) {
-                log.atInfo()
+                LOG.atInfo()
                         .addKeyValue("file", file.path())
                         .addKeyValue("taken", file.taken())
                         .addKeyValue("uploaded", file.isUploaded())
                         .log("snapshot deleted");
             }
         } catch (IOException e) {
-            log.atWarn()
+            LOG.atWarn()
                     .addKeyValue("directory", target.path())
                     .addKeyValue("cause", told(e))
                     .log("cannot delete old snapshots");
@@ -169,11 +168,6 @@ public final class PeriodicSnapshots implements AutoCloseable {
             text.append("; ").append(more.getMessage());
         }
         return text.toString();
-    }
-
-    /** Where snapshots go; empty if none are taken. */
-    public Optional<Path> path() {
-        return directory.map(SnapshotDirectory::path);
     }
 
     @Override

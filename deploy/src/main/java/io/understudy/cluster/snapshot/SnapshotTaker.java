@@ -44,7 +44,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class SnapshotTaker {
 
-    private static final Logger log = LoggerFactory.getLogger(SnapshotTaker.class);
+    private static final Logger LOG = LoggerFactory.getLogger(SnapshotTaker.class);
     private static final Duration DEADLINE = Duration.ofMinutes(30);
 
     /** For a member to apply what was committed when it was looked at. */
@@ -93,7 +93,7 @@ public final class SnapshotTaker {
                 requireCurrent(facts, member, address);
                 return take(member.label(), member.isLearner(), address, directory, now);
             } catch (SnapshotException e) {
-                log.atWarn()
+                LOG.atWarn()
                         .addKeyValue("member", member.label())
                         .addKeyValue("cause", e.getMessage())
                         .log("snapshot from member failed");
@@ -178,7 +178,7 @@ public final class SnapshotTaker {
                     learners.put(machine, status.getRaftAppliedIndex());
                 }
             } catch (SnapshotException e) {
-                log.atDebug()
+                LOG.atDebug()
                         .addKeyValue("member", machine.name())
                         .addKeyValue("cause", e.getMessage())
                         .log("member does not respond");
@@ -209,7 +209,7 @@ public final class SnapshotTaker {
                 force(directory.path());
                 Duration took = Duration.ofNanos(System.nanoTime() - began);
                 SnapshotFile saved = new SnapshotFile(file, now, Files.size(file), false);
-                log.atInfo()
+                LOG.atInfo()
                         .addKeyValue("file", file)
                         .addKeyValue("member", member)
                         .addKeyValue("learner", isLearner)

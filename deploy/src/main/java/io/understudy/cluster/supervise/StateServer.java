@@ -1,25 +1,22 @@
 package io.understudy.cluster.supervise;
 
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import io.understudy.cluster.supervise.elect.UntoldException;
 import io.understudy.cluster.supervise.rule.Decision;
 import io.understudy.health.HealthCheck;
 import io.understudy.health.HealthChecks;
 import io.understudy.health.HealthPages;
+import io.understudy.health.HealthPages.Answer;
+import io.understudy.health.PageServer;
 import io.understudy.metrics.ProcessMetrics;
 import io.understudy.tls.ClientCertificates;
-import io.understudy.tls.HttpServers;
 import io.understudy.tls.TlsServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,29 +37,7 @@ final class StateServer implements AutoCloseable {
     private final Supervisor supervisor;
     private final ProcessMetrics metrics;
     private final HealthPages health;
-    private final HttpServer server;
-    private final ExecutorService workers;
-
-    private StateServer(
-            @Nullable TlsServer tls, Supervisor supervisor, ProcessMetrics metrics, Duration stale, HttpServer server) {
-        this.tls = tls;
-        this.supervisor = supervisor;
-        this.metrics = metrics;
-        this.health = health(supervisor, stale);
-        this.server = server;
-        this.workers = HttpServers.workers("supervisor-http");
-    }
-
-    private record Answer(int status, String type, Map<String, String> head, String body) {
-
-        Answer(int status, String type, String body) {
-            this(status, type, Map.of(), body);
-        }
-
-        static Answer of(HealthPages.Answer page) {
-            return new Answer(page.status(), page.contentType(), page.head(), page.body());
-        }
-    }
+    private final PageServer server;
 
     /**
      * Listens at once.
@@ -71,53 +46,34 @@ final class StateServer implements AutoCloseable {
      * @param stale a supervisor that has not looked for so long is not healthy
      * @throws IOException the address can't be listened at; the message names it
      */
-    static StateServer start(
+    StateServer(
             InetSocketAddress address,
             @Nullable TlsServer tls,
             Supervisor supervisor,
             ProcessMetrics metrics,
             Duration stale)
             throws IOException {
-        HttpServer server = HttpServers.bind("supervisor.listen", address, tls);
-        StateServer state = new StateServer(tls, supervisor, metrics, stale, server);
-        server.createContext("/", state::handle);
-        server.setExecutor(state.workers);
-        server.start();
-        return state;
+        this.tls = tls;
+        this.supervisor = supervisor;
+        this.metrics = metrics;
+        this.health = health(supervisor, stale);
+        this.server = PageServer.start("supervisor.listen", address, tls, "supervisor-http", this::answer);
     }
 
     int port() {
-        return server.getAddress().getPort();
+        return server.port();
     }
 
     @Override
     public void close() {
-        server.stop(0);
-        workers.shutdownNow();
-        if (tls != null) {
-            tls.close();
-        }
-    }
-
-    private void handle(HttpExchange exchange) throws IOException {
-        try (exchange) {
-            Answer answer = answer(exchange);
-            byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
-            answer.head().forEach(exchange.getResponseHeaders()::set);
-            exchange.getResponseHeaders().set("Content-Type", answer.type());
-            boolean head = exchange.getRequestMethod().equals("HEAD");
-            exchange.sendResponseHeaders(answer.status(), head ? -1 : body.length);
-            if (!head) {
-                exchange.getResponseBody().write(body);
-            }
-        }
+        server.close();
     }
 
     private Answer answer(HttpExchange exchange) {
         URI asked = exchange.getRequestURI();
-        Optional<HealthPages.Answer> page =
+        Optional<Answer> page =
                 health.answer(exchange.getRequestMethod(), asked.getPath(), HealthPages.parameters(asked));
-        return page.map(Answer::of).orElseGet(() -> other(exchange));
+        return page.orElseGet(() -> other(exchange));
     }
 
     private Answer other(HttpExchange exchange) {

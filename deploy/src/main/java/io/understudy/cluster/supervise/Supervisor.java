@@ -17,13 +17,13 @@ import io.understudy.cluster.shape.Shape;
 import io.understudy.cluster.shape.SupervisorSettings;
 import io.understudy.cluster.supervise.Event.Outcome;
 import io.understudy.cluster.supervise.elect.Candidacy;
-import io.understudy.cluster.supervise.elect.Standing;
 import io.understudy.cluster.supervise.elect.UntoldException;
 import io.understudy.cluster.supervise.rule.Decision;
 import io.understudy.cluster.supervise.rule.History;
 import io.understudy.cluster.supervise.rule.Place;
 import io.understudy.cluster.supervise.rule.Rules;
 import io.understudy.cluster.supervise.rule.Situation;
+import io.understudy.vocabulary.ElectionState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -281,7 +281,7 @@ final class Supervisor implements AutoCloseable {
         seen = Optional.of(situation);
         silentSince = Optional.empty();
         lookedAt = Optional.of(Instant.now());
-        if (candidacy.standing() instanceof Standing.Active) {
+        if (candidacy.standing() instanceof ElectionState.Active) {
             whileActive.accept(now);
         }
         return situation;
@@ -299,7 +299,7 @@ final class Supervisor implements AutoCloseable {
         if (change.step() instanceof Step.Start) {
             return take(change, now);
         }
-        if (!(candidacy.standing() instanceof Standing.Active)) {
+        if (!(candidacy.standing() instanceof ElectionState.Active)) {
             Optional<Decision.Change> alone = Rules.withoutElection(situation);
             return alone.isPresent() ? take(alone.get(), now) : record(change, Outcome.NOT_ACTIVE, inactive(now));
         }
@@ -312,15 +312,15 @@ final class Supervisor implements AutoCloseable {
         }
         // The machine may have stood still since it asked, and another supervisor acted.
         if (at.until(clock.now()).compareTo(settings.freshness()) > 0
-                || !(candidacy.standing() instanceof Standing.Active)) {
+                || !(candidacy.standing() instanceof ElectionState.Active)) {
             return record(change, Outcome.NOT_ACTIVE, "this supervisor was suspended after its observation");
         }
         return take(change, now);
     }
 
     private String inactive(ClusterFacts now) {
-        Standing standing = candidacy.standing();
-        return standing instanceof Standing.Unknown && !now.alarms().isEmpty()
+        ElectionState standing = candidacy.standing();
+        return standing instanceof ElectionState.Unknown && !now.alarms().isEmpty()
                 ? standing + "; alarm " + String.join(", ", now.alarms())
                         + ": no supervisor can be elected, so members are not changed until it is disarmed"
                 : standing.toString();

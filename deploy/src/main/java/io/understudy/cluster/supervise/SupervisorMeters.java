@@ -5,8 +5,8 @@ import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.metrics.ClusterMeter;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.supervise.elect.Standing;
 import io.understudy.cluster.supervise.rule.Decision;
+import io.understudy.vocabulary.ElectionState;
 import java.util.OptionalLong;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.LongStream;
@@ -42,7 +42,7 @@ final class SupervisorMeters {
                 meters,
                 supervisor,
                 ClusterMeter.SUPERVISOR_ACTIVE,
-                state -> truth(state.standing() instanceof Standing.Active));
+                state -> truth(state.standing() instanceof ElectionState.Active));
         gauge(
                 meters,
                 supervisor,

@@ -93,7 +93,7 @@ public final class SupervisorProcess implements AutoCloseable {
             SupervisorMeters.register(supervisor, bounded, metrics.registry());
             StateServer server = opened(
                     open,
-                    StateServer.start(
+                    new StateServer(
                             settings.listen().socketAddress(),
                             settings.security().server(metrics.registry()),
                             supervisor,

@@ -3,8 +3,8 @@ package io.understudy.cluster.supervise;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.shape.Limits;
 import io.understudy.cluster.shape.Shape;
-import io.understudy.cluster.supervise.elect.Standing;
 import io.understudy.cluster.supervise.rule.Finding;
+import io.understudy.vocabulary.ElectionState;
 import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
 import java.time.Instant;
@@ -25,7 +25,7 @@ import java.util.Optional;
  */
 public record SupervisorState(
         String name,
-        Standing standing,
+        ElectionState standing,
         Optional<String> paused,
         Shape shape,
         Limits limits,

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class StartPlan {
 
-    private static final Logger log = LoggerFactory.getLogger(StartPlan.class);
+    private static final Logger LOG = LoggerFactory.getLogger(StartPlan.class);
     private static final long GIVE_UP_SECONDS = 1;
 
     private final List<Step> steps;
@@ -72,7 +72,7 @@ public final class StartPlan {
         } finally {
             threads.shutdownNow();
             if (!threads.awaitTermination(GIVE_UP_SECONDS, TimeUnit.SECONDS)) {
-                log.atWarn().log("start step did not stop after interrupt");
+                LOG.atWarn().log("start step did not stop after interrupt");
             }
         }
     }

@@ -8,6 +8,7 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.MemberProcess;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
+import io.understudy.etcd.StorageStatus;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
@@ -129,7 +130,8 @@ final class FactsFixture {
                 1 << 20,
                 1 << 19,
                 reachesQuorum,
-                List.of());
+                List.of(),
+                StorageStatus.NONE);
     }
 
     private FactsFixture() {}

@@ -16,6 +16,7 @@ import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
+import io.understudy.etcd.StorageStatus;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.net.URI;
@@ -369,7 +370,8 @@ class RefusalsTest {
                 answer.databaseBytes(),
                 answer.databaseBytesInUse(),
                 answer.reachesQuorum(),
-                List.of(error));
+                List.of(error),
+                StorageStatus.NONE);
     }
 
     @Test

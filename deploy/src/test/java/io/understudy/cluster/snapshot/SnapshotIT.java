@@ -17,6 +17,7 @@ import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
+import io.understudy.etcd.StorageStatus;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.process.Command;
@@ -239,7 +240,8 @@ final class SnapshotIT {
                                 told.databaseBytes(),
                                 told.databaseBytesInUse(),
                                 told.reachesQuorum(),
-                                told.errors())),
+                                told.errors(),
+                                StorageStatus.NONE)),
                 member.measurements());
     }
 

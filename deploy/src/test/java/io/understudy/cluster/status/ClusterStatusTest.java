@@ -14,6 +14,7 @@ import io.understudy.cluster.observe.MemberProcess;
 import io.understudy.cluster.shape.Shape;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
+import io.understudy.etcd.StorageStatus;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
@@ -120,7 +121,8 @@ final class ClusterStatusTest {
                 1024,
                 512,
                 true,
-                List.of());
+                List.of(),
+                StorageStatus.NONE);
         return new MemberFacts(
                 new MemberId(number),
                 "m" + number,

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.understudy.cluster.shape.Limits;
 import io.understudy.cluster.shape.Shape;
-import io.understudy.cluster.supervise.elect.Standing;
+import io.understudy.vocabulary.ElectionState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -24,7 +24,7 @@ final class StatePageTest {
         JsonNode page = new JsonMapper()
                 .readTree(StatePage.json(new SupervisorState(
                         "s",
-                        new Standing.Active(),
+                        new ElectionState.Active(),
                         Optional.empty(),
                         new Shape(3, 1, Set.of(), false, 1),
                         new Limits(

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.supervise.elect.Standing;
 import io.understudy.cluster.supervise.rule.Decision;
 import io.understudy.monitoring.Scrape;
+import io.understudy.vocabulary.ElectionState;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -165,7 +165,7 @@ final class SupervisorIT {
             first.process().destroyForcibly();
             await("the other to act")
                     .atMost(PATIENCE)
-                    .until(() -> second.state().standing() instanceof Standing.Active);
+                    .until(() -> second.state().standing() instanceof ElectionState.Active);
             await("the declared shape").atMost(PATIENCE).pollInterval(LOOK).until(() -> cluster.isOf(3, 0));
             assertThat(writer.lost()).isEmpty();
         }

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.understudy.cluster.supervise.elect.Candidacy;
-import io.understudy.cluster.supervise.elect.Standing;
 import io.understudy.cluster.supervise.elect.Turn;
 import io.understudy.etcd.EtcdConnections;
+import io.understudy.vocabulary.ElectionState;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -80,7 +80,9 @@ final class TurnIT {
                 () -> cluster.settings().cluster().seeds().subList(0, 1),
                 Duration.ofSeconds(2),
                 Duration.ofSeconds(3))) {
-            await("it to be elected").atMost(PATIENCE).until(() -> candidacy.standing() instanceof Standing.Active);
+            await("it to be elected")
+                    .atMost(PATIENCE)
+                    .until(() -> candidacy.standing() instanceof ElectionState.Active);
             await("it to resign")
                     .atMost(PATIENCE)
                     .until(() -> candidacy.standing().toString().contains("no observation completed"));
@@ -91,7 +93,7 @@ final class TurnIT {
             candidacy.observed();
             await("it to be elected again")
                     .atMost(PATIENCE)
-                    .until(() -> candidacy.standing() instanceof Standing.Active);
+                    .until(() -> candidacy.standing() instanceof ElectionState.Active);
         }
     }
 

@@ -3,16 +3,16 @@ package io.understudy.gateway.api;
 import io.netty.buffer.ByteBuf;
 
 /** The parts of protobuf's encoding that answers need, straight into a buffer. Tags are of one byte here. */
-final class ProtoFields {
+public final class ProtoFields {
 
     private ProtoFields() {}
 
     /** Of a number as a field; none if it is zero, as everywhere in proto3. */
-    static int numberSize(long value) {
+    public static int numberSize(long value) {
         return value == 0 ? 0 : 1 + varintSize(value);
     }
 
-    static void writeNumber(ByteBuf out, int tag, long value) {
+    public static void writeNumber(ByteBuf out, int tag, long value) {
         if (value != 0) {
             out.writeByte(tag);
             writeVarint(out, value);
@@ -34,7 +34,7 @@ final class ProtoFields {
         return (63 - Long.numberOfLeadingZeros(value | 1)) / 7 + 1;
     }
 
-    private static void writeVarint(ByteBuf out, long value) {
+    public static void writeVarint(ByteBuf out, long value) {
         long rest = value;
         while ((rest & ~0x7fL) != 0) {
             out.writeByte((int) rest | 0x80);

@@ -1,11 +1,10 @@
 package io.understudy.gateway.api;
 
-import com.google.protobuf.InvalidProtocolBufferException;
-import io.etcd.jetcd.api.RangeResponse;
-import io.etcd.jetcd.api.TxnResponse;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
+import io.understudy.gateway.replica.Entry;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
 
 /**
  * Results as etcd's protobuf messages, byte for byte as etcd encodes them: fields in the order of their numbers, defaults
@@ -33,28 +32,48 @@ public final class WireForm {
         return new TxnBody(result);
     }
 
-    public static RangeResponse message(RangeResult result) {
-        try {
-            return RangeResponse.parseFrom(whole(of(result)));
-        } catch (InvalidProtocolBufferException e) {
-            throw new IllegalStateException("cannot parse a response encoded by this process", e);
-        }
-    }
+    /**
+     * The messages of a {@code RangeStream}, each behind gRPC's prefix. As in etcd 3.7, only the last has header, more and count,
+     * and together they are the {@code RangeResponse}.
+     */
+    private static final class RangeStreamBody implements AnswerBody {
 
-    public static TxnResponse message(TxnResult result) {
-        try {
-            return TxnResponse.parseFrom(whole(of(result)));
-        } catch (InvalidProtocolBufferException e) {
-            throw new IllegalStateException("cannot parse a response encoded by this process", e);
-        }
-    }
+        private static final int RANGE_RESPONSE = 0x0a;
 
-    /** All of an answer at once. */
-    private static byte[] whole(AnswerBody body) {
-        ByteBuf out = Unpooled.buffer((int) body.length());
-        while (body.appendTo(out, Integer.MAX_VALUE / 2)) {
-            // All of it is wanted.
+        private final RangeResult result;
+        private final Iterator<Entry> rest;
+
+        RangeStreamBody(RangeResult result) {
+            this.result = result;
+            this.rest = result.entries().iterator();
         }
-        return ByteBufUtil.getBytes(out);
+
+        @Override
+        public long length() {
+            return UNKNOWN;
+        }
+
+        @Override
+        public boolean appendTo(ByteBuf out, int wanted) {
+            List<Entry> entries = new ArrayList<>();
+            long size = 0;
+            while (rest.hasNext() && size < wanted) {
+                Entry next = rest.next();
+                entries.add(next);
+                size += RangeBody.size(result, next);
+            }
+            boolean more = rest.hasNext();
+            size += more ? 0 : RangeBody.sizeWithoutEntries(result);
+            out.writeByte(0).writeInt((int) ProtoFields.lengthDelimitedSize(size));
+            ProtoFields.writeLengthDelimited(out, RANGE_RESPONSE, size);
+            if (!more) {
+                HeaderForm.write(out, result.header());
+            }
+            entries.forEach(entry -> RangeBody.write(out, result, entry));
+            if (!more) {
+                RangeBody.writeCounts(out, result);
+            }
+            return more;
+        }
     }
 }

@@ -5,11 +5,13 @@ import io.understudy.gateway.metrics.GatewayMeter;
 import io.understudy.tls.TlsContext;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -17,6 +19,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -140,5 +144,55 @@ final class Neighbours implements AutoCloseable {
     @Override
     public void close() {
         tls.close();
+    }
+
+    /** An answer's body, unless it is too long, in which case no more of it is read. */
+    private static final class BoundedBody implements HttpResponse.BodySubscriber<byte[]> {
+
+        private final int most;
+        private final ByteArrayOutputStream received = new ByteArrayOutputStream();
+        private final CompletableFuture<byte[]> body = new CompletableFuture<>();
+        private Flow.@Nullable Subscription subscription;
+
+        BoundedBody(int mostBytes) {
+            this.most = mostBytes;
+        }
+
+        @Override
+        public CompletionStage<byte[]> getBody() {
+            return body;
+        }
+
+        @Override
+        public void onSubscribe(Flow.Subscription begun) {
+            subscription = begun;
+            begun.request(Long.MAX_VALUE);
+        }
+
+        @Override
+        public void onNext(List<ByteBuffer> more) {
+            for (ByteBuffer each : more) {
+                if (received.size() + each.remaining() > most) {
+                    body.completeExceptionally(new IOException("response is larger than " + most + " bytes"));
+                    if (subscription != null) {
+                        subscription.cancel();
+                    }
+                    return;
+                }
+                byte[] bytes = new byte[each.remaining()];
+                each.get(bytes);
+                received.writeBytes(bytes);
+            }
+        }
+
+        @Override
+        public void onError(Throwable why) {
+            body.completeExceptionally(why);
+        }
+
+        @Override
+        public void onComplete() {
+            body.complete(received.toByteArray());
+        }
     }
 }

@@ -5,10 +5,14 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.TxnRequest;
 import io.grpc.Status;
+import io.netty.util.AsciiString;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
 import io.understudy.gateway.api.TxnRequests;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.StreamTaker;
+import io.understudy.gateway.caller.StreamedCall;
 import io.understudy.gateway.caller.StreamedRequests;
 import io.understudy.gateway.json.JsonMethod.Shape;
 import io.understudy.gateway.read.Answer;
@@ -20,6 +24,8 @@ import io.understudy.gateway.trace.CallTrace;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -248,5 +254,81 @@ public final class JsonApi implements WebCalls {
                     }
                 })
                 .onFailure(exchange::fail);
+    }
+
+    /**
+     * Every method with one request and one answer, called with messages in their encoding; not for ranges, nor for
+     * transactions that only read.
+     */
+    @FunctionalInterface
+    public interface OtherCalls {
+
+        /**
+         * Answers a call; fails with an {@link io.understudy.gateway.api.ApiException} only. Called, and answers, on the
+         * session's event loop.
+         *
+         * @param fullName such as {@code etcdserverpb.Maintenance/Status}
+         * @param whenGone given what is to be run, on that loop, if nobody waits for the answer any more
+         */
+        Future<byte[]> call(String fullName, Caller caller, byte[] request, Consumer<Runnable> whenGone);
+    }
+
+    /** Every method with a stream of answers, called with messages in their encoding. */
+    @FunctionalInterface
+    public interface StreamCalls {
+
+        /**
+         * Begins a call; on the session's event loop, where it is answered too.
+         *
+         * @param fullName such as {@code etcdserverpb.Watch/Watch}
+         * @param http that it came by
+         * @param requests of the client, in their encoding; more may follow
+         * @throws ApiException it is refused, and nothing has begun
+         */
+        StreamedCall begin(
+                String fullName, Caller caller, WebRequest http, StreamedRequests requests, StreamTaker taker)
+                throws ApiException;
+    }
+
+    /** Who calls by JSON: what gRPC has as metadata comes in headers, named as grpc-gateway names them. */
+    private static final class JsonCallers {
+
+        private static final AsciiString MAX_STALENESS =
+                AsciiString.cached("grpc-metadata-" + Freshness.MAX_STALENESS_KEY);
+        private static final AsciiString MIN_REVISION =
+                AsciiString.cached("grpc-metadata-" + Freshness.MIN_REVISION_KEY);
+        private static final AsciiString REQUIRES_LEADER =
+                AsciiString.cached("grpc-metadata-" + Freshness.REQUIRES_LEADER_KEY);
+
+        private JsonCallers() {}
+
+        static Caller of(WebRequest request, BooleanSupplier gone) throws ApiException {
+            return new Caller(
+                    request.principal(),
+                    request.session(),
+                    freshness(request),
+                    deadline(request),
+                    gone,
+                    request::whenOver);
+        }
+
+        private static Freshness freshness(WebRequest request) throws ApiException {
+            return Freshness.ofMetadata(
+                    text(request.header(MAX_STALENESS)),
+                    text(request.header(MIN_REVISION)),
+                    text(request.header(REQUIRES_LEADER)));
+        }
+
+        private static @Nullable String text(@Nullable CharSequence value) {
+            return value == null ? null : value.toString();
+        }
+
+        private static long deadline(WebRequest request) throws ApiException {
+            try {
+                return request.deadlineNanos();
+            } catch (NumberFormatException e) {
+                throw new ApiException(Status.Code.INVALID_ARGUMENT, "invalid grpc-timeout: " + e.getMessage());
+            }
+        }
     }
 }

@@ -6,6 +6,8 @@ import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Descriptors.OneofDescriptor;
 import com.google.protobuf.Message;
 import com.google.protobuf.UnsafeByteOperations;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import java.util.BitSet;
 import java.util.Locale;
 import java.util.Map;
@@ -124,5 +126,31 @@ final class MessageReader {
                 ? field.getEnumType().findValueByName(in.string())
                 : field.getEnumType()
                         .findValueByNumberCreatingIfUnknown((int) in.integer(Integer.MIN_VALUE, Integer.MAX_VALUE));
+    }
+
+    /** Bytes in a request. */
+    private static final class Base64Text {
+
+        private Base64Text() {}
+
+        /**
+         * Decodes either alphabet, with padding or, when the length says that there is none, without; line breaks don't count.
+         *
+         * @throws UnfitValue if it isn't base64
+         */
+        static byte[] decode(String text) throws UnfitValue {
+            boolean padded = text.length() % 4 == 0;
+            boolean url = text.indexOf('-') >= 0 || text.indexOf('_') >= 0;
+            String clean = text.indexOf('\n') >= 0 || text.indexOf('\r') >= 0 ? text.replaceAll("[\r\n]", "") : text;
+            if (padded ? clean.length() % 4 != 0 : clean.indexOf('=') >= 0) {
+                throw new UnfitValue();
+            }
+            try {
+                return (url ? Base64.getUrlDecoder() : Base64.getDecoder())
+                        .decode(clean.getBytes(StandardCharsets.ISO_8859_1));
+            } catch (IllegalArgumentException e) {
+                throw new UnfitValue();
+            }
+        }
     }
 }

@@ -5,15 +5,13 @@ import io.etcd.jetcd.api.HashKVRequest;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.RangeRequest;
-import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientInterceptors;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
-import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
-import io.grpc.stub.StreamObserver;
+import io.understudy.etcd.Calls;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
@@ -208,23 +206,9 @@ final class SourceOracle implements Oracle<Principal.Token> {
             Endpoint member = candidates.next();
             Channel channel = ClientInterceptors.intercept(
                     channels.apply(member), MetadataUtils.newAttachHeadersInterceptor(headers));
-            CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(DEADLINE.toNanos(), TimeUnit.NANOSECONDS);
-            ClientCalls.asyncUnaryCall(channel.newCall(method, options), request, new StreamObserver<>() {
-                @Override
-                public void onNext(A answer) {
-                    told(member, Status.OK);
-                }
-
-                @Override
-                public void onError(Throwable failure) {
-                    told(member, Status.fromThrowable(failure));
-                }
-
-                @Override
-                public void onCompleted() {
-                    // A unary call has had its one answer.
-                }
-            });
+            Calls.whenDone(
+                    Calls.unary(channel, method, request, DEADLINE),
+                    (answer, failure) -> told(member, failure == null ? Status.OK : Status.fromThrowable(failure)));
         }
 
         private void told(Endpoint member, Status status) {

@@ -5,14 +5,12 @@ import io.etcd.jetcd.api.AuthRoleGetRequest;
 import io.etcd.jetcd.api.AuthRoleGetResponse;
 import io.etcd.jetcd.api.AuthUserGetRequest;
 import io.etcd.jetcd.api.Permission;
-import io.grpc.CallOptions;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
-import io.grpc.stub.ClientCalls;
-import io.grpc.stub.StreamObserver;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.understudy.etcd.AuthStatus;
+import io.understudy.etcd.Calls;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
@@ -23,7 +21,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Reads users and roles at the source, in the gateway's own name, which has to be of the role {@code root}. To etcd each such
@@ -115,23 +112,13 @@ final class SourceRoles implements RoleSource {
                 fail(last);
                 return;
             }
-            CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(DEADLINE.toNanos(), TimeUnit.NANOSECONDS);
-            ClientCalls.asyncUnaryCall(
-                    source.channel(candidates.next()).newCall(method, options), request, new StreamObserver<>() {
-                        @Override
-                        public void onNext(A answer) {
+            Calls.whenDone(
+                    Calls.unary(source.channel(candidates.next()), method, request, DEADLINE), (answer, failure) -> {
+                        if (failure == null) {
                             answered.record(Duration.ofNanos(System.nanoTime() - beganNanos));
                             result.complete(answer);
-                        }
-
-                        @Override
-                        public void onError(Throwable failure) {
+                        } else {
                             failed(Status.fromThrowable(failure));
-                        }
-
-                        @Override
-                        public void onCompleted() {
-                            // A unary call has had its one answer.
                         }
                     });
         }

@@ -37,41 +37,13 @@ final class LoopWaits {
     /** Below it nobody waits. Lowered and raised on the loop; the publishing thread takes it away to wake the loop. */
     private volatile long lowest = Long.MAX_VALUE;
 
-    /** A read that waits. Told exactly one of what may become of that, later. */
-    interface Waiting {
-
-        /**
-         * A state that includes the revision was current at that moment.
-         *
-         * @param asOfNanos by {@link System#nanoTime}
-         */
-        void confirmed(long revision, long asOfNanos);
-
-        /** The revision it waited for is applied. */
-        void met();
-
-        void expired();
-
-        /** The replica was dropped: the revision won't be applied soon. Not told of those that wait for a round. */
-        void dropped();
-
-        /** Whether nobody waits for its answer any more. Asked now and then. */
-        boolean isGone();
-
-        /** It was found gone. */
-        void abandoned();
-
-        /** Something unforeseen went wrong with it, maybe when it was told one of the others. */
-        void failed(Throwable why);
-    }
-
     private static final class Wait {
-        private final Waiting read;
+        private final PendingRead<?> read;
         private final long revision;
         private final long deadlineNanos;
         private boolean over;
 
-        Wait(Waiting read, long revision, long deadlineNanos) {
+        Wait(PendingRead<?> read, long revision, long deadlineNanos) {
             this.read = read;
             this.revision = revision;
             this.deadlineNanos = deadlineNanos;
@@ -95,7 +67,7 @@ final class LoopWaits {
      *
      * @throws ApiException too many wait already
      */
-    void forRound(long deadlineNanos, Waiting read) throws ApiException {
+    void forRound(long deadlineNanos, PendingRead<?> read) throws ApiException {
         ride(add(new Wait(read, 0, deadlineNanos)));
     }
 
@@ -104,7 +76,7 @@ final class LoopWaits {
      *
      * @throws ApiException too many wait already
      */
-    void forRevision(long revision, long deadlineNanos, Waiting read) throws ApiException {
+    void forRevision(long revision, long deadlineNanos, PendingRead<?> read) throws ApiException {
         byRevision.add(add(new Wait(read, revision, deadlineNanos)));
         lowest = Math.min(lowest, revision);
         if (applied.getAsLong() >= revision) {
@@ -129,7 +101,7 @@ final class LoopWaits {
             byRevision.clear();
             lowest = Long.MAX_VALUE;
             for (Wait wait : waits) {
-                deliver(wait, Waiting::dropped);
+                deliver(wait, PendingRead::dropped);
             }
         });
     }
@@ -180,7 +152,7 @@ final class LoopWaits {
             revision = applied.getAsLong();
             for (Wait wait = byRevision.peek(); wait != null && wait.revision <= revision; wait = byRevision.peek()) {
                 Wait unused = byRevision.remove();
-                deliver(wait, Waiting::met);
+                deliver(wait, PendingRead::met);
             }
             Wait first = byRevision.peek();
             next = first == null ? Long.MAX_VALUE : first.revision;
@@ -206,10 +178,10 @@ final class LoopWaits {
         }
         try {
             for (Wait wait : gone) {
-                deliver(wait, Waiting::abandoned);
+                deliver(wait, PendingRead::abandoned);
             }
             for (Wait wait : expired) {
-                deliver(wait, Waiting::expired);
+                deliver(wait, PendingRead::expired);
             }
             if (!gone.isEmpty() || !expired.isEmpty()) {
                 boolean unused = byRevision.removeIf(wait -> wait.over);
@@ -227,7 +199,7 @@ final class LoopWaits {
     }
 
     /** Ends a wait, unless it is over. Whatever goes wrong with this read, others are told after it. */
-    private void deliver(Wait wait, Consumer<Waiting> what) {
+    private void deliver(Wait wait, Consumer<PendingRead<?>> what) {
         if (!end(wait)) {
             return;
         }
@@ -238,7 +210,7 @@ final class LoopWaits {
         }
     }
 
-    private static void fail(Waiting read, Throwable why) {
+    private static void fail(PendingRead<?> read, Throwable why) {
         try {
             read.failed(why);
         } catch (RuntimeException | Error e) {

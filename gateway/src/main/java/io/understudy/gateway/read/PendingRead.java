@@ -17,9 +17,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A read that can't be answered at once: waits for a read-index round if it needs one, then for the replica to include
- * what the answer has to include, or asks the source. On its event loop.
+ * what the answer has to include, or asks the source. On its event loop, where {@link LoopWaits} calls exactly one of
+ * {@link #confirmed}, {@link #met}, {@link #expired}, {@link #dropped} and {@link #abandoned}, later, for each wait.
  */
-final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
+final class PendingRead<R extends OpResult> {
 
     /** How long a read may take before it is asked about once more whether it is permitted. */
     private static final long PERMITTED_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -122,24 +123,27 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         return consistency == Consistency.LINEARIZABLE;
     }
 
-    @Override
-    public void confirmed(long revision, long asOfNanos) {
+    /**
+     * A state that includes the revision was current at that moment.
+     *
+     * @param asOfNanos by {@link System#nanoTime}
+     */
+    void confirmed(long revision, long asOfNanos) {
         roundAwaited = false;
         confirmed = asOfNanos - beganNanos >= 0;
         least = Math.max(least, revision);
         met();
     }
 
-    @Override
-    public void met() {
+    /** The revision it waited for is applied. */
+    void met() {
         path.metrics().waited(consistency, true, waited());
         // Meanwhile the session may have seen more.
         least = Math.max(least, caller.session().lastRevision());
         goOn();
     }
 
-    @Override
-    public void expired() {
+    void expired() {
         path.metrics().waited(consistency, false, waited());
         if (isLinearizable() && roundAwaited) {
             fail(ApiException.timedOut());
@@ -163,25 +167,25 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         passThrough(state == null ? Missing.STATE : Missing.PRESENT);
     }
 
-    @Override
-    public void dropped() {
+    /** The replica was dropped: the revision won't be applied soon. Not called for waits for a round. */
+    void dropped() {
         path.metrics().waited(consistency, false, waited());
         least = Math.max(least, caller.session().lastRevision());
         goOn();
     }
 
-    @Override
-    public boolean isGone() {
+    /** Whether the client has gone. */
+    boolean isGone() {
         return caller.gone().getAsBoolean();
     }
 
-    @Override
-    public void abandoned() {
+    /** It was found gone. */
+    void abandoned() {
         fail(ApiException.cancelled());
     }
 
-    @Override
-    public void failed(Throwable why) {
+    /** An unforeseen failure, maybe of one of the others. */
+    void failed(Throwable why) {
         fail(why);
     }
 

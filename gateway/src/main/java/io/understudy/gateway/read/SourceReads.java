@@ -8,6 +8,7 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.EtcdFailure;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Entries;
@@ -123,11 +124,8 @@ final class SourceReads implements Upstream {
         Need pinned = need.pinnedAt(pin.revision());
         TxnPlan plan = new TxnPlan(request);
         List<RangeRequest> ranges = plan.compared().stream()
-                .map(keys -> RangeRequest.newBuilder()
-                        .setKey(keys.etcdKey())
-                        .setRangeEnd(keys.etcdRangeEnd())
-                        .setRevision(pin.revision())
-                        .build())
+                .map(keys ->
+                        EtcdMessages.range(keys).setRevision(pin.revision()).build())
                 .toList();
         return askAll(ranges, pinned)
                 .compose(answers -> isShort(answers)

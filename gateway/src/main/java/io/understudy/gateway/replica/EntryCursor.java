@@ -35,11 +35,6 @@ public final class EntryCursor implements Iterator<Entry> {
         this.place = leaf.rank(from);
     }
 
-    /** How many entries are to come. */
-    public long remaining() {
-        return remaining;
-    }
-
     @Override
     public boolean hasNext() {
         return remaining > 0;

@@ -16,14 +16,15 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Passes everything on to a replica, but lets no snapshot take the place of a dropped state unless it is of the same
  * history: clients have seen revisions of that one. After a gap the state that is held shows it; once that is dropped, only
- * the last commit it had come to does, which the source has to have still, <em>after</em> the snapshot was read. On the
- * writing thread, which it holds up until the source has told.
+ * the last commit it had come to does, which the source has to have still, <em>after</em> the snapshot was read. Records
+ * when something came and how long commits took. On the writing thread, which it holds up until the source has told.
  */
 final class RecognisedConsumer implements FeedConsumer {
 
@@ -37,16 +38,31 @@ final class RecognisedConsumer implements FeedConsumer {
 
     private final BooleanSupplier abandoned;
     private final Runnable onSnapshot;
+    private final Consumer<Duration> onApplied;
+    private volatile long lastEventNanos = System.nanoTime();
+    /** Of the writing thread. */
+    private boolean published;
 
     /**
      * @param abandoned whether another cluster is to be followed, so that this history matters no more
      * @param onSnapshot runs after each complete snapshot
+     * @param onApplied receives how long each commit took
      */
-    RecognisedConsumer(Replica replica, FeedSource source, BooleanSupplier abandoned, Runnable onSnapshot) {
+    RecognisedConsumer(
+            Replica replica,
+            FeedSource source,
+            BooleanSupplier abandoned,
+            Runnable onSnapshot,
+            Consumer<Duration> onApplied) {
         this.onSnapshot = onSnapshot;
         this.replica = replica;
         this.source = source;
         this.abandoned = abandoned;
+        this.onApplied = onApplied;
+    }
+
+    Duration silence() {
+        return Duration.ofNanos(System.nanoTime() - lastEventNanos);
     }
 
     @Override
@@ -61,16 +77,20 @@ final class RecognisedConsumer implements FeedConsumer {
 
     @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
+        heardOfSnapshot();
         replica.snapshotStarted(cluster, revision);
     }
 
     @Override
     public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
+        heardOfSnapshot();
         replica.snapshotPage(covered, entries);
     }
 
     @Override
     public void snapshotCompleted(Position position) {
+        published = true;
+        lastEventNanos = System.nanoTime();
         Position known = replica.unrecognised();
         if (known != null && !replaced) {
             recognise(known);
@@ -82,17 +102,30 @@ final class RecognisedConsumer implements FeedConsumer {
 
     @Override
     public void commit(Commit commit, Position position) {
+        long begin = System.nanoTime();
         replica.commit(commit, position);
+        long end = System.nanoTime();
+        lastEventNanos = end;
+        onApplied.accept(Duration.ofNanos(end - begin));
     }
 
     @Override
     public void progress(Position position) {
+        lastEventNanos = System.nanoTime();
         replica.progress(position);
     }
 
     @Override
     public void asOf(Instant time) {
+        lastEventNanos = System.nanoTime();
         replica.asOf(time);
+    }
+
+    /** Once a state is published, a snapshot under way leaves readers with an ever older one: that is silence to them. */
+    private void heardOfSnapshot() {
+        if (!published) {
+            lastEventNanos = System.nanoTime();
+        }
     }
 
     /** Follows the history from {@code known} on, as far as the first event: a feed gives none of another history. */

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,7 +38,7 @@ public final class ReplicaWriter {
 
     private final Replica replica;
     private final FeedSource source;
-    private final MeteredConsumer consumer;
+    private final RecognisedConsumer consumer;
     private final Runnable onResync;
     private final Thread thread;
     private final CompletableFuture<Void> failure = new CompletableFuture<>();
@@ -60,19 +61,12 @@ public final class ReplicaWriter {
      * @param onApplied how long each commit took to apply, on the writing thread
      * @param onResync told of each gap
      */
-    public ReplicaWriter(Replica replica, FeedSource source, ApplyListener onApplied, Runnable onResync) {
+    public ReplicaWriter(Replica replica, FeedSource source, Consumer<Duration> onApplied, Runnable onResync) {
         this.replica = replica;
         this.source = source;
-        this.consumer = new MeteredConsumer(
-                new RecognisedConsumer(replica, source, this::isMoveDue, this::recovered), onApplied);
+        this.consumer = new RecognisedConsumer(replica, source, this::isMoveDue, this::recovered, onApplied);
         this.onResync = onResync;
         this.thread = new Thread(this::run, "replica-writer");
-    }
-
-    /** Told how long a commit took. */
-    @FunctionalInterface
-    public interface ApplyListener {
-        void applied(Duration took);
     }
 
     public void start() {

@@ -1,8 +1,14 @@
 package io.understudy.gateway.server;
 
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
 import io.understudy.config.HostPort;
 import io.understudy.tls.TlsServer;
 import io.vertx.core.DeploymentOptions;
@@ -13,6 +19,7 @@ import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.net.NetSocketInternal;
 import io.vertx.core.net.NetServer;
 import io.vertx.core.net.NetSocket;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +28,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A listening port with a server on every event loop.
@@ -166,5 +175,82 @@ public final class ApiServer {
                     selector.shutDown(last);
                     var unused = client.after(DISCONNECT_NANOS, socket::close);
                 }));
+    }
+
+    /** Makes a connection's context the current one of Vert.x while the connection's events are worked on. */
+    private static final class ContextScope extends ChannelInboundHandlerAdapter {
+
+        private final ContextInternal context;
+
+        ContextScope(ContextInternal context) {
+            this.context = context;
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            ContextInternal before = context.beginDispatch();
+            try {
+                ctx.fireChannelRead(message);
+            } finally {
+                context.endDispatch(before);
+            }
+        }
+
+        @Override
+        public void channelReadComplete(ChannelHandlerContext ctx) {
+            ContextInternal before = context.beginDispatch();
+            try {
+                ctx.fireChannelReadComplete();
+            } finally {
+                context.endDispatch(before);
+            }
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            ContextInternal before = context.beginDispatch();
+            try {
+                ctx.fireChannelInactive();
+            } finally {
+                context.endDispatch(before);
+            }
+        }
+    }
+
+    /**
+     * The end of what is done for a connection here; Vert.x comes after it.
+     *
+     * <p>Lets Vert.x close the connection when it wants to. It writes an empty buffer first and waits until that has left, which
+     * is never for a client that doesn't read, or for one that others keep busy. It writes nothing else: all that clients are
+     * told comes from the handlers before this one.
+     */
+    private static final class PromptClose extends ChannelDuplexHandler {
+
+        private static final Logger LOG = LoggerFactory.getLogger(PromptClose.class);
+
+        @Override
+        public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
+            ReferenceCountUtil.release(message);
+            promise.setSuccess();
+        }
+
+        @Override
+        public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+            // As long as Vert.x doesn't know, it doesn't wait for the channel to become writable.
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            if (cause instanceof IOException || cause instanceof DecoderException) {
+                // What a client does to its connection, or to a handshake, is no event here: Vert.x would log an error.
+                LOG.atDebug()
+                        .addKeyValue("peer", ctx.channel().remoteAddress())
+                        .addKeyValue("cause", cause.toString())
+                        .log("connection closed");
+                ChannelFuture unused = ctx.close();
+            } else {
+                ctx.fireExceptionCaught(cause);
+            }
+        }
     }
 }

@@ -95,10 +95,10 @@ final class Requests {
         }
         if (HttpMethod.OPTIONS.asciiName().contentEquals(exchange.request().method())) {
             // Whatever the path, as etcd's access controller does.
-            return new WebCall(
+            return new WebRequest(
                     exchange, path, request -> request.answer(200, "text/plain; charset=utf-8", ""), maxBytes);
         }
-        return new WebCall(exchange, path, calls.serve(path) ? calls : pages, maxBytes);
+        return new WebRequest(exchange, path, calls.serve(path) ? calls : pages, maxBytes);
     }
 
     private RequestReader grpc(Http2Exchange exchange, CharSequence type) {

@@ -8,6 +8,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -18,18 +19,17 @@ import org.jspecify.annotations.Nullable;
  * @param versions fields of {@code /version}; none while the source is unknown
  * @param metrics asked on a worker thread
  */
-public record WebPages(Vertx vertx, HealthPages health, Supplier<Map<String, String>> versions, Metrics metrics)
+public record WebPages(
+        Vertx vertx,
+        HealthPages health,
+        Supplier<Map<String, String>> versions,
+        Function<@Nullable String, ProcessMetrics.Scrape> metrics)
         implements WebHandler {
 
     private static final String JSON = "application/json";
     private static final String TEXT = "text/plain; charset=utf-8";
     private static final Field NO_SNIFFING = new Field("x-content-type-options", "nosniff");
     private static final List<Field> ONLY_GET = List.of(new Field("allow", "GET"), NO_SNIFFING);
-
-    /** Gives all meters as text, in the form that a request's {@code Accept} asks for. */
-    public interface Metrics {
-        ProcessMetrics.Scrape scrape(@Nullable String accept);
-    }
 
     @Override
     public void handle(WebRequest request) {
@@ -70,7 +70,7 @@ public record WebPages(Vertx vertx, HealthPages health, Supplier<Map<String, Str
     /** Whatever the method, as etcd does. */
     private void metrics(WebRequest request) {
         CharSequence accept = request.header(HttpHeaderNames.ACCEPT);
-        vertx.executeBlocking(() -> metrics.scrape(accept == null ? null : accept.toString()), false)
+        vertx.executeBlocking(() -> metrics.apply(accept == null ? null : accept.toString()), false)
                 .onSuccess(scrape -> request.answer(200, scrape.contentType(), scrape.body()))
                 .onFailure(failure -> request.answer(500, TEXT, failure + "\n"));
     }

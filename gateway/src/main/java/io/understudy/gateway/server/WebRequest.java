@@ -1,77 +1,378 @@
 package io.understudy.gateway.server;
 
+import io.grpc.Status;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http.QueryStringDecoder;
+import io.netty.util.AsciiString;
 import io.netty.util.concurrent.EventExecutor;
 import io.understudy.gateway.api.AnswerBody;
+import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.trace.Carrier;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * A request of plain HTTP, all of which has arrived, over HTTP/1.1 or HTTP/2. To be used on its event loop only, and to be
- * answered once; whatever comes afterwards, or after the client has gone, is dropped.
+ * A request of plain HTTP, from its head to its answer, over HTTP/1.1 or HTTP/2. To be used on its event loop only, and to
+ * be answered once; whatever comes afterwards, or after the client has gone, is dropped. Handlers get it when all of it,
+ * or its head and body parts, have arrived.
  */
-public interface WebRequest extends Carrier {
+public final class WebRequest implements RequestReader, Carrier {
 
-    /** Such as {@code GET}. */
-    String method();
+    private static final Logger LOG = LoggerFactory.getLogger(WebRequest.class);
 
-    /** Without the query, decoded. */
-    String path();
+    private static final String TEXT = "text/plain; charset=utf-8";
+    private static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
+    private static final byte[] NOTHING = {};
 
-    /** Parameters behind the path, decoded; in the order sent. */
-    Map<String, List<String>> query();
+    /** In every answer, as etcd has them by default ({@code embed/serve.go}). */
+    static final List<Field> CORS = List.of(
+            new Field("access-control-allow-headers", "accept, content-type, authorization"),
+            new Field("access-control-allow-methods", "POST, GET, OPTIONS, PUT, DELETE"),
+            new Field("access-control-allow-origin", "*"));
 
-    /** All of it; nothing of a body that is read in parts. */
-    byte[] body();
+    private static final int FIRST_PIECE_BYTES = 1 << 10;
+
+    /** JSON takes a third more than what it carries, and its names. */
+    private static final int BODY_FACTOR = 2;
+
+    private final Exchange exchange;
+    private final String path;
+    private final WebHandler handler;
+    private final long maxBytes;
+    private final long arrivedNanos = System.nanoTime();
+    /** Whether the body is read while it arrives. */
+    private final boolean parts;
+
+    private @Nullable BodyReader reader;
+    private byte[] body = NOTHING;
+    private @Nullable ByteBuf arriving;
+    private @Nullable Runnable gone;
+    private Runnable ended = () -> {};
+    private boolean answered;
+    private boolean over;
+    private boolean lasts;
+    private boolean admitted;
+
+    WebRequest(Exchange exchange, String path, WebHandler handler, long maxMessageBytes) {
+        this.exchange = exchange;
+        this.path = path;
+        this.handler = handler;
+        this.maxBytes = maxMessageBytes * BODY_FACTOR;
+        this.parts = exchange.duplex() && handler instanceof WebCalls calls && calls.streamsRequests(path);
+    }
+
+    @Override
+    public boolean lastsOpen() {
+        return reader != null;
+    }
+
+    @Override
+    public int read(ByteBuf data, boolean end) {
+        return parts ? readPart(data, end) : readAll(data, end);
+    }
+
+    private int readPart(ByteBuf data, boolean end) {
+        if (!admitted && !answered) {
+            handle();
+        }
+        if (over || reader == null) {
+            return data.readableBytes();
+        }
+        try {
+            keep(reader.read(data, end));
+        } catch (RuntimeException e) {
+            // Beyond this call it would end its connection.
+            LOG.atError()
+                    .addKeyValue("method", method())
+                    .addKeyValue("path", path())
+                    .setCause(e)
+                    .log("request failed");
+            reader.refuse(new ApiException(Status.Code.INTERNAL, "understudy: " + e));
+        }
+        return 0;
+    }
 
     /** Passes the body to {@code reader}: in parts if it may stay open, else all of it. */
-    void readBody(BodyReader reader);
+    public void readBody(BodyReader taker) {
+        if (parts) {
+            reader = taker;
+        } else {
+            int unused = taker.read(Unpooled.wrappedBuffer(body), true);
+        }
+    }
 
     /** Lets the client send as many bytes more of a body that is read in parts. */
-    void consumed(int bytes);
+    public void consumed(int bytes) {
+        if (parts) {
+            exchange.consumed(bytes);
+        }
+    }
 
-    Session session();
+    private int readAll(ByteBuf data, boolean end) {
+        int bytes = data.readableBytes();
+        if (answered) {
+            return bytes;
+        }
+        if (body.length + (arriving == null ? 0L : arriving.readableBytes()) + bytes > maxBytes) {
+            if (handler instanceof WebCalls calls) {
+                calls.refuseTooLarge(this, maxBytes);
+            } else {
+                answer(413, TEXT, "request body larger than " + maxBytes + " bytes\n");
+            }
+        } else if (end && arriving == null) {
+            body = bytes == 0 ? NOTHING : ByteBufUtil.getBytes(data);
+            handle();
+        } else {
+            if (arriving == null) {
+                arriving = Unpooled.buffer(2 * bytes);
+            }
+            arriving.writeBytes(data, data.readerIndex(), bytes);
+            keep(end ? 0 : arriving.readableBytes());
+            if (end && !answered) {
+                body = ByteBufUtil.getBytes(arriving);
+                arriving = null;
+                handle();
+            }
+        }
+        return bytes;
+    }
 
-    /** Who asks, by {@code Grpc-Metadata-Token}, by {@code Authorization} or by the connection. */
-    Principal principal();
+    private void keep(int more) {
+        try {
+            exchange.arriving(more);
+        } catch (ApiException e) {
+            arriving = null;
+            if (reader != null) {
+                reader.refuse(e);
+            } else if (handler instanceof WebCalls calls) {
+                calls.refuse(this, e);
+            } else {
+                answer(429, TEXT, e.text() + "\n");
+            }
+        }
+    }
+
+    private void handle() {
+        try {
+            if (exchange.request().method().toString().equals("OPTIONS")) {
+                preflight();
+            } else if (handler instanceof WebCalls calls) {
+                admit(calls);
+            } else {
+                // Health pages are needed most under overload.
+                handler.handle(this);
+            }
+        } catch (RuntimeException e) {
+            LOG.atError()
+                    .addKeyValue("method", method())
+                    .addKeyValue("path", path())
+                    .setCause(e)
+                    .log("request failed");
+            answer(500, TEXT, "Internal Server Error\n");
+        }
+    }
+
+    /** Answers whatever the path, as etcd does. */
+    private void preflight() {
+        answered = true;
+        exchange.head(200, CORS, 0);
+        taken();
+    }
+
+    private void admit(WebCalls calls) {
+        try {
+            lasts = calls.lasts(this);
+            exchange.connection().admission().enter(lasts, System.nanoTime());
+            admitted = true;
+        } catch (ApiException e) {
+            calls.refuse(this, e);
+            return;
+        }
+        calls.handle(this);
+    }
+
+    private void leave() {
+        if (admitted) {
+            admitted = false;
+            exchange.connection().admission().leave(lasts);
+        }
+    }
+
+    @Override
+    public void closed() {
+        boolean early = !over;
+        over = true;
+        answered = true;
+        leave();
+        if (early && gone != null) {
+            gone.run();
+        }
+        ended.run();
+    }
+
+    /** Such as {@code GET}. */
+    public String method() {
+        return exchange.request().method().toString();
+    }
+
+    /** Without the query, decoded. */
+    public String path() {
+        return path;
+    }
+
+    /** Parameters behind the path, decoded; in the order sent. */
+    public Map<String, List<String>> query() {
+        try {
+            return new QueryStringDecoder(exchange.request().target().toString()).parameters();
+        } catch (IllegalArgumentException e) {
+            // Broken escapes; etcd ignores the parameters that have them.
+            return Map.of();
+        }
+    }
+
+    @Override
+    public @Nullable CharSequence header(AsciiString name) {
+        return exchange.request().header(name);
+    }
+
+    /** All of it; nothing of a body that is read in parts. */
+    public byte[] body() {
+        return body;
+    }
+
+    public Session session() {
+        return exchange.connection().session();
+    }
+
+    /** The caller identity, from {@code Grpc-Metadata-Token}, {@code Authorization} or the connection. */
+    public Principal principal() {
+        return Callers.ofWeb(exchange.request());
+    }
 
     /**
-     * When the client gives up, by {@link System#nanoTime}, as it says in {@code Grpc-Timeout}; {@link
-     * io.understudy.gateway.caller.Caller#NO_DEADLINE} if it says nothing.
+     * The client's deadline from {@code Grpc-Timeout}, by {@link System#nanoTime}; {@link
+     * io.understudy.gateway.caller.Caller#NO_DEADLINE} for none.
      *
-     * @throws NumberFormatException what it says is no time
+     * @throws NumberFormatException {@code Grpc-Timeout} is not a duration
      */
-    long deadlineNanos();
+    public long deadlineNanos() {
+        return GrpcHeaders.deadlineNanos(header(GrpcHeaders.TIMEOUT), arrivedNanos);
+    }
 
     /** The event loop of the connection. */
-    Executor loop();
+    public Executor loop() {
+        return exchange.connection().loop();
+    }
 
     /** The same one, as Netty has it. */
-    EventExecutor eventLoop();
+    public EventExecutor eventLoop() {
+        return exchange.connection().eventLoop();
+    }
 
     /** When it arrived, by {@link System#nanoTime}. */
-    long arrivedNanos();
+    public long arrivedNanos() {
+        return arrivedNanos;
+    }
 
     /** Runs {@code task} if the client goes before it is answered. */
-    void whenGone(Runnable task);
+    public void whenGone(Runnable task) {
+        gone = task;
+    }
 
     /**
      * Runs {@code task} once the client has taken the answer, or has gone; at once if that is so already. One task, which
      * may be run twice.
      */
-    void whenOver(Runnable task);
+    public void whenOver(Runnable task) {
+        if (over) {
+            task.run();
+        } else {
+            ended = task;
+        }
+    }
 
     /** Answers. A large body that doesn't know its length is sent in chunks. */
-    void answer(int status, String contentType, List<Field> fields, AnswerBody body);
+    public void answer(int status, String contentType, List<Field> fields, AnswerBody answer) {
+        if (!answered) {
+            answered = true;
+            List<Field> head = head(contentType, fields);
+            if (answer.length() == AnswerBody.UNKNOWN) {
+                ByteBuf first = Unpooled.EMPTY_BUFFER;
+                try {
+                    first = exchange.allocator().directBuffer(FIRST_PIECE_BYTES);
+                    over = !answer.appendTo(first, Exchange.PIECE_BYTES);
+                } catch (Throwable e) {
+                    // Errors too: no caller above reports them.
+                    first.release();
+                    LOG.atError()
+                            .addKeyValue("method", method())
+                            .addKeyValue("path", path())
+                            .setCause(e)
+                            .log("request failed");
+                    answered = false;
+                    answer(500, TEXT, "Internal Server Error\n");
+                    return;
+                }
+                exchange.head(status, head, over ? first.readableBytes() : AnswerBody.UNKNOWN);
+                exchange.body(first, over);
+            } else {
+                exchange.head(status, head, answer.length());
+                over = answer.length() == 0;
+            }
+            if (over) {
+                taken();
+            } else {
+                new BodyPump(exchange, answer, true, this::taken, this::broken).run();
+            }
+        }
+    }
 
-    /** Answers with a stream; {@link #whenGone} tells until its end. Null if it was answered already. */
-    @Nullable WebStream stream();
+    public void answer(int status, String contentType, String text) {
+        answer(status, contentType, List.of(), AnswerBody.of(text));
+    }
 
-    default void answer(int status, String contentType, String body) {
-        answer(status, contentType, List.of(), AnswerBody.of(body));
+    private void taken() {
+        over = true;
+        leave();
+        ended.run();
+    }
+
+    /** Answers with a stream, {@link #whenGone} applies until its end. Null if it was answered already. */
+    public @Nullable WebStream stream() {
+        if (answered) {
+            return null;
+        }
+        answered = true;
+        return new WebStream(exchange, () -> {
+            over = true;
+            leave();
+        });
+    }
+
+    /** Too late for another status: all that is left is to let the client see that there is no end. */
+    private void broken(Throwable why) {
+        LOG.atError()
+                .addKeyValue("method", method())
+                .addKeyValue("path", path())
+                .setCause(why)
+                .log("response failed");
+        exchange.abort();
+    }
+
+    private static List<Field> head(String contentType, List<Field> fields) {
+        List<Field> head = new ArrayList<>(fields.size() + CORS.size() + 1);
+        head.add(new Field(CONTENT_TYPE, contentType));
+        head.addAll(fields);
+        head.addAll(CORS);
+        return head;
     }
 }

@@ -8,7 +8,7 @@
  *
  * <p>In reading order: {@link io.understudy.gateway.server.ApiServer}, {@code ProtocolSelector}, {@code Http2Handler} and
  * {@code Http1Handler}, {@code Exchange} for what the two have in common, {@code Requests} that finds who answers, {@code
- * UnaryCall}, {@code MessageCall} and {@code WebCall}, {@code BodyPump}; {@code WholeAnswer} and {@code JoinedFrames} for
+ * UnaryCall}, {@code MessageCall} and {@code WebRequest}, {@code BodyPump}; {@code WholeAnswer} and {@code JoinedFrames} for
  * how small answers and events are written.
  */
 @NullMarked

@@ -1,21 +1,32 @@
 package io.understudy.gateway.trace;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.netty.util.AsciiString;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.MeterProvider;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.propagation.TextMapGetter;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporterBuilder;
+import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
 import io.understudy.tls.TlsContext;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Makes a span of each call that is sampled, and hands them to a collector, beside the threads that answer calls. */
 final class SpanTracing implements Tracing {
@@ -97,5 +108,86 @@ final class SpanTracing implements Tracing {
     public void close(Duration deadline) {
         var unused = provider.shutdown().join(deadline.toMillis(), TimeUnit.MILLISECONDS);
         closed.run();
+    }
+
+    /** Notes what becomes of each batch. */
+    private static final class WatchedExporter implements SpanExporter {
+
+        private final SpanExporter collector;
+        private final SpanCounts counts;
+
+        WatchedExporter(SpanExporter collector, SpanCounts counts) {
+            this.collector = collector;
+            this.counts = counts;
+        }
+
+        @Override
+        public CompletableResultCode export(Collection<SpanData> batch) {
+            // Its elements are taken away once it is sent.
+            int spans = batch.size();
+            counts.given(spans);
+            CompletableResultCode result = collector.export(batch);
+            return result.whenComplete(() -> {
+                if (result.isSuccess()) {
+                    counts.taken(spans);
+                } else {
+                    counts.refused(spans, result.getFailureThrowable());
+                }
+            });
+        }
+
+        @Override
+        public CompletableResultCode flush() {
+            return collector.flush();
+        }
+
+        @Override
+        public CompletableResultCode shutdown() {
+            return collector.shutdown();
+        }
+    }
+
+    /** Begins a span for each call of one method. */
+    private static final class SpanTracer implements CallTracer {
+
+        /** As much of a {@code tracestate} as has to be passed on; the library's time grows with the square of it. */
+        private static final int MOST_CHARACTERS = 512;
+
+        private static final TextMapGetter<Carrier> HEADERS = new TextMapGetter<>() {
+            @Override
+            public Iterable<String> keys(Carrier carrier) {
+                return List.of();
+            }
+
+            @Override
+            public @Nullable String get(@Nullable Carrier carrier, String key) {
+                CharSequence value = carrier == null ? null : carrier.header(AsciiString.of(key));
+                return value == null || value.length() > MOST_CHARACTERS ? null : value.toString();
+            }
+        };
+
+        private final Tracer tracer;
+        private final Convention convention;
+        private final String name;
+        private final Attributes attributes;
+
+        SpanTracer(Tracer tracer, Convention convention, String name, Attributes attributes) {
+            this.tracer = tracer;
+            this.convention = convention;
+            this.name = name;
+            this.attributes = attributes;
+        }
+
+        @Override
+        public CallTrace begin(Carrier carrier) {
+            Context caller = W3CTraceContextPropagator.getInstance().extract(Context.root(), carrier, HEADERS);
+            Span span = tracer.spanBuilder(name)
+                    .setParent(caller)
+                    .setSpanKind(SpanKind.SERVER)
+                    .setAllAttributes(attributes)
+                    .startSpan();
+            return new CallSpan(
+                    span, convention, Span.fromContext(caller).getSpanContext().isValid());
+        }
     }
 }

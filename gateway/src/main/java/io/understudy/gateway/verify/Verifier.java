@@ -16,6 +16,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
+import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,7 +52,8 @@ public final class Verifier {
     private final EtcdCluster source;
     private final EtcdFeedOptions pages;
     private final VerifySettings settings;
-    private final Listener listener;
+    private final IntConsumer compared;
+    private final ObjIntConsumer<Side> differing;
     private final Thread thread = new Thread(this::run, "replica-verifier");
     private final CountDownLatch closing = new CountDownLatch(1);
     private final SecondOpinions opinions;
@@ -67,29 +70,31 @@ public final class Verifier {
     /** A difference of which it is not known whose fault it is, after so many rounds. */
     private record Undecided(String text, int rounds, long generation) {}
 
-    /** Told of what was compared, on the verifier's thread. */
-    public interface Listener {
-
-        /** So many keys of the source were compared. */
-        void compared(int keys);
-
-        /** So many of them, or of the replica's, are not the same on the other side. */
-        void differ(Side side, int keys);
-    }
-
     /** Whose fault a difference is. */
     public enum Side {
         REPLICA,
         SOURCE
     }
 
-    /** @param feed how pages are read of the source */
+    /**
+     * Prepares a comparison that {@link #start} begins.
+     *
+     * @param feed how pages are read of the source
+     * @param compared receives how many keys of the source were compared, on the verifier's thread
+     * @param differing receives how many keys of a side are missing or different on the other, on the verifier's thread
+     */
     public Verifier(
-            Replica replica, EtcdCluster source, EtcdFeedOptions feed, VerifySettings settings, Listener listener) {
+            Replica replica,
+            EtcdCluster source,
+            EtcdFeedOptions feed,
+            VerifySettings settings,
+            IntConsumer compared,
+            ObjIntConsumer<Side> differing) {
         this.replica = replica;
         this.source = source;
         this.settings = settings;
-        this.listener = listener;
+        this.compared = compared;
+        this.differing = differing;
         // Half a second's worth, so that a state is held for several of them.
         long pageBytes = Math.max(LEAST_PAGE_BYTES, Math.min(feed.pageBytes(), settings.bytesPerSecond() / 2));
         this.opinions = new SecondOpinions(source, feed.requestTimeout());
@@ -202,7 +207,7 @@ public final class Verifier {
     /** Whether the replica has what the page has, or what is right. */
     private boolean isSame(ReplicaState state, SnapshotReader.Page page, @Nullable Endpoint givenBy, long generation) {
         Differences differences = Differences.between(state, page);
-        listener.compared(page.entries().size());
+        compared.accept(page.entries().size());
         if (differences.keys().isEmpty()) {
             return true;
         }
@@ -222,7 +227,7 @@ public final class Verifier {
                 .addKeyValue("keys", differences.text())
                 .log("replica differs from the source");
         // Counted before it is told: who is told, and looks, finds it counted.
-        listener.differ(Side.REPLICA, differences.keys().size());
+        differing.accept(Side.REPLICA, differences.keys().size());
         found = new Found(
                 "replica differs from the source at revision " + state.revision() + " in " + differences.count(),
                 generation);
@@ -252,7 +257,7 @@ public final class Verifier {
     }
 
     private void memberDiffers(ReplicaState state, Differences differences, List<Endpoint> suspects) {
-        listener.differ(Side.SOURCE, differences.keys().size());
+        differing.accept(Side.SOURCE, differences.keys().size());
         damagedNow = true;
         damaged = "members " + suspects + " of the source differ from most voting members at revision "
                 + state.revision() + " in " + differences.count() + "; replace these members";

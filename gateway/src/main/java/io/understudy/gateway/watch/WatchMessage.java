@@ -4,6 +4,7 @@ import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.UnknownFieldSet;
 import io.etcd.jetcd.api.WatchCreateRequest;
 import io.netty.buffer.ByteBuf;
+import io.understudy.gateway.api.ProtoFields;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
@@ -52,41 +53,37 @@ final class WatchMessage {
     /** The size of a response without events. */
     static int size(byte[] header, WatchControl response) {
         return header.length
-                + numberSize(response.watchId())
+                + ProtoFields.numberSize(response.watchId())
                 + (response.created() ? 2 : 0)
                 + (response.canceled() ? 2 : 0)
-                + numberSize(response.compactRevision())
+                + ProtoFields.numberSize(response.compactRevision())
                 + (response.cancelReason().isEmpty() ? 0 : textSize(response.cancelReason()));
     }
 
     static void write(ByteBuf out, byte[] header, WatchControl response) {
         out.writeBytes(header);
-        writeNumber(out, WATCH_ID, response.watchId());
+        ProtoFields.writeNumber(out, WATCH_ID, response.watchId());
         writeFlag(out, CREATED, response.created());
         writeFlag(out, CANCELED, response.canceled());
-        writeNumber(out, COMPACT_REVISION, response.compactRevision());
+        ProtoFields.writeNumber(out, COMPACT_REVISION, response.compactRevision());
         if (!response.cancelReason().isEmpty()) {
             byte[] text = response.cancelReason().getBytes(StandardCharsets.UTF_8);
             out.writeByte(CANCEL_REASON);
-            writeVarint(out, text.length);
+            ProtoFields.writeVarint(out, text.length);
             out.writeBytes(text);
         }
     }
 
     /** The size of what comes before the events of a response. */
     static int size(byte[] header, long watchId, boolean fragment) {
-        return header.length + numberSize(watchId) + (fragment ? 2 : 0);
+        return header.length + ProtoFields.numberSize(watchId) + (fragment ? 2 : 0);
     }
 
     /** Writes what comes before the events of a response. */
     static void write(ByteBuf out, byte[] header, long watchId, boolean fragment) {
         out.writeBytes(header);
-        writeNumber(out, WATCH_ID, watchId);
+        ProtoFields.writeNumber(out, WATCH_ID, watchId);
         writeFlag(out, FRAGMENT, fragment);
-    }
-
-    private static int numberSize(long value) {
-        return value == 0 ? 0 : 1 + CodedOutputStream.computeUInt64SizeNoTag(value);
     }
 
     private static int textSize(String text) {
@@ -97,21 +94,5 @@ final class WatchMessage {
         if (value) {
             out.writeByte(tag).writeByte(1);
         }
-    }
-
-    private static void writeNumber(ByteBuf out, int tag, long value) {
-        if (value != 0) {
-            out.writeByte(tag);
-            writeVarint(out, value);
-        }
-    }
-
-    private static void writeVarint(ByteBuf out, long value) {
-        long rest = value;
-        while ((rest & ~0x7fL) != 0) {
-            out.writeByte((int) rest | 0x80);
-            rest >>>= 7;
-        }
-        out.writeByte((int) rest);
     }
 }

@@ -89,7 +89,7 @@ final class RangeEvaluationTest {
                 .setKeysOnly(true)
                 .setSortTarget(target)
                 .build();
-        RangeResponse response = WireForm.message(RangeEvaluation.range(
+        RangeResponse response = WireMessages.message(RangeEvaluation.range(
                 request, new ReplicaKeys(leased), HEADERS.of(leased), EtcdVersion.parse(version)));
         assertThat(response.getKvs(0).getLease()).isEqualTo(lease);
         assertThat(response.getKvs(0).getValue().isEmpty()).isTrue();
@@ -161,7 +161,7 @@ final class RangeEvaluationTest {
         RangeRequest request = more.apply(RangeRequest.newBuilder().setKey(ByteString.copyFromUtf8(key)))
                 .build();
         RangeRequests.requireValid(request, source);
-        return WireForm.message(RangeEvaluation.range(request, new ReplicaKeys(STATE), HEADERS.of(STATE), source));
+        return WireMessages.message(RangeEvaluation.range(request, new ReplicaKeys(STATE), HEADERS.of(STATE), source));
     }
 
     private static ApiException refusal(String version, UnaryOperator<RangeRequest.Builder> more) {

@@ -196,7 +196,7 @@ final class TxnPlanTest {
         for (RangeRequest range : path.ranges()) {
             results.add(RangeEvaluation.range(range, NOW, HEADER, EtcdVersion.NEWEST));
         }
-        return WireForm.message(path.result(results, HEADER));
+        return WireMessages.message(path.result(results, HEADER));
     }
 
     private static Compare version(String key, long version) {

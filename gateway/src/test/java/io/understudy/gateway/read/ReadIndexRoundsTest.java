@@ -10,7 +10,6 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -224,18 +223,11 @@ final class ReadIndexRoundsTest {
     }
 
     private static ReadIndex index(long sentNanos) {
-        return new ReadIndex(new Revision(1), new ClusterId(7), new MemberId(2), 1, Instant.now(), sentNanos, null);
+        return new ReadIndex(new Revision(1), new ClusterId(7), new MemberId(2), sentNanos, null);
     }
 
     private static ReadIndex index(long cluster, long revision) {
-        return new ReadIndex(
-                new Revision(revision),
-                new ClusterId(cluster),
-                new MemberId(2),
-                1,
-                Instant.now(),
-                System.nanoTime(),
-                null);
+        return new ReadIndex(new Revision(revision), new ClusterId(cluster), new MemberId(2), System.nanoTime(), null);
     }
 
     /** Reads again and again, each time at once. */

@@ -37,7 +37,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.net.URI;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -358,8 +357,7 @@ final class ReadPathTest {
 
     private void confirm(int round, long revision) {
         rounds.get(round)
-                .complete(new ReadIndex(
-                        new Revision(revision), CLUSTER, new MemberId(2), 1, Instant.now(), System.nanoTime(), null));
+                .complete(new ReadIndex(new Revision(revision), CLUSTER, new MemberId(2), System.nanoTime(), null));
     }
 
     private void applied(long revision) {

@@ -30,7 +30,6 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.net.URI;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -124,9 +123,7 @@ final class ReadPermissionTest {
         await().until(() -> rounds.size() == 1);
         passLong();
         permitted = Future.failedFuture(ApiException.permissionDenied());
-        rounds.get(0)
-                .complete(new ReadIndex(
-                        new Revision(10), CLUSTER, new MemberId(2), 1, Instant.now(), System.nanoTime(), null));
+        rounds.get(0).complete(new ReadIndex(new Revision(10), CLUSTER, new MemberId(2), System.nanoTime(), null));
         assertRefused(late, Status.Code.PERMISSION_DENIED, DENIED);
     }
 

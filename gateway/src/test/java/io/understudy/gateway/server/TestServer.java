@@ -13,7 +13,7 @@ import io.understudy.gateway.api.RangeRequests;
 import io.understudy.gateway.api.ReplicaKeys;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.States;
-import io.understudy.gateway.api.WireForm;
+import io.understudy.gateway.api.WireMessages;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.health.HealthCheck;
 import io.understudy.health.HealthChecks;
@@ -99,7 +99,7 @@ final class TestServer implements AutoCloseable {
                 List.of(UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {
                     try {
                         RangeRequests.requireValid(request, EtcdVersion.NEWEST);
-                        return Future.succeededFuture(Reply.of(WireForm.message(RangeEvaluation.range(
+                        return Future.succeededFuture(Reply.of(WireMessages.message(RangeEvaluation.range(
                                 request, new ReplicaKeys(state), headers.of(state), EtcdVersion.NEWEST))));
                     } catch (ApiException e) {
                         return Future.failedFuture(e);

@@ -1,18 +1,16 @@
 package io.understudy.mirror.active;
 
 import com.google.protobuf.ByteString;
-import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.LeaseGrantRequest;
 import io.etcd.jetcd.api.LeaseGrantResponse;
 import io.etcd.jetcd.api.LeaseRevokeRequest;
-import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
-import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.scope.ReservedKeys;
@@ -71,16 +69,8 @@ final class ActiveKey {
      */
     boolean put(long lease, @Nullable KeyValue found) throws CallFailedException, InterruptedException {
         TxnRequest request = TxnRequest.newBuilder()
-                .addCompare(Compare.newBuilder()
-                        .setKey(key)
-                        .setTarget(Compare.CompareTarget.MOD)
-                        .setResult(Compare.CompareResult.EQUAL)
-                        .setModRevision(found == null ? 0 : found.getModRevision()))
-                .addSuccess(RequestOp.newBuilder()
-                        .setRequestPut(PutRequest.newBuilder()
-                                .setKey(key)
-                                .setValue(ByteString.copyFromUtf8(name))
-                                .setLease(lease)))
+                .addCompare(EtcdMessages.unmodified(key, found == null ? 0 : found.getModRevision()))
+                .addSuccess(EtcdMessages.put(key, ByteString.copyFromUtf8(name), lease))
                 .build();
         return calls.kv(stub -> stub.txn(request)).getSucceeded();
     }

@@ -8,6 +8,7 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.metrics.MirrorMeter;
+import io.understudy.vocabulary.ElectionState;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +42,7 @@ public final class ActiveLease implements ActiveRole {
     private final Counter activations;
     private final Thread thread;
 
-    private Standing standing = new Standing.Undecided();
+    private ElectionState standing = new ElectionState.Undecided();
     /** When this process stops being active unless it hears from the target, by {@link System#nanoTime}. */
     private long activeUntil;
 
@@ -83,16 +84,16 @@ public final class ActiveLease implements ActiveRole {
     }
 
     @Override
-    public synchronized Standing standing() {
-        if (standing instanceof Standing.Active && activeUntil - System.nanoTime() <= 0) {
-            become(new Standing.Unknown("lease of the active process not renewed for " + ttl.toMillis() + " ms"
+    public synchronized ElectionState standing() {
+        if (standing instanceof ElectionState.Active && activeUntil - System.nanoTime() <= 0) {
+            become(new ElectionState.Unknown("lease of the active process not renewed for " + ttl.toMillis() + " ms"
                     + "; another process may be active"));
         }
         return standing;
     }
 
     @Override
-    public synchronized void awaitChange(Standing seen, Duration atMost) throws InterruptedException {
+    public synchronized void awaitChange(ElectionState seen, Duration atMost) throws InterruptedException {
         long deadline = System.nanoTime() + atMost.toNanos();
         for (long left = atMost.toNanos(); left > 0 && standing().equals(seen); left = deadline - System.nanoTime()) {
             TimeUnit.NANOSECONDS.timedWait(this, left);
@@ -109,7 +110,7 @@ public final class ActiveLease implements ActiveRole {
         try {
             KeyValue found = key.read();
             if (found != null && !key.isOurs(found)) {
-                become(new Standing.Standby(key.holder(found)));
+                become(new ElectionState.Standby(key.holder(found)));
             }
             return found != null && key.isOurs(found) && activation() == since;
         } catch (CallFailedException e) {
@@ -121,7 +122,7 @@ public final class ActiveLease implements ActiveRole {
     public synchronized void compete(boolean again) {
         competes = again;
         if (!again) {
-            become(new Standing.Undecided());
+            become(new ElectionState.Undecided());
         }
         notifyAll();
     }
@@ -194,7 +195,7 @@ public final class ActiveLease implements ActiveRole {
             KeyValue found = key.read();
             if (found != null && !key.isOurs(found)) {
                 lease = 0;
-                become(new Standing.Standby(key.holder(found)));
+                become(new ElectionState.Standby(key.holder(found)));
                 return ttl.dividedBy(LOOKS);
             }
             return hold(found) ? ttl.dividedBy(BEATS) : Duration.ZERO;
@@ -253,7 +254,7 @@ public final class ActiveLease implements ActiveRole {
     private boolean lasts(long seconds, long sent) {
         if (seconds <= 0) {
             lease = 0;
-            become(new Standing.Unknown("lease of this process expired or was revoked"));
+            become(new ElectionState.Unknown("lease of this process expired or was revoked"));
             return false;
         }
         leaseUntil = sent + TimeUnit.SECONDS.toNanos(seconds);
@@ -265,9 +266,9 @@ public final class ActiveLease implements ActiveRole {
         if (e.error() == EtcdError.LEASE_NOT_FOUND) {
             lease = 0;
         } else if (e.isFinal()) {
-            become(new Standing.Refused(String.valueOf(e.getMessage())));
+            become(new ElectionState.Refused(String.valueOf(e.getMessage())));
         } else if (!isActive()) {
-            become(new Standing.Unknown(String.valueOf(e.getMessage())));
+            become(new ElectionState.Unknown(String.valueOf(e.getMessage())));
         }
     }
 
@@ -279,7 +280,7 @@ public final class ActiveLease implements ActiveRole {
     private synchronized void renewed() {
         if (attached && competes) {
             activeUntil = leaseUntil;
-            become(new Standing.Active());
+            become(new ElectionState.Active());
         }
     }
 
@@ -287,17 +288,17 @@ public final class ActiveLease implements ActiveRole {
         attached = isAttached;
     }
 
-    private synchronized void become(Standing next) {
+    private synchronized void become(ElectionState next) {
         if (next.equals(standing)) {
             return;
         }
         // The key may be read by another thread: a lease that is still alive then proves nothing.
-        attached &= !(next instanceof Standing.Standby);
-        if (next instanceof Standing.Active) {
+        attached &= !(next instanceof ElectionState.Standby);
+        if (next instanceof ElectionState.Active) {
             activation++;
             activations.increment();
         }
-        boolean isNews = !(next instanceof Standing.Unknown) || !(standing instanceof Standing.Unknown);
+        boolean isNews = !(next instanceof ElectionState.Unknown) || !(standing instanceof ElectionState.Unknown);
         LOG.atLevel(isNews ? Level.INFO : Level.DEBUG)
                 .addKeyValue("mirror", mirror)
                 .addKeyValue("process", key.name())

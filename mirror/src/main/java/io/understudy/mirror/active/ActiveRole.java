@@ -1,5 +1,6 @@
 package io.understudy.mirror.active;
 
+import io.understudy.vocabulary.ElectionState;
 import java.time.Duration;
 
 /** Whether this process is the active one of a mirror. Thread-safe. */
@@ -8,12 +9,12 @@ public interface ActiveRole extends AutoCloseable {
     /** For a mirror that only one process runs. */
     ActiveRole ALWAYS = new ActiveRole() {
         @Override
-        public Standing standing() {
-            return new Standing.Active();
+        public ElectionState standing() {
+            return new ElectionState.Active();
         }
 
         @Override
-        public void awaitChange(Standing seen, Duration atMost) {}
+        public void awaitChange(ElectionState seen, Duration atMost) {}
 
         @Override
         public long activation() {
@@ -33,14 +34,14 @@ public interface ActiveRole extends AutoCloseable {
     };
 
     /** As far as known here; never waits for the network. */
-    Standing standing();
+    ElectionState standing();
 
     default boolean isActive() {
-        return standing() instanceof Standing.Active;
+        return standing() instanceof ElectionState.Active;
     }
 
     /** Returns when the standing is another one than {@code seen}, or after {@code atMost}. */
-    void awaitChange(Standing seen, Duration atMost) throws InterruptedException;
+    void awaitChange(ElectionState seen, Duration atMost) throws InterruptedException;
 
     /** Counts how often this process became active; the number changes whenever the role was lost, however briefly. */
     long activation();

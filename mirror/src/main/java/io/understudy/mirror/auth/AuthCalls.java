@@ -17,13 +17,13 @@ import io.etcd.jetcd.api.AuthUserGrantRoleRequest;
 import io.etcd.jetcd.api.AuthUserListRequest;
 import io.etcd.jetcd.api.AuthUserRevokeRoleRequest;
 import io.etcd.jetcd.api.Permission;
-import io.etcd.jetcd.api.RangeRequest;
 import io.grpc.CallOptions;
 import io.grpc.stub.ClientCalls;
 import io.understudy.etcd.AuthStatus;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.vocabulary.KeyRange;
@@ -103,9 +103,7 @@ final class AuthCalls {
 
     /** Whether the cluster holds any key of {@code range}, linearizably. */
     boolean hasAny(KeyRange range) throws CallFailedException, InterruptedException {
-        return calls.kv(stub -> stub.range(RangeRequest.newBuilder()
-                                .setKey(range.etcdKey())
-                                .setRangeEnd(range.etcdRangeEnd())
+        return calls.kv(stub -> stub.range(EtcdMessages.range(range)
                                 .setKeysOnly(true)
                                 .setLimit(1)
                                 .build()))

@@ -3,7 +3,6 @@ package io.understudy.mirror.auth;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
 import io.etcd.jetcd.api.Compare;
-import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
@@ -13,6 +12,7 @@ import io.etcd.jetcd.api.ResponseOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.scope.ReservedKeys;
@@ -154,12 +154,8 @@ final class AuthRegister {
 
     private void remove(String what, Compare epoch)
             throws CallFailedException, InterruptedException, OvertakenException {
-        var unused = write(
-                TxnRequest.newBuilder()
-                        .addSuccess(RequestOp.newBuilder()
-                                .setRequestDeleteRange(
-                                        DeleteRangeRequest.newBuilder().setKey(ReservedKeys.of(mirror, what)))),
-                epoch);
+        var unused =
+                write(TxnRequest.newBuilder().addSuccess(EtcdMessages.delete(ReservedKeys.of(mirror, what))), epoch);
     }
 
     private List<ResponseOp> write(TxnRequest.Builder operations, Compare epoch)

@@ -3,14 +3,14 @@ package io.understudy.mirror.call;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
-import io.grpc.stub.StreamObserver;
+import io.understudy.etcd.Calls;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.vocabulary.KeyRange;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 
 /** Asks a cluster how many keys it has, once: it is for people to look at. */
 public final class KeyCount {
@@ -23,30 +23,15 @@ public final class KeyCount {
         if (endpoints.isEmpty()) {
             return CompletableFuture.failedFuture(new IllegalStateException("no endpoint available for the key count"));
         }
-        CompletableFuture<Long> count = new CompletableFuture<>();
-        KVGrpc.newStub(cluster.channel(endpoints.get(0)))
-                .withDeadlineAfter(cluster.settings().requestTimeout().toNanos(), TimeUnit.NANOSECONDS)
-                .range(
-                        RangeRequest.newBuilder()
-                                .setKey(range.etcdKey())
-                                .setRangeEnd(range.etcdRangeEnd())
-                                .setCountOnly(true)
-                                .setSerializable(true)
-                                .build(),
-                        new StreamObserver<>() {
-                            @Override
-                            public void onNext(RangeResponse answer) {
-                                count.complete(answer.getCount());
-                            }
-
-                            @Override
-                            public void onError(Throwable failure) {
-                                count.completeExceptionally(failure);
-                            }
-
-                            @Override
-                            public void onCompleted() {}
-                        });
-        return count;
+        RangeRequest request = EtcdMessages.range(range)
+                .setCountOnly(true)
+                .setSerializable(true)
+                .build();
+        return Calls.unary(
+                        cluster.channel(endpoints.get(0)),
+                        KVGrpc.getRangeMethod(),
+                        request,
+                        cluster.settings().requestTimeout())
+                .thenApply(RangeResponse::getCount);
     }
 }

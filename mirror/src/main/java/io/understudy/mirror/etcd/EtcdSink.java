@@ -289,18 +289,6 @@ public final class EtcdSink implements Sink {
     }
 
     /**
-     * Has operations done that put back what somebody else wrote, with this mirror's fence and mark. From any thread,
-     * which waits for it.
-     *
-     * @param operations nested transactions that compare what they put back, since commits may come first
-     * @return false if that is not the time for it: a snapshot is being written, or a commit in parts
-     * @throws SinkException the sink can't go on
-     */
-    public boolean repair(List<RequestOp> operations) {
-        return tail.repair(operations, homes.path(store.current().source()));
-    }
-
-    /**
      * Restores keys with leases, between two commits, while the checkpoint is {@code syncing}.
      *
      * @return whether the target has them all
@@ -315,9 +303,12 @@ public final class EtcdSink implements Sink {
     }
 
     /**
-     * Repairs like {@link #repair(List)}, but only keys that no commit has changed since {@code observed} began.
+     * Restores what another writer changed, with this mirror's fence and mark; leaves out keys that a commit has changed
+     * since {@code observed} began. Any thread; returns when done.
      *
-     * @param operations by key
+     * @param operations by key: nested transactions that compare what they restore, since commits may come first
+     * @return false while a snapshot, or a commit in parts, is written
+     * @throws SinkException the sink cannot continue
      */
     public boolean repair(KeyObservation observed, Map<ByteString, RequestOp> operations) {
         return tail.repair(observed, operations, homes.path(store.current().source()));

@@ -9,6 +9,7 @@ import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.vocabulary.Counted;
 import java.util.List;
 import java.util.Optional;
@@ -129,16 +130,6 @@ final class FencedKey {
         }
     }
 
-    /** Holds while the key is as it was at {@code revision}. */
-    private Compare unchangedSince(long revision) {
-        return Compare.newBuilder()
-                .setKey(key)
-                .setTarget(Compare.CompareTarget.MOD)
-                .setResult(Compare.CompareResult.EQUAL)
-                .setModRevision(revision)
-                .build();
-    }
-
     /** The key as it is now, by another thread's calls. */
     @Nullable KeyValue seenBy(TargetCalls asking) {
         RangeResponse answer =
@@ -148,12 +139,11 @@ final class FencedKey {
 
     private TxnRequest transaction(List<RequestOp> operations, ByteString value, List<Compare> compares, long before) {
         return TxnRequest.newBuilder()
-                .addCompare(unchangedSince(before))
+                .addCompare(EtcdMessages.unmodified(key, before))
                 .addAllCompare(compares)
                 .addSuccess(Operations.put(key, value))
                 .addAllSuccess(OperationTree.of(operations, options.maxTxnOps() - 1))
-                .addFailure(RequestOp.newBuilder()
-                        .setRequestRange(RangeRequest.newBuilder().setKey(key)))
+                .addFailure(EtcdMessages.get(key))
                 .build();
     }
 

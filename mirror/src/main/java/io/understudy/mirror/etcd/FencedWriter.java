@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RequestOp;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
@@ -101,7 +102,9 @@ final class FencedWriter {
      * revision. Any thread.
      */
     long room(Checkpoint checkpoint) {
-        return key.room(CheckpointCodec.encode(checkpoint.largest()), List.of(epochOf(Long.MAX_VALUE)));
+        return key.room(
+                CheckpointCodec.encode(checkpoint.largest()),
+                List.of(EtcdMessages.unmodified(epochKey, Long.MAX_VALUE)));
     }
 
     /**
@@ -136,16 +139,7 @@ final class FencedWriter {
     /** The same; empty before the epoch has begun. Any thread. */
     Optional<Compare> epochIfBegun() {
         long begunAt = epochRevision;
-        return begunAt == 0 ? Optional.empty() : Optional.of(epochOf(begunAt));
-    }
-
-    private Compare epochOf(long begunAt) {
-        return Compare.newBuilder()
-                .setKey(epochKey)
-                .setTarget(Compare.CompareTarget.MOD)
-                .setResult(Compare.CompareResult.EQUAL)
-                .setModRevision(begunAt)
-                .build();
+        return begunAt == 0 ? Optional.empty() : Optional.of(EtcdMessages.unmodified(epochKey, begunAt));
     }
 
     /** For writes beside the checkpoint's: they land only in this writer's epoch. */

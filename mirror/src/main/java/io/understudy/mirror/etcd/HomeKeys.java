@@ -10,6 +10,7 @@ import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
@@ -30,10 +31,8 @@ final class HomeKeys {
      */
     record Known(ClusterId cluster, long revision, @Nullable Home own, long ownRevision, List<Home> others) {}
 
-    private static final RangeRequest ALL = RangeRequest.newBuilder()
-            .setKey(ReservedKeys.HOMES.etcdKey())
-            .setRangeEnd(ReservedKeys.HOMES.etcdRangeEnd())
-            .build();
+    private static final RangeRequest ALL =
+            EtcdMessages.range(ReservedKeys.HOMES).build();
 
     private final TargetCalls calls;
     private final String side;
@@ -79,18 +78,14 @@ final class HomeKeys {
         Optional<TxnResponse> answer = calls.txn(
                 () -> "write of the primary record, " + shown(key),
                 TxnRequest.newBuilder()
-                        .addCompare(Compare.newBuilder()
-                                .setKey(key)
-                                .setTarget(Compare.CompareTarget.MOD)
-                                .setResult(Compare.CompareResult.EQUAL)
-                                .setModRevision(before.ownRevision()))
+                        .addCompare(EtcdMessages.unmodified(key, before.ownRevision()))
                         .addCompare(Compare.newBuilder()
                                 .setKey(ReservedKeys.HOMES.etcdKey())
                                 .setRangeEnd(ReservedKeys.HOMES.etcdRangeEnd())
                                 .setTarget(Compare.CompareTarget.MOD)
                                 .setResult(Compare.CompareResult.LESS)
                                 .setModRevision(before.revision() + 1))
-                        .addSuccess(Operations.put(key, kept(home, before).encode()))
+                        .addSuccess(EtcdMessages.put(key, kept(home, before).encode(), 0))
                         .addSuccess(all)
                         .addFailure(all)
                         .build());
@@ -138,7 +133,7 @@ final class HomeKeys {
                                 .setTarget(Compare.CompareTarget.VALUE)
                                 .setResult(Compare.CompareResult.EQUAL)
                                 .setValue(home.encode()))
-                        .addSuccess(Operations.delete(key))
+                        .addSuccess(EtcdMessages.delete(key))
                         .build());
     }
 

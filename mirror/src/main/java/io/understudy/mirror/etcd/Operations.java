@@ -2,9 +2,8 @@ package io.understudy.mirror.etcd;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
-import io.etcd.jetcd.api.DeleteRangeRequest;
-import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RequestOp;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
@@ -57,19 +56,11 @@ final class Operations {
 
     /** @param lease 0 for none */
     static RequestOp put(ByteString key, ByteString value, long lease) {
-        return RequestOp.newBuilder()
-                .setRequestPut(PutRequest.newBuilder()
-                        .setKey(key)
-                        .setValue(value)
-                        .setLease(lease)
-                        .build())
-                .build();
+        return EtcdMessages.put(key, value, lease);
     }
 
     static RequestOp delete(ByteString key) {
-        return RequestOp.newBuilder()
-                .setRequestDeleteRange(DeleteRangeRequest.newBuilder().setKey(key))
-                .build();
+        return EtcdMessages.delete(key);
     }
 
     /** The key that {@code operation}, a put or a delete, is about. */

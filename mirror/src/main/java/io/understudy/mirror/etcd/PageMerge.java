@@ -27,12 +27,8 @@ final class PageMerge {
          */
         record Missing(KeyValue entry, boolean anew) implements Difference {}
 
-        /**
-         * The target has a key that it should not have.
-         *
-         * @param modRevision of the target, at which it was written last
-         */
-        record Surplus(ByteString key, long modRevision) implements Difference {}
+        /** The target has a key that it should not have. */
+        record Surplus(ByteString key) implements Difference {}
     }
 
     private final List<KeyValue> entries;
@@ -92,7 +88,7 @@ final class PageMerge {
                     return new Difference.Missing(entry, mustBecomeOurs(there));
                 }
             } else if (!isForeign(there) || onForeignKeys == ForeignKeys.DELETE) {
-                return new Difference.Surplus(there.getKey(), there.getModRevision());
+                return new Difference.Surplus(there.getKey());
             } else if (onForeignKeys == ForeignKeys.FAIL) {
                 throw new SinkException.Refused(
                         "the target has a key that existed before the first sync and is not in the"

@@ -19,7 +19,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
 
 /**
  * Follows the source: has commits written in the target's terms, many at a time when many wait.
@@ -126,30 +125,33 @@ final class Tail implements AutoCloseable {
         group.drain();
     }
 
-    /**
-     * Has operations done that belong to no commit, together with the checkpoint, which stays where it is. From any
-     * thread, which waits for it.
-     *
-     * @return false if that is not the time for it: a snapshot is being written, or a commit in parts
-     */
-    boolean repair(List<RequestOp> operations, List<ClusterId> path) {
-        return repair(() -> operations, path);
-    }
-
     /** Observes commits to {@code keys}. Ends the observation before it. Any thread. */
     KeyObservation observe(Collection<ByteString> keys) {
         return batches.observe(keys);
     }
 
-    /** Repairs the keys that no commit has changed since {@code observed} began. Any thread. */
-    boolean repair(KeyObservation observed, Map<ByteString, RequestOp> operations, List<ClusterId> path) {
-        // Filtered between two batches, so no commit is written between the filter and the repair.
-        return repair(
-                () -> operations.entrySet().stream()
+    /**
+     * Repairs the keys that no commit has changed since {@code observed} began, together with the checkpoint, which stays
+     * where it is. Any thread; returns when done.
+     *
+     * @return false while a snapshot, or a commit in parts, is written
+     */
+    synchronized boolean repair(KeyObservation observed, Map<ByteString, RequestOp> operations, List<ClusterId> path) {
+        AtomicBoolean done = new AtomicBoolean();
+        group.between(() -> {
+            if (following.get() && writer.current().state() == CheckpointState.SYNCED) {
+                // Filtered between two batches, so no commit is written between the filter and the repair.
+                List<RequestOp> left = operations.entrySet().stream()
                         .filter(operation -> observed.isUnchanged(operation.getKey()))
                         .map(Map.Entry::getValue)
-                        .toList(),
-                path);
+                        .toList();
+                if (!left.isEmpty()) {
+                    batches.repair(left, path);
+                }
+                done.set(true);
+            }
+        });
+        return done.get();
     }
 
     /**
@@ -178,20 +180,6 @@ final class Tail implements AutoCloseable {
                 writer.writeOwn(
                         synchronisation.restored(),
                         writer.current().marked(path, Instant.now()).in(CheckpointState.SYNCED));
-            }
-        });
-        return done.get();
-    }
-
-    private synchronized boolean repair(Supplier<List<RequestOp>> operations, List<ClusterId> path) {
-        AtomicBoolean done = new AtomicBoolean();
-        group.between(() -> {
-            if (following.get() && writer.current().state() == CheckpointState.SYNCED) {
-                List<RequestOp> left = operations.get();
-                if (!left.isEmpty()) {
-                    batches.repair(left, path);
-                }
-                done.set(true);
             }
         });
         return done.get();

@@ -3,7 +3,7 @@ package io.understudy.mirror.etcd;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
 import io.etcd.jetcd.api.KeyValue;
-import io.etcd.jetcd.api.RangeRequest;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
@@ -62,11 +62,7 @@ final class TargetChecks {
     long count() {
         long count = 0;
         for (KeyRange part : scope.targetRanges()) {
-            count += calls.range(RangeRequest.newBuilder()
-                            .setKey(part.etcdKey())
-                            .setRangeEnd(part.etcdRangeEnd())
-                            .setCountOnly(true)
-                            .build())
+            count += calls.range(EtcdMessages.range(part).setCountOnly(true).build())
                     .getCount();
         }
         return count;
@@ -76,9 +72,7 @@ final class TargetChecks {
     void requireNoForeignKeys() {
         List<String> found = new ArrayList<>();
         for (KeyRange part : scope.targetRanges()) {
-            calls.range(RangeRequest.newBuilder()
-                            .setKey(part.etcdKey())
-                            .setRangeEnd(part.etcdRangeEnd())
+            calls.range(EtcdMessages.range(part)
                             .setKeysOnly(true)
                             .setLimit(FOREIGN_KEYS_SHOWN)
                             .build())

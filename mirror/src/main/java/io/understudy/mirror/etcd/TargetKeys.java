@@ -2,8 +2,8 @@ package io.understudy.mirror.etcd;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KeyValue;
-import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.util.ArrayDeque;
@@ -77,9 +77,7 @@ final class TargetKeys implements Iterator<KeyValue> {
 
     private void read(ByteString from) {
         KeyRange rest = new KeyRange(from, range.to());
-        Optional<RangeResponse> answered = calls.tryRange(RangeRequest.newBuilder()
-                .setKey(rest.etcdKey())
-                .setRangeEnd(rest.etcdRangeEnd())
+        Optional<RangeResponse> answered = calls.tryRange(EtcdMessages.range(rest)
                 .setKeysOnly(keysOnly)
                 .setRevision(revision)
                 .setLimit(pageKeys)

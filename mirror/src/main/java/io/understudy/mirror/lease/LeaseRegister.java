@@ -3,13 +3,12 @@ package io.understudy.mirror.lease;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
 import io.etcd.jetcd.api.Compare;
-import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.KeyValue;
-import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.scope.ReservedKeys;
@@ -115,19 +114,11 @@ final class LeaseRegister {
 
     private void put(ByteString key, ByteString value, List<Compare> fence)
             throws CallFailedException, InterruptedException {
-        write(
-                RequestOp.newBuilder()
-                        .setRequestPut(PutRequest.newBuilder().setKey(key).setValue(value))
-                        .build(),
-                fence);
+        write(EtcdMessages.put(key, value, 0), fence);
     }
 
     private void delete(ByteString key, List<Compare> fence) throws CallFailedException, InterruptedException {
-        write(
-                RequestOp.newBuilder()
-                        .setRequestDeleteRange(DeleteRangeRequest.newBuilder().setKey(key))
-                        .build(),
-                fence);
+        write(EtcdMessages.delete(key), fence);
     }
 
     private void write(RequestOp operation, List<Compare> fence) throws CallFailedException, InterruptedException {

@@ -1,15 +1,14 @@
 package io.understudy.mirror.lease;
 
 import com.google.protobuf.ByteString;
-import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.KeyValue;
-import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.ResponseOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.call.Repeated;
@@ -134,8 +133,7 @@ record LeaseRestore(
         for (int from = 0; from < keys.size(); from += FIRST_PAGE_KEYS) {
             List<LeasedKey> some = keys.subList(from, Math.min(keys.size(), from + FIRST_PAGE_KEYS));
             TxnRequest.Builder reads = TxnRequest.newBuilder();
-            some.forEach(key -> reads.addSuccess(RequestOp.newBuilder()
-                    .setRequestRange(RangeRequest.newBuilder().setKey(key.key()))));
+            some.forEach(key -> reads.addSuccess(EtcdMessages.get(key.key())));
             List<ResponseOp> answers = repeated.until(
                     "read of keys with leases in the target",
                     () -> target.kv(stub -> stub.txn(reads.build())).getResponsesList());
@@ -167,22 +165,16 @@ record LeaseRestore(
         for (int from = 0; from < deletes.size(); from += BATCH_KEYS) {
             List<LeasedKey> some = deletes.subList(from, Math.min(deletes.size(), from + BATCH_KEYS));
             some.forEach(key -> leases.deleted(key.key()));
-            writer.accept(some.stream()
-                    .map(key -> RequestOp.newBuilder()
-                            .setRequestDeleteRange(
-                                    DeleteRangeRequest.newBuilder().setKey(key.key()))
-                            .build())
-                    .toList());
+            writer.accept(
+                    some.stream().map(key -> EtcdMessages.delete(key.key())).toList());
         }
         var unused = leases.hold(List.copyOf(stale));
         // One per transaction: the order of a queue is that of create revisions.
         for (LeasedKey key : plan.puts()) {
-            writer.accept(List.of(RequestOp.newBuilder()
-                    .setRequestPut(PutRequest.newBuilder()
-                            .setKey(key.key())
-                            .setValue(values.getOrDefault(key.key(), ByteString.EMPTY))
-                            .setLease(leases.forPut(key.key(), key.lease())))
-                    .build()));
+            writer.accept(List.of(EtcdMessages.put(
+                    key.key(),
+                    values.getOrDefault(key.key(), ByteString.EMPTY),
+                    leases.forPut(key.key(), key.lease()))));
         }
     }
 

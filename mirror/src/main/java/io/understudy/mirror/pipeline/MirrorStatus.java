@@ -3,12 +3,12 @@ package io.understudy.mirror.pipeline;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
-import io.understudy.mirror.active.Standing;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.metrics.MirrorMeter;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkListener;
+import io.understudy.vocabulary.ElectionState;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
@@ -212,12 +212,12 @@ final class MirrorStatus implements SinkListener {
     }
 
     /** This process is not, or not known to be, the active one of the mirror. */
-    synchronized void inactive(Standing standing) {
-        if (standing instanceof Standing.Standby standby) {
+    synchronized void inactive(ElectionState standing) {
+        if (standing instanceof ElectionState.Standby standby) {
             letGo();
             recovered();
             to(MirrorState.STANDBY, "standby: " + standby.holder() + " is active");
-        } else if (standing instanceof Standing.Unknown unknown) {
+        } else if (standing instanceof ElectionState.Unknown unknown) {
             retries.increment();
             error(unknown.why());
             roleAway = unknown.why();

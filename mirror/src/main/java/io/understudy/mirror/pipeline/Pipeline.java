@@ -5,12 +5,12 @@ import io.understudy.feed.Feed;
 import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.mirror.active.ActiveRole;
-import io.understudy.mirror.active.Standing;
 import io.understudy.mirror.metrics.MirrorMeter;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.ElectionState;
 import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
@@ -284,17 +284,17 @@ public final class Pipeline implements AutoCloseable {
 
     /** Waits until this process is the active one of the mirror; false when told to stop. */
     private boolean awaitTurn() throws InterruptedException {
-        Standing seen = null;
+        ElectionState seen = null;
         while (!isStopping()) {
-            Standing standing = plan().role().standing();
-            if (standing instanceof Standing.Active) {
+            ElectionState standing = plan().role().standing();
+            if (standing instanceof ElectionState.Active) {
                 status.active();
                 return true;
             }
-            if (standing instanceof Standing.Refused refused) {
+            if (standing instanceof ElectionState.Refused refused) {
                 throw new SinkException.Refused(refused.why());
             }
-            if (standing instanceof Standing.Undecided) {
+            if (standing instanceof ElectionState.Undecided) {
                 status.waitsFor("target " + plan().targetName());
             } else if (!standing.equals(seen)) {
                 status.inactive(standing);

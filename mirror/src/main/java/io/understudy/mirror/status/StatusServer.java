@@ -1,24 +1,21 @@
 package io.understudy.mirror.status;
 
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import io.understudy.health.HealthPages;
+import io.understudy.health.HealthPages.Answer;
+import io.understudy.health.PageServer;
 import io.understudy.metrics.ProcessMetrics;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.revisions.TargetUnreadableException;
-import io.understudy.tls.HttpServers;
 import io.understudy.tls.TlsServer;
 import io.understudy.vocabulary.Revision;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.ExecutorService;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,29 +41,7 @@ public final class StatusServer implements AutoCloseable {
     private static final String JSON = "application/json";
 
     private final Shown shown;
-    private final HttpServer server;
-    private final ExecutorService workers;
-
-    private final @Nullable TlsServer tls;
-
-    private StatusServer(Shown shown, @Nullable TlsServer tls, HttpServer server) {
-        this.shown = shown;
-        this.tls = tls;
-        this.server = server;
-        this.workers = HttpServers.workers("status");
-    }
-
-    /** What a request is answered with. */
-    private record Answer(int status, String type, Map<String, String> head, String body) {
-
-        Answer(int status, String type, String body) {
-            this(status, type, Map.of(), body);
-        }
-
-        static Answer of(HealthPages.Answer page) {
-            return new Answer(page.status(), page.contentType(), page.head(), page.body());
-        }
-    }
+    private final PageServer server;
 
     /**
      * Listens at once.
@@ -75,52 +50,28 @@ public final class StatusServer implements AutoCloseable {
      * @param shown asked for each request
      * @throws IOException the address can't be listened at; the message names it
      */
-    public static StatusServer start(InetSocketAddress address, @Nullable TlsServer tls, Shown shown)
-            throws IOException {
-        HttpServer server = HttpServers.bind("status.listen", address, tls);
-        StatusServer status = new StatusServer(shown, tls, server);
-        server.createContext("/", status::handle);
-        server.setExecutor(status.workers);
-        server.start();
-        return status;
+    public StatusServer(InetSocketAddress address, @Nullable TlsServer tls, Shown shown) throws IOException {
+        this.shown = shown;
+        this.server = PageServer.start("status.listen", address, tls, "status", this::answer);
     }
 
     /** The port listened at. */
     public int port() {
-        return server.getAddress().getPort();
+        return server.port();
     }
 
     @Override
     public void close() {
-        server.stop(0);
-        workers.shutdownNow();
-        if (tls != null) {
-            tls.close();
-        }
-    }
-
-    private void handle(HttpExchange exchange) throws IOException {
-        try (exchange) {
-            Answer answer = answer(exchange);
-            byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
-            answer.head().forEach(exchange.getResponseHeaders()::set);
-            exchange.getResponseHeaders().set("Content-Type", answer.type());
-            boolean head = exchange.getRequestMethod().equals("HEAD");
-            exchange.sendResponseHeaders(answer.status(), head ? -1 : body.length);
-            if (!head) {
-                exchange.getResponseBody().write(body);
-            }
-        }
+        server.close();
     }
 
     private Answer answer(HttpExchange exchange) {
         String method = exchange.getRequestMethod();
         URI asked = exchange.getRequestURI();
-        Optional<HealthPages.Answer> health =
+        Optional<Answer> health =
                 StatusPage.health(reports()).answer(method, asked.getPath(), HealthPages.parameters(asked));
-        return health.map(Answer::of)
-                .orElseGet(
-                        () -> other(method, asked, exchange.getRequestHeaders().getFirst("Accept")));
+        return health.orElseGet(
+                () -> other(method, asked, exchange.getRequestHeaders().getFirst("Accept")));
     }
 
     private Answer other(String method, URI asked, @Nullable String accept) {

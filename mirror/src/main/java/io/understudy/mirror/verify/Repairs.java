@@ -1,15 +1,12 @@
 package io.understudy.mirror.verify;
 
 import com.google.protobuf.ByteString;
-import io.etcd.jetcd.api.Compare;
-import io.etcd.jetcd.api.DeleteRangeRequest;
-import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.verify.Difference.Kind;
 import io.understudy.vocabulary.KeyValue;
-import io.understudy.vocabulary.Revision;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -40,38 +37,18 @@ final class Repairs {
                 continue;
             }
             TxnRequest.Builder guarded = TxnRequest.newBuilder()
-                    .addCompare(unchanged(key, target == null ? Revision.ZERO : target.modRevision()));
+                    .addCompare(EtcdMessages.unmodified(
+                            key, target == null ? 0 : target.modRevision().value()));
             if (source == null
                     && target != null
                     && target.createRevision().isBefore(look.pair().created())) {
                 // It may have been there before the mirror, and kept when that was configured.
-                guarded.addCompare(
-                        unchanged(ReservedKeys.keptForeign(look.pair().sides().mirror()), Revision.ZERO));
+                guarded.addCompare(EtcdMessages.unmodified(
+                        ReservedKeys.keptForeign(look.pair().sides().mirror()), 0));
             }
-            guarded.addSuccess(source == null ? delete(key) : put(key, source.value()));
+            guarded.addSuccess(source == null ? EtcdMessages.delete(key) : EtcdMessages.put(key, source.value(), 0));
             operations.put(key, RequestOp.newBuilder().setRequestTxn(guarded).build());
         }
         return operations;
-    }
-
-    private static Compare unchanged(ByteString key, Revision modRevision) {
-        return Compare.newBuilder()
-                .setKey(key)
-                .setTarget(Compare.CompareTarget.MOD)
-                .setResult(Compare.CompareResult.EQUAL)
-                .setModRevision(modRevision.value())
-                .build();
-    }
-
-    private static RequestOp put(ByteString key, ByteString value) {
-        return RequestOp.newBuilder()
-                .setRequestPut(PutRequest.newBuilder().setKey(key).setValue(value))
-                .build();
-    }
-
-    private static RequestOp delete(ByteString key) {
-        return RequestOp.newBuilder()
-                .setRequestDeleteRange(DeleteRangeRequest.newBuilder().setKey(key))
-                .build();
     }
 }

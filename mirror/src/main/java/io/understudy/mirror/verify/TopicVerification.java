@@ -22,7 +22,6 @@ import java.util.function.UnaryOperator;
  */
 public final class TopicVerification {
 
-    private static final int ATTEMPTS = 5;
     private static final long PAUSE_MILLIS = 200;
     /** For a mirror that runs to write what the topic has. */
     private static final Duration LAG_PATIENCE = Duration.ofSeconds(30);
@@ -58,10 +57,6 @@ public final class TopicVerification {
         this.progress = progress;
     }
 
-    private interface Attempt {
-        VerifyReport run() throws CompactedException, IncomparableException, InterruptedException;
-    }
-
     /**
      * The cluster is the source, the topics are the target.
      *
@@ -81,22 +76,11 @@ public final class TopicVerification {
         return repeated(() -> compareWithTarget(keepsForeign));
     }
 
-    private VerifyResult repeated(Attempt attempt) throws InterruptedException {
-        try {
-            for (int i = 0; i < ATTEMPTS; i++) {
-                try {
-                    return attempt.run();
-                } catch (CompactedException e) {
-                    progress.accept(0);
-                    TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
-                }
-            }
-        } catch (IncomparableException e) {
-            return e.result();
-        }
-        return new NotComparable(
-                Why.COMPACTED,
-                "the cluster was compacted past the revision to compare, " + ATTEMPTS
+    private VerifyResult repeated(Verification.Attempt attempt) throws InterruptedException {
+        return Verification.repeated(
+                attempt,
+                progress,
+                "the cluster was compacted past the revision to compare, " + Verification.ATTEMPTS
                         + " times in a row: the mirror is behind or not running");
     }
 

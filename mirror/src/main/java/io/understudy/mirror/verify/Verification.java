@@ -18,7 +18,7 @@ public final class Verification {
     /** How many differing keys a report names. */
     public static final int DIFFERENCES_KEPT = 100;
 
-    private static final int ATTEMPTS = 5;
+    static final int ATTEMPTS = 5;
     /** For a mirror that lags to move its checkpoint on. */
     private static final long PAUSE_MILLIS = 200;
 
@@ -38,10 +38,24 @@ public final class Verification {
      */
     public static VerifyResult run(Sides sides, LongConsumer progress) throws InterruptedException {
         Verification verification = new Verification(sides, progress);
+        return repeated(
+                () -> verification.compare(ConsistentPair.now(sides)),
+                progress,
+                "source or target was compacted to its current revision during the read, " + ATTEMPTS
+                        + " times in a row");
+    }
+
+    /** One comparison; read at one moment, which may be compacted meanwhile. */
+    interface Attempt {
+        VerifyReport run() throws CompactedException, IncomparableException, InterruptedException;
+    }
+
+    /** @param compacted the reason to report when each attempt ended in a compaction */
+    static VerifyResult repeated(Attempt attempt, LongConsumer progress, String compacted) throws InterruptedException {
         try {
-            for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            for (int i = 0; i < ATTEMPTS; i++) {
                 try {
-                    return verification.compare(ConsistentPair.now(sides));
+                    return attempt.run();
                 } catch (CompactedException e) {
                     progress.accept(0);
                     TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
@@ -50,10 +64,7 @@ public final class Verification {
         } catch (IncomparableException e) {
             return e.result();
         }
-        return new NotComparable(
-                Why.COMPACTED,
-                "source or target was compacted to its current revision during the read, " + ATTEMPTS
-                        + " times in a row");
+        return new NotComparable(Why.COMPACTED, compacted);
     }
 
     private VerifyReport compare(ConsistentPair pair)

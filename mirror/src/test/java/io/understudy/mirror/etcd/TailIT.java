@@ -94,7 +94,8 @@ final class TailIT {
     void repairsUnderItsFenceWithoutMovingTheCheckpoint() {
         commit(11, "1");
         long foreign = target.put("/t/1", "foreign");
-        assertThat(sink.repair(List.of(putBack("1", foreign)))).isTrue();
+        assertThat(sink.repair(sink.observe(List.of(KEY)), Map.of(KEY, putBack("1", foreign))))
+                .isTrue();
         assertThat(value()).isEqualTo("1");
         assertThat(sink.checkpoint().revision()).isEqualTo(new Revision(11));
         assertThat(sink.checkpoint().state()).isEqualTo(CheckpointState.SYNCED);
@@ -108,7 +109,8 @@ final class TailIT {
         commit(11, "1");
         long foreign = target.put("/t/1", "foreign");
         commit(12, "2");
-        assertThat(sink.repair(List.of(putBack("1", foreign)))).isTrue();
+        assertThat(sink.repair(sink.observe(List.of(KEY)), Map.of(KEY, putBack("1", foreign))))
+                .isTrue();
         assertThat(value()).isEqualTo("2");
     }
 
@@ -116,7 +118,8 @@ final class TailIT {
     void repairsNothingWhileASnapshotIsWritten() {
         long foreign = target.put("/t/1", "foreign");
         sink.snapshotStarted(SOURCE, new Revision(20));
-        assertThat(sink.repair(List.of(putBack("1", foreign)))).isFalse();
+        assertThat(sink.repair(sink.observe(List.of(KEY)), Map.of(KEY, putBack("1", foreign))))
+                .isFalse();
         assertThat(value()).isEqualTo("foreign");
         assertThat(sink.complete()).isEqualTo(Revision.ZERO);
     }

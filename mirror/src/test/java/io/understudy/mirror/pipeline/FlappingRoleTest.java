@@ -9,7 +9,6 @@ import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedKind;
 import io.understudy.mirror.active.ActiveRole;
-import io.understudy.mirror.active.Standing;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkException;
@@ -17,6 +16,7 @@ import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.CommitDigest;
+import io.understudy.vocabulary.ElectionState;
 import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
@@ -225,13 +225,13 @@ final class FlappingRoleTest {
             public void compete(boolean competes) {}
 
             @Override
-            public Standing standing() {
+            public ElectionState standing() {
                 tick();
-                return active ? new Standing.Active() : new Standing.Unknown("no response");
+                return active ? new ElectionState.Active() : new ElectionState.Unknown("no response");
             }
 
             @Override
-            public void awaitChange(Standing seen, Duration atMost) {
+            public void awaitChange(ElectionState seen, Duration atMost) {
                 regain();
             }
 

@@ -12,13 +12,13 @@ import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedSource;
 import io.understudy.mirror.active.ActiveRole;
-import io.understudy.mirror.active.Standing;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.ElectionState;
 import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
@@ -452,12 +452,12 @@ final class PipelineTest {
 
     private final class Role implements ActiveRole {
         @Override
-        public Standing standing() {
-            return active ? new Standing.Active() : new Standing.Unknown("the target does not answer");
+        public ElectionState standing() {
+            return active ? new ElectionState.Active() : new ElectionState.Unknown("the target does not answer");
         }
 
         @Override
-        public void awaitChange(Standing seen, Duration atMost) {}
+        public void awaitChange(ElectionState seen, Duration atMost) {}
 
         @Override
         public long activation() {

@@ -63,7 +63,7 @@ final class StatusTlsTest {
                 new TlsFiles(operators, mirror.certificate(), mirror.key(), Duration.ofMillis(20)),
                 ClientCertificates.REQUIRED,
                 new SimpleMeterRegistry());
-        server = StatusServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), tls, new Shown() {
+        server = new StatusServer(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), tls, new Shown() {
             @Override
             public List<MirrorShown> mirrors() {
                 return List.of();

@@ -22,6 +22,7 @@ import org.slf4j.LoggerFactory;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.BindMode;
 import org.testcontainers.containers.GenericContainer;
+import org.testcontainers.containers.startupcheck.StartupCheckStrategy;
 import org.testcontainers.utility.DockerImageName;
 
 /**
@@ -30,7 +31,7 @@ import org.testcontainers.utility.DockerImageName;
  */
 final class ContainerProcess implements ServerProcess {
 
-    private static final Logger log = LoggerFactory.getLogger(ContainerProcess.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ContainerProcess.class);
     private static final int STOP_SECONDS = 10;
     private static final Duration GONE = Duration.ofSeconds(20);
 
@@ -63,7 +64,7 @@ final class ContainerProcess implements ServerProcess {
         GenericContainer<?> made = prepare();
         container = made;
         made.start();
-        log.atInfo()
+        LOG.atInfo()
                 .addKeyValue("name", name())
                 .addKeyValue("container", made.getContainerId())
                 .log("server started");
@@ -101,7 +102,7 @@ final class ContainerProcess implements ServerProcess {
         try {
             Files.write(command.log(), output, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         } catch (IOException e) {
-            log.atWarn()
+            LOG.atWarn()
                     .addKeyValue("name", name())
                     .addKeyValue("file", command.log())
                     .setCause(e)
@@ -118,7 +119,7 @@ final class ContainerProcess implements ServerProcess {
         try {
             docker().stopContainerCmd(id()).withTimeout(STOP_SECONDS).exec();
         } catch (NotModifiedException e) {
-            log.atDebug().addKeyValue("name", name()).log("server already ended");
+            LOG.atDebug().addKeyValue("name", name()).log("server already ended");
         }
         awaitGone();
     }
@@ -138,7 +139,7 @@ final class ContainerProcess implements ServerProcess {
                 () -> isAlive() ? Optional.empty() : Optional.of(name()),
                 () -> new IllegalStateException(name() + " is still running after " + GONE.toSeconds() + " s"));
         paused = false;
-        log.atInfo()
+        LOG.atInfo()
                 .addKeyValue("name", name())
                 .addKeyValue("status", exitStatus().orElse(-1))
                 .log("server ended");
@@ -152,7 +153,7 @@ final class ContainerProcess implements ServerProcess {
         if (!paused) {
             signal("STOP");
             paused = true;
-            log.atInfo().addKeyValue("name", name()).log("server paused");
+            LOG.atInfo().addKeyValue("name", name()).log("server paused");
         }
     }
 
@@ -160,7 +161,7 @@ final class ContainerProcess implements ServerProcess {
     public synchronized void resume() {
         if (paused && isAlive()) {
             signal("CONT");
-            log.atInfo().addKeyValue("name", name()).log("server resumed");
+            LOG.atInfo().addKeyValue("name", name()).log("server resumed");
         }
         paused = false;
     }
@@ -169,7 +170,7 @@ final class ContainerProcess implements ServerProcess {
         try {
             docker().killContainerCmd(id()).withSignal(signal).exec();
         } catch (ConflictException e) {
-            log.atDebug()
+            LOG.atDebug()
                     .addKeyValue("name", name())
                     .addKeyValue("signal", signal)
                     .log("signal not sent: server ended");
@@ -240,5 +241,19 @@ final class ContainerProcess implements ServerProcess {
             throw new IllegalStateException(name() + " was never started");
         }
         return known.getContainerId();
+    }
+
+    /**
+     * A container counts as started even if it has ended already: whether its server serves, and why not, is judged from the
+     * server itself, the same way wherever it runs.
+     */
+    private static final class StartedOnce extends StartupCheckStrategy {
+
+        @Override
+        public StartupStatus checkStartupState(DockerClient client, String containerId) {
+            return "created".equals(getCurrentState(client, containerId).getStatus())
+                    ? StartupStatus.NOT_YET_KNOWN
+                    : StartupStatus.SUCCESSFUL;
+        }
     }
 }

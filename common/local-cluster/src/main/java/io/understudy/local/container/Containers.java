@@ -20,7 +20,7 @@ import org.testcontainers.utility.DockerImageName;
  */
 public final class Containers implements ServerHost {
 
-    private static final Logger log = LoggerFactory.getLogger(Containers.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Containers.class);
     private static final long FETCH_SECONDS = 60;
 
     private final DockerImageName image;
@@ -52,7 +52,7 @@ public final class Containers implements ServerHost {
                     .exec(new PullImageResultCallback())) {
                 return fetching.awaitCompletion(FETCH_SECONDS, TimeUnit.SECONDS);
             } catch (RuntimeException | IOException e) {
-                log.atInfo()
+                LOG.atInfo()
                         .addKeyValue("name", image)
                         .addKeyValue("cause", e.getMessage())
                         .log("image pull failed");

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class LocalEtcd implements LocalServers {
 
-    private static final Logger log = LoggerFactory.getLogger(LocalEtcd.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LocalEtcd.class);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final String name;
@@ -103,7 +103,7 @@ public final class LocalEtcd implements LocalServers {
         try {
             starter.startAll();
             learnersAtStart = learnersNow();
-            log.atInfo()
+            LOG.atInfo()
                     .addKeyValue("name", name)
                     .addKeyValue("members", members())
                     .addKeyValue("leader", leader())
@@ -140,11 +140,6 @@ public final class LocalEtcd implements LocalServers {
                     () -> roster.leader().filter(now -> now == target),
                     () -> new IllegalStateException("leadership of cluster " + name + " did not move to " + target));
         }
-    }
-
-    /** Adds a learner, starts it and waits until it serves. Not known any more to a later object on the same data. */
-    public EtcdMember addLearner() {
-        return add(true);
     }
 
     /** Adds a voter, starts it and waits until it serves. Not known any more to a later object on the same data. */
@@ -232,7 +227,7 @@ public final class LocalEtcd implements LocalServers {
         members().forEach(EtcdMember::wipe);
         onAll(voters(), member -> tools.restore(file, member, roster.initialCluster(), token));
         start();
-        log.atInfo().addKeyValue("name", name).addKeyValue("snapshot", file).log("cluster restored");
+        LOG.atInfo().addKeyValue("name", name).addKeyValue("snapshot", file).log("cluster restored");
     }
 
     /** Ends all members in order, at the same time; {@link #start} goes on with their data. */
@@ -261,7 +256,7 @@ public final class LocalEtcd implements LocalServers {
                 there.peerProxy().from(here.name()).blackHole();
             }
         }
-        log.atInfo()
+        LOG.atInfo()
                 .addKeyValue("name", name)
                 .addKeyValue("one", one)
                 .addKeyValue("other", other)

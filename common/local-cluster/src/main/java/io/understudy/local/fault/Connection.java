@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 /** One client and, once connected, its way to the target and back. Belongs to the proxy's thread. */
 final class Connection {
 
-    private static final Logger log = LoggerFactory.getLogger(Connection.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
     private static final int SCRATCH_BYTES = 1 << 15;
 
     /** The way to the target. */
@@ -60,7 +60,7 @@ final class Connection {
                 case FLOWS -> halfOpen ? end() : flow(all, its);
             };
         } catch (IOException e) {
-            log.atDebug()
+            LOG.atDebug()
                     .addKeyValue("client", client)
                     .addKeyValue("target", target)
                     .addKeyValue("cause", e.toString())
@@ -169,7 +169,7 @@ final class Connection {
                 channel.setOption(StandardSocketOptions.SO_LINGER, 0);
             }
         } catch (IOException e) {
-            log.atDebug()
+            LOG.atDebug()
                     .addKeyValue("channel", channel)
                     .addKeyValue("cause", e.toString())
                     .log("connection reset failed");

@@ -48,10 +48,6 @@ public final class FaultProxy implements AutoCloseable {
         return loop.address().getPort();
     }
 
-    public InetSocketAddress address() {
-        return loop.address();
-    }
-
     /** Faults of the connections that come from one party; they add to those of all. */
     public Faults from(String party) {
         return new Faults(change -> loop.change(party, change));

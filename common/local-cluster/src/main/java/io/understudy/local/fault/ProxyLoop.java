@@ -28,7 +28,7 @@ final class ProxyLoop {
     /** No party has this name. */
     static final String EVERYONE = "\u0000everyone";
 
-    private static final Logger log = LoggerFactory.getLogger(ProxyLoop.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ProxyLoop.class);
     private static final long DEADLINE_SECONDS = 10;
 
     private final Selector selector;
@@ -137,7 +137,7 @@ final class ProxyLoop {
                 }
             }
         } catch (IOException | RuntimeException e) {
-            log.atError()
+            LOG.atError()
                     .addKeyValue("port", address.getPort())
                     .addKeyValue("target", target)
                     .setCause(e)
@@ -164,7 +164,7 @@ final class ProxyLoop {
             Optional<String> who = party.at((InetSocketAddress) client.getRemoteAddress());
             if (who.isEmpty()) {
                 // Usually it is gone already. Passing it on could carry traffic past a rule.
-                log.atDebug()
+                LOG.atDebug()
                         .addKeyValue("port", address.getPort())
                         .addKeyValue("client", client)
                         .log("connection refused: unknown client");

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class LocalKafka implements LocalServers {
 
-    private static final Logger log = LoggerFactory.getLogger(LocalKafka.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LocalKafka.class);
 
     /** What the broker logs once it takes requests and the controller counts on it. */
     private static final String STARTED = "Kafka Server started";
@@ -95,7 +95,7 @@ public final class LocalKafka implements LocalServers {
         process = broker;
         first = first == null ? broker : first;
         startup().untilItSays(STARTED, broker);
-        log.atInfo().addKeyValue("bootstrap", bootstrapServers()).log("broker started");
+        LOG.atInfo().addKeyValue("bootstrap", bootstrapServers()).log("broker started");
     }
 
     private void format() {
@@ -171,18 +171,6 @@ public final class LocalKafka implements LocalServers {
     /** What it printed, over all its runs. */
     public ServerLog log() {
         return new ServerLog(files.log());
-    }
-
-    /**
-     * The proxy between clients and the broker.
-     *
-     * @throws IllegalStateException it is not behind one
-     */
-    public FaultProxy proxy() {
-        if (proxy == null) {
-            throw new IllegalStateException("the Kafka broker is not behind a proxy");
-        }
-        return proxy;
     }
 
     /** The process or container that it runs in. */

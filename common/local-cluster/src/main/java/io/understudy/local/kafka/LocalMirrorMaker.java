@@ -24,7 +24,7 @@ public final class LocalMirrorMaker implements AutoCloseable {
     /** What copied topics' names begin with. */
     public static final String PREFIX = "core.";
 
-    private static final Logger log = LoggerFactory.getLogger(LocalMirrorMaker.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LocalMirrorMaker.class);
     private static final JarFolder.Place PLACE = new JarFolder.Place(
             "MirrorMaker",
             "understudy.mirrormaker.lib",
@@ -75,26 +75,12 @@ public final class LocalMirrorMaker implements AutoCloseable {
      */
     public void start() {
         startup.untilItSays(STARTED, process);
-        log.atInfo().addKeyValue("settings", settings).log("MirrorMaker started");
-    }
-
-    /** Ends it in order. */
-    public void stop() {
-        process.stop();
+        LOG.atInfo().addKeyValue("settings", settings).log("MirrorMaker started");
     }
 
     /** Ends it with SIGKILL. */
     public void kill() {
         process.kill();
-    }
-
-    public boolean isAlive() {
-        return process.isAlive();
-    }
-
-    /** What it printed, over all its runs. */
-    public ServerLog log() {
-        return process.log();
     }
 
     /** Kills it for good. Idempotent. */

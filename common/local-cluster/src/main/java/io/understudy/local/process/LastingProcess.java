@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /** A server that may be a child of this JVM, or of one before it. */
 final class LastingProcess implements ServerProcess {
 
-    private static final Logger log = LoggerFactory.getLogger(LastingProcess.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LastingProcess.class);
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
 
     /** How long a process is waited for to get its arguments while it executes another program. */
@@ -61,7 +61,7 @@ final class LastingProcess implements ServerProcess {
             Process started = builder.start();
             child = started;
             known = started.toHandle();
-            log.atInfo()
+            LOG.atInfo()
                     .addKeyValue("name", name())
                     .addKeyValue("pid", started.pid())
                     .log("server started");
@@ -80,7 +80,7 @@ final class LastingProcess implements ServerProcess {
         // A stopped process acts on SIGTERM only once it goes on.
         resume();
         if (!ends(running.get())) {
-            log.atWarn()
+            LOG.atWarn()
                     .addKeyValue("name", name())
                     .addKeyValue("pid", running.get().pid())
                     .log("server did not stop; killing it");

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  */
 final class LocalProcess implements ServerProcess {
 
-    private static final Logger log = LoggerFactory.getLogger(LocalProcess.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LocalProcess.class);
     private static final long STOP_SECONDS = 10;
     private static final String WAIT_THEN_RUN = "read -r go || exit 125; exec \"$@\" </dev/null";
 
@@ -56,7 +56,7 @@ final class LocalProcess implements ServerProcess {
             Guard guard = Guard.watch(child.pid());
             var unused = child.onExit().thenAccept(ended -> {
                 guard.release();
-                log.atInfo()
+                LOG.atInfo()
                         .addKeyValue("name", name())
                         .addKeyValue("pid", ended.pid())
                         .addKeyValue("status", ended.exitValue())
@@ -65,7 +65,7 @@ final class LocalProcess implements ServerProcess {
             try (OutputStream word = child.getOutputStream()) {
                 word.write("go\n".getBytes(StandardCharsets.US_ASCII));
             }
-            log.atInfo()
+            LOG.atInfo()
                     .addKeyValue("name", name())
                     .addKeyValue("pid", child.pid())
                     .log("server started");
@@ -97,7 +97,7 @@ final class LocalProcess implements ServerProcess {
         // A stopped process acts on SIGTERM only once it goes on.
         resume();
         if (!ends(running, STOP_SECONDS)) {
-            log.atWarn()
+            LOG.atWarn()
                     .addKeyValue("name", name())
                     .addKeyValue("pid", running.pid())
                     .log("server did not stop; killing it");
@@ -138,7 +138,7 @@ final class LocalProcess implements ServerProcess {
             Signals.send(process().pid(), "STOP");
             paused = true;
             Threads.awaitStopped(process().pid());
-            log.atInfo()
+            LOG.atInfo()
                     .addKeyValue("name", name())
                     .addKeyValue("pid", process().pid())
                     .log("server paused");
@@ -149,7 +149,7 @@ final class LocalProcess implements ServerProcess {
     public synchronized void resume() {
         if (paused && isAlive()) {
             Signals.send(process().pid(), "CONT");
-            log.atInfo()
+            LOG.atInfo()
                     .addKeyValue("name", name())
                     .addKeyValue("pid", process().pid())
                     .log("server resumed");
@@ -197,5 +197,51 @@ final class LocalProcess implements ServerProcess {
             throw new IllegalStateException(name() + " was never started");
         }
         return known;
+    }
+
+    /**
+     * Kills a child when this JVM is gone. A shell reads a pipe whose other end only this JVM holds: however the JVM ends,
+     * SIGKILL included, the read ends, and the shell kills the child, paused or not. It needs no privilege and nothing but a
+     * shell. The child's start time tells it from a later process that was given the same id.
+     */
+    private static final class Guard {
+
+        private static final String SCRIPT = """
+                trap '' INT HUP TERM QUIT
+                born() {
+                  [ -r "/proc/$1/stat" ] || { echo unknown; return; }
+                  read -r line < "/proc/$1/stat"
+                  set -- ${line##*) }
+                  echo "${20}"
+                }
+                was=$(born "$1")
+                read -r word
+                [ "$word" = released ] || [ "$(born "$1")" != "$was" ] || kill -9 "$1"
+                """;
+
+        private final Process shell;
+
+        private Guard(Process shell) {
+            this.shell = shell;
+        }
+
+        static Guard watch(long pid) throws IOException {
+            List<String> line = new ArrayList<>(Detached.prefix());
+            line.addAll(List.of("sh", "-c", SCRIPT, "guard", Long.toString(pid)));
+            return new Guard(new ProcessBuilder(line)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start());
+        }
+
+        /** The child has ended: nothing to kill any more. */
+        void release() {
+            try (OutputStream word = shell.getOutputStream()) {
+                word.write("released\n".getBytes(StandardCharsets.US_ASCII));
+            } catch (IOException e) {
+                // The shell is gone already; it had nothing else to do.
+                shell.destroyForcibly();
+            }
+        }
     }
 }

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ProcessorLimit implements AutoCloseable {
 
-    private static final Logger log = LoggerFactory.getLogger(ProcessorLimit.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ProcessorLimit.class);
 
     /**
      * The process is known by when it was started: a signal must not reach a later one that was given the same id. A line
@@ -208,7 +208,7 @@ public final class ProcessorLimit implements AutoCloseable {
         try {
             shares.close();
         } catch (IOException e) {
-            log.atDebug().addKeyValue("pid", process.pid()).log("CPU limit already ended");
+            LOG.atDebug().addKeyValue("pid", process.pid()).log("CPU limit already ended");
         }
         awaitEnd();
         if (shell.isAlive()) {
@@ -222,7 +222,7 @@ public final class ProcessorLimit implements AutoCloseable {
                 Signals.send(process.pid(), "CONT");
             }
         } catch (CommandFailedException e) {
-            log.atDebug()
+            LOG.atDebug()
                     .addKeyValue("pid", process.pid())
                     .addKeyValue("cause", e.getMessage())
                     .log("process resume failed");

@@ -2,6 +2,7 @@ package io.understudy.cluster.supervise.elect;
 
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
+import io.understudy.vocabulary.ElectionState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -41,7 +42,7 @@ public final class Candidacy implements AutoCloseable {
     private final Thread thread;
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    private Standing standing = new Standing.Unknown("not read yet");
+    private ElectionState standing = new ElectionState.Unknown("not read yet");
     private Keys.Found seen = Keys.Found.NOTHING;
     /** By {@link System#nanoTime}. */
     private long activeUntil;
@@ -86,9 +87,9 @@ public final class Candidacy implements AutoCloseable {
     }
 
     /** As far as known here; never waits for the network. */
-    public synchronized Standing standing() {
-        if (standing instanceof Standing.Active && activeUntil - System.nanoTime() <= 0) {
-            become(new Standing.Unknown("no response from the cluster for " + ttl.toSeconds() + " s"));
+    public synchronized ElectionState standing() {
+        if (standing instanceof ElectionState.Active && activeUntil - System.nanoTime() <= 0) {
+            become(new ElectionState.Unknown("no response from the cluster for " + ttl.toSeconds() + " s"));
         }
         return standing;
     }
@@ -111,7 +112,7 @@ public final class Candidacy implements AutoCloseable {
             return lease != 0
                     && found.isHeldBy(name, lease)
                     && found.paused().isEmpty()
-                    && standing() instanceof Standing.Active;
+                    && standing() instanceof ElectionState.Active;
         } catch (Keys.FailedException e) {
             return false;
         }
@@ -216,12 +217,12 @@ public final class Candidacy implements AutoCloseable {
         long began = System.nanoTime();
         try {
             if (began - observedAt > silence.toNanos()) {
-                become(new Standing.Unknown("no observation completed for " + silence.toSeconds() + " s"));
+                become(new ElectionState.Unknown("no observation completed for " + silence.toSeconds() + " s"));
                 revoke();
                 return;
             }
             beats++;
-            if (standing() instanceof Standing.Active && beats % BEATS_PER_READ != 0 && keys.keepAlive(lease)) {
+            if (standing() instanceof ElectionState.Active && beats % BEATS_PER_READ != 0 && keys.keepAlive(lease)) {
                 hold(began);
                 return;
             }
@@ -229,7 +230,7 @@ public final class Candidacy implements AutoCloseable {
             saw(found);
             if (found.active().isPresent() && !found.isHeldBy(name, lease)) {
                 String holder = found.active().get().getValue().toStringUtf8();
-                become(new Standing.Standby(holder));
+                become(new ElectionState.Standby(holder));
                 return;
             }
             if (lease == 0 || !keys.keepAlive(lease)) {
@@ -239,8 +240,8 @@ public final class Candidacy implements AutoCloseable {
                 hold(began);
             }
         } catch (Keys.FailedException e) {
-            if (!(standing() instanceof Standing.Active)) {
-                become(new Standing.Unknown(String.valueOf(e.getMessage())));
+            if (!(standing() instanceof ElectionState.Active)) {
+                become(new ElectionState.Unknown(String.valueOf(e.getMessage())));
             }
         } catch (RuntimeException e) {
             LOG.atError().addKeyValue("supervisor", name).setCause(e).log("election failed; retrying");
@@ -256,7 +257,7 @@ public final class Candidacy implements AutoCloseable {
 
     private synchronized void hold(long asked) {
         activeUntil = asked + ttl.toNanos();
-        become(new Standing.Active());
+        become(new ElectionState.Active());
     }
 
     private synchronized Keys.Found lastSeen() {
@@ -267,7 +268,7 @@ public final class Candidacy implements AutoCloseable {
         seen = found;
     }
 
-    private synchronized void become(Standing next) {
+    private synchronized void become(ElectionState next) {
         boolean changed = !next.getClass().equals(standing.getClass());
         if (changed) {
             LOG.atInfo()

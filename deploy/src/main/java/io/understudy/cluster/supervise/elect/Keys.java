@@ -1,7 +1,6 @@
 package io.understudy.cluster.supervise.elect;
 
 import com.google.protobuf.ByteString;
-import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.KeyValue;
@@ -9,7 +8,6 @@ import io.etcd.jetcd.api.LeaseGrantRequest;
 import io.etcd.jetcd.api.LeaseGrpc;
 import io.etcd.jetcd.api.LeaseKeepAliveRequest;
 import io.etcd.jetcd.api.LeaseRevokeRequest;
-import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
@@ -18,6 +16,7 @@ import io.grpc.MethodDescriptor;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdErrors;
+import io.understudy.etcd.EtcdMessages;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -144,13 +143,9 @@ final class Keys {
 
     private TxnResponse putNew(ByteString key, String value, long lease) throws FailedException, InterruptedException {
         TxnRequest request = TxnRequest.newBuilder()
-                .addCompare(Compare.newBuilder()
-                        .setKey(key)
-                        .setTarget(Compare.CompareTarget.MOD)
-                        .setResult(Compare.CompareResult.EQUAL)
-                        .setModRevision(0))
+                .addCompare(EtcdMessages.unmodified(key, 0))
                 .addSuccess(put(key, value, lease))
-                .addFailure(get(key))
+                .addFailure(EtcdMessages.get(key))
                 .build();
         return call(KVGrpc.getTxnMethod(), request);
     }
@@ -213,18 +208,7 @@ final class Keys {
     }
 
     private static RequestOp put(ByteString key, String value, long lease) {
-        return RequestOp.newBuilder()
-                .setRequestPut(PutRequest.newBuilder()
-                        .setKey(key)
-                        .setValue(ByteString.copyFromUtf8(value))
-                        .setLease(lease))
-                .build();
-    }
-
-    private static RequestOp get(ByteString key) {
-        return RequestOp.newBuilder()
-                .setRequestRange(RangeRequest.newBuilder().setKey(key))
-                .build();
+        return EtcdMessages.put(key, ByteString.copyFromUtf8(value), lease);
     }
 
     private static Optional<KeyValue> first(TxnResponse answer, int index) {

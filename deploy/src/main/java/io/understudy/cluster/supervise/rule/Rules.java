@@ -8,6 +8,7 @@ import io.understudy.cluster.quorum.Quorum;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * What to do next about a cluster, if anything: the first rule that has something to say is followed. A pure function of
@@ -18,13 +19,8 @@ import java.util.Optional;
  */
 public final class Rules {
 
-    /** One rule: empty if it has nothing to say. */
-    @FunctionalInterface
-    interface Rule {
-        Optional<Decision> apply(Situation situation);
-    }
-
-    private static final List<Rule> RULES = List.of(
+    /** Each returns empty if it does not apply. */
+    private static final List<Function<Situation, Optional<Decision>>> RULES = List.of(
             RestartRule::withoutQuorum,
             QuorumRule::lost,
             FailoverRule::change,

@@ -14,6 +14,7 @@ import io.understudy.cluster.shape.Limits;
 import io.understudy.cluster.shape.Shape;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
+import io.understudy.etcd.StorageStatus;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
@@ -369,7 +370,8 @@ final class Simulated {
                         1,
                         1,
                         held && isConnected(id) && !crippled.contains(member.machine()),
-                        List.of()))
+                        List.of(),
+                        StorageStatus.NONE))
                 : Optional.empty();
         Measurements measurements = answer.isEmpty() || hushed ? Measurements.NONE : measurements(id, member);
         return new MemberFacts(
