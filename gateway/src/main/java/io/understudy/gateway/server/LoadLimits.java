@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Limits of concurrent requests.
  *
+ * <p>Invariant S6: calls in flight, requests per second and time per request are bounded, with room for other clients.
+ *
  * @param maxDelay see {@link QueueBound}
  */
 public record LoadLimits(
