@@ -51,7 +51,7 @@ public enum CommonMeter implements Declared {
             .by("reason", "stream_ended, too_large, stalled, behind, canceled")),
     FEED_ENDED(Metric.counter("understudy.feed.ended", "feeds that terminated")
             .by("feed", "source name in the configuration")
-            .by("cause", "Gap, AnotherCluster, AnotherHistory, CommitTooLarge, Unexplained")),
+            .by("cause", "Gap, AnotherCluster, AnotherHistory, Unexplained")),
     FEED_RECORDS(Metric.counter("understudy.feed.records", "from Kafka: records read")
             .by("feed", "source name in the configuration")),
     FEED_REPEATS(Metric.counter("understudy.feed.repeats", "from Kafka: duplicate changes read")

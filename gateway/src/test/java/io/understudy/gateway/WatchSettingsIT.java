@@ -182,6 +182,34 @@ final class WatchSettingsIT {
         }
     }
 
+    @Test
+    void whileTheSourceHangsAForwardedWatchHasOneProgressRequest() throws Exception {
+        EtcdMember member = SOURCE.cluster().members().get(0);
+        try (GatewayFixture fixture = ready(forwarding(1));
+                WatchClient watch = new WatchClient(fixture.channel())) {
+            watch.send(WatchRequests.create("hanging"));
+            WatchIT.awaitResponses(watch, 1);
+            member.pause();
+            try {
+                for (int i = 0; i < 100; i++) {
+                    watch.send(WatchRequests.progress());
+                }
+                // Served by the gateway, after it has handled the requests before.
+                watch.send(WatchRequests.create("part/", create -> WatchRequests.id(create, 9)));
+                await().atMost(PATIENCE).until(() -> watch.received().stream()
+                        .anyMatch(response -> response.getCreated() && response.getWatchId() == 9));
+            } finally {
+                member.resume();
+            }
+            SOURCE.cluster().etcdctl("put", "hanging", "v");
+            await().atMost(PATIENCE).until(() -> !watch.eventsOf(0).isEmpty());
+            assertThat(watch.received().stream()
+                            .filter(response -> response.getWatchId() == 0 && !response.getCreated())
+                            .takeWhile(response -> response.getEventsCount() == 0))
+                    .hasSizeLessThanOrEqualTo(1);
+        }
+    }
+
     private static GatewaySettings forwarding(int maxWatches) {
         return settings()
                 .with(HubSettings.DEFAULTS)

@@ -23,7 +23,6 @@ import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.revisions.TargetCompaction;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.settings.MirrorSettings;
-import io.understudy.mirror.sink.ForeignWriteHint;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
@@ -31,6 +30,7 @@ import io.understudy.mirror.takeover.FormerPrimary;
 import io.understudy.mirror.takeover.TakeOver;
 import io.understudy.mirror.takeover.TakeOverException;
 import io.understudy.mirror.verify.BackgroundVerification;
+import io.understudy.mirror.verify.ForeignRevisions;
 import io.understudy.mirror.verify.Repair;
 import io.understudy.tls.TlsFileException;
 import java.util.List;
@@ -59,6 +59,7 @@ final class EtcdMirror {
     /** Of the target; null until both clusters were found to be the primary. */
     private volatile @Nullable FormerPrimary former;
 
+    private final ForeignRevisions foreign = new ForeignRevisions();
     private final AtomicReference<@Nullable EtcdSink> writing = new AtomicReference<>();
 
     /**
@@ -169,7 +170,7 @@ final class EtcdMirror {
             return operations -> sink.repair(observed, operations);
         };
         return new BackgroundVerification(
-                MirrorQuestions.sides(mirror, from, etcd, cluster, target), etcd.verify(), repair, meters);
+                MirrorQuestions.sides(mirror, from, etcd, cluster, target), etcd.verify(), foreign, repair, meters);
     }
 
     private @Nullable AuthCopy auth(BooleanSupplier synced) {
@@ -198,7 +199,7 @@ final class EtcdMirror {
                     target,
                     etcd.options(),
                     kept,
-                    ForeignWriteHint.NONE,
+                    foreign,
                     listener);
             writing.set(sink);
             return sink;

@@ -21,7 +21,7 @@ final class EtcdUpkeep implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(EtcdUpkeep.class);
 
-    private static final long PAUSE_MILLIS = 1_000;
+    private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long CLOSE_MILLIS = 2_000;
 
     private final String mirror;
@@ -126,8 +126,10 @@ final class EtcdUpkeep implements AutoCloseable {
 
     private void run() {
         try {
+            long began = System.nanoTime();
             while (true) {
-                TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+                TimeUnit.NANOSECONDS.sleep(began + INTERVAL_NANOS - System.nanoTime());
+                began = System.nanoTime();
                 logAlarms();
                 if (active.getAsBoolean()) {
                     step();

@@ -74,6 +74,36 @@ final class EtcdUpkeepIT {
         }
     }
 
+    /** Passes take minutes here: what is found is found by the revisions of the target. */
+    @Test
+    void foreignWritesAreFoundBeforeAPassComesToThem() throws Exception {
+        for (int i = 100; i < 400; i++) {
+            source.put("k" + i, "v");
+        }
+        try (MirrorProcess process = start(new VerifyOptions(1, ForeignWrites.REPORT))) {
+            StatusClient client = client(process);
+            awaitCaughtUp(process, source);
+            await().atMost(PATIENCE)
+                    .until(() -> verification(client).path("keys").asLong() > 0);
+            target.put("other", "not ours");
+            target.delete("k398");
+            // Between two writes of the mirror.
+            source.put("k100", "w");
+            await().atMost(PATIENCE)
+                    .until(() -> verification(client).path("differing").asLong() == 2);
+            target.put("k399", "not ours");
+            await().atMost(PATIENCE)
+                    .until(() -> verification(client).path("differing").asLong() == 3);
+            target.put("k398", "v");
+            target.put("k399", "v");
+            target.delete("other");
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(
+                            StatusClient.lines(client.status()).get(0).state())
+                    .isEqualTo("synced"));
+            assertThat(verification(client).path("keys").asLong()).isLessThan(200);
+        }
+    }
+
     /** Nothing is written, so that no write is rejected. */
     @Test
     void anAlarmOfAnIdleTargetIsReported() throws Exception {

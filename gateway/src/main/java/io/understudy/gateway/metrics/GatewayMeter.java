@@ -66,7 +66,7 @@ public enum GatewayMeter implements Declared {
     CONNECTIONS(Metric.gauge("understudy.gateway.connections", "open client connections")),
     CONNECTIONS_CLOSED(
             Metric.counter("understudy.gateway.connections.closed", "client connections closed by the gateway")
-                    .by("reason", "connections (limit reached), abuse, stall, idle, dead")),
+                    .by("reason", "connections (limit reached), abuse, protocol, stall, idle, dead")),
     LOOP_TURNS(
             Metric.timer("understudy.gateway.loop.turns", "duration of event-loop turns longer than one millisecond")),
     REST_REQUESTS(Metric.timer("understudy.gateway.rest.requests", "latency of REST requests")

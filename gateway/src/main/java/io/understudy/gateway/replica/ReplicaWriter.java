@@ -181,7 +181,7 @@ public final class ReplicaWriter {
                     .addKeyValue("compacted", gap.compacted())
                     .addKeyValue("cause", gap.getMessage())
                     .log("replica resynchronizing");
-        } catch (FeedEndedException.CommitTooLarge | FeedEndedException.Unexplained e) {
+        } catch (FeedEndedException.Unexplained e) {
             retry(e);
         } catch (ReplicaDivergedException e) {
             throw e;

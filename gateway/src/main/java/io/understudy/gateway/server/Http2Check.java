@@ -88,7 +88,8 @@ final class Http2Check {
         ChannelFuture unused = context.close();
     }
 
-    private static long queued(ChannelHandlerContext context) {
+    /** Bytes that wait for the socket. */
+    static long queued(ChannelHandlerContext context) {
         ChannelOutboundBuffer queue = context.channel().unsafe().outboundBuffer();
         return queue == null ? 0 : queue.totalPendingWriteBytes();
     }

@@ -231,9 +231,11 @@ final class Http2Handler extends Http2ConnectionHandler {
     @Override
     protected void onConnectionError(
             ChannelHandlerContext ctx, boolean outbound, Throwable cause, @Nullable Http2Exception why) {
-        if (why != null && why.error() == Http2Error.ENHANCE_YOUR_CALM) {
-            client.closed(Closure.ABUSE);
+        if (outbound && !ctx.channel().isActive()) {
+            // Each write that waits fails with a lost connection: that is one loss, not as many errors.
+            return;
         }
+        client.closed(why != null && why.error() == Http2Error.ENHANCE_YOUR_CALM ? Closure.ABUSE : Closure.PROTOCOL);
         super.onConnectionError(ctx, outbound, cause, why);
     }
 
@@ -375,12 +377,17 @@ final class Http2Handler extends Http2ConnectionHandler {
         super.channelReadComplete(ctx);
         // The client may have enlarged a window.
         resumeSoon();
+        if (!ctx.channel().isWritable() && Http2Check.queued(ctx) > maxUnreadBytes) {
+            // Headers have no window: a client that does not read them is not read, either.
+            ctx.channel().config().setAutoRead(false);
+        }
     }
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext ctx) throws Exception {
         super.channelWritabilityChanged(ctx);
         if (ctx.channel().isWritable()) {
+            ctx.channel().config().setAutoRead(true);
             resumeSoon();
         }
     }

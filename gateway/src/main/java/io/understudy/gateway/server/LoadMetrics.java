@@ -35,6 +35,8 @@ final class LoadMetrics {
         CONNECTIONS,
         /** It is abusive. */
         ABUSE,
+        /** It violates HTTP/2. */
+        PROTOCOL,
         /** What was begun hasn't gone on, or nothing is read. */
         STALL,
         /** Nothing is under way. */

@@ -226,6 +226,24 @@ final class Http2AbuseTest {
     }
 
     @Test
+    void whatHasNoWindowIsNotMadeForAClientThatDoesNotRead() {
+        int sent = 0;
+        try {
+            // Refused by a header that has the name.
+            String method = "/" + "x".repeat(4_000) + "/y";
+            for (; sent < 20_000; sent++) {
+                client.call(1 + 2 * sent, method, true, List.of());
+            }
+        } catch (IOException e) {
+            // It had to wait, and has lost its connection.
+        }
+        assertThat(sent).isLessThan(20_000);
+        // What still waited for the lost connection failed with it, and is no error of its own.
+        await().atMost(PATIENCE).until(() -> closed("stall") == 1);
+        assertThat(closed("protocol")).isZero();
+    }
+
+    @Test
     void halfAFrameOrHalfABlockOfHeadersIsNotAwaitedForEver() throws IOException {
         client.raw(new byte[] {0, 1, 0, RawHttp2.HEADERS});
         client.flush();
@@ -235,6 +253,14 @@ final class Http2AbuseTest {
         client.frame(RawHttp2.HEADERS, 0, 1, RawHttp2.head(ECHO, List.of()));
         client.flush();
         assertThat(client.next(RawHttp2.GOAWAY)).isNull();
+    }
+
+    private double closed(String reason) {
+        return server.meters
+                .get("understudy.gateway.connections.closed")
+                .tag("reason", reason)
+                .counter()
+                .count();
     }
 
     private void repeated(int type, int stream, byte[] payload, int times) {

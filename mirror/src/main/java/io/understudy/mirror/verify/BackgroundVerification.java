@@ -7,7 +7,10 @@ import io.understudy.feed.etcd.SnapshotReader.CompactedException;
 import io.understudy.mirror.metrics.MirrorMeter;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -15,8 +18,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Compares a target with its source again and again while the mirror runs, slice by slice at a bounded rate. Each slice has
- * a pair of revisions of its own, so that compaction never keeps a pass from its end. A difference is told only when a
- * second look, later, finds it as well; by {@link ForeignWrites#REPAIR} it is then put right.
+ * a pair of revisions of its own, so that compaction never keeps a pass from its end. Before each slice, it compares keys
+ * that others have written and keys that are known to differ. A difference is told only when a second look, later, finds
+ * it as well; by {@link ForeignWrites#REPAIR} it is then put right.
  *
  * <p>Metrics, tagged {@code mirror}: {@code understudy.mirror.verify.keys}, {@code .verify.passes}, {@code
  * .verify.differences} (those known now), {@code .foreign} (found since the start), {@code .repaired}.
@@ -29,8 +33,7 @@ public final class BackgroundVerification {
 
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundVerification.class);
 
-    private static final int SLICE_SECONDS = 10;
-    private static final int MIN_SLICE_KEYS = 100;
+    private static final int SLICE_SECONDS = 2;
     /** A slice ends when it has found so many, so that all are looked at twice. */
     private static final int MAX_FOUND = 100;
 
@@ -39,10 +42,12 @@ public final class BackgroundVerification {
 
     private static final int SHOWN = 20;
     private static final int REPAIR_ATTEMPTS = 20;
-    private static final int KEYS_PER_PAUSE = 50;
+    private static final int MAX_SUSPECTS = 1_000;
+    private static final long MIN_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final Sides sides;
     private final VerifyOptions options;
+    private final ForeignRevisions foreign;
     private final Repair repair;
     private final KnownDifferences known = new KnownDifferences();
     private final Counter keysCounter;
@@ -58,9 +63,11 @@ public final class BackgroundVerification {
     private volatile @Nullable String problem;
 
     /** @param sides both stay the caller's to close */
-    public BackgroundVerification(Sides sides, VerifyOptions options, Repair repair, MeterRegistry meters) {
+    public BackgroundVerification(
+            Sides sides, VerifyOptions options, ForeignRevisions foreign, Repair repair, MeterRegistry meters) {
         this.sides = sides.readBy(PAGE_BYTES);
         this.options = options;
+        this.foreign = foreign;
         this.repair = repair;
         this.ranges = sides.scope().targetRanges();
         this.keysCounter = counter(MirrorMeter.VERIFY_KEYS, meters);
@@ -69,18 +76,16 @@ public final class BackgroundVerification {
         this.repairedCounter = counter(MirrorMeter.REPAIRED, meters);
     }
 
-    /** Compares the next slice, which takes some seconds by the bounded rate. Failures are told by {@link #status}. */
+    /**
+     * Compares suspect keys, then the next slice, which takes some seconds by the bounded rate. Failures are told by
+     * {@link #status}.
+     */
     public void step() throws InterruptedException {
         try {
+            compareSuspects();
             ByteString from = cursor;
             Look first = Look.at(ConsistentPair.now(sides), rest(from), sliceKeys(), MAX_FOUND, pace());
-            Look second = first.again();
-            tell(known.found(from, first.next(), differences(second)));
-            if (options.onForeignWrites() == ForeignWrites.REPAIR
-                    && !second.found().isEmpty()) {
-                repair(from, first.next(), second);
-            }
-            keysCounter.increment((double) first.keys());
+            compare(known.between(from, first.next()), first);
             keysOfPass += first.keys();
             problem = null;
             advance(first.next());
@@ -89,6 +94,27 @@ public final class BackgroundVerification {
         } catch (IncomparableException e) {
             problem = e.getMessage();
         }
+    }
+
+    private void compareSuspects() throws CompactedException, IncomparableException, InterruptedException {
+        ConsistentPair now = ConsistentPair.now(sides);
+        SortedSet<ByteString> suspects = new TreeSet<>(KeyRange.KEY_ORDER);
+        suspects.addAll(foreign.keys(now, MAX_SUSPECTS));
+        known.first(MAX_FOUND).forEach(each -> suspects.add(each.targetKey()));
+        if (!suspects.isEmpty()) {
+            List<KeyRange> ranges = suspects.stream().map(KeyRange::single).toList();
+            compare(suspects, Look.at(now, ranges, Long.MAX_VALUE, Integer.MAX_VALUE, Look.Pace.NONE));
+        }
+    }
+
+    private void compare(Collection<ByteString> looked, Look first)
+            throws CompactedException, IncomparableException, InterruptedException {
+        Look second = first.again();
+        tell(known.found(looked, differences(second)));
+        if (options.onForeignWrites() == ForeignWrites.REPAIR && !second.found().isEmpty()) {
+            repair(second);
+        }
+        keysCounter.increment((double) first.keys());
     }
 
     /** How it stands. Any thread. */
@@ -134,8 +160,7 @@ public final class BackgroundVerification {
         }
     }
 
-    private void repair(ByteString from, @Nullable ByteString to, Look differing)
-            throws CompactedException, IncomparableException, InterruptedException {
+    private void repair(Look differing) throws CompactedException, IncomparableException, InterruptedException {
         Look left = differing;
         for (int i = 0; i < REPAIR_ATTEMPTS && !left.found().isEmpty(); i++) {
             Repair.Attempt attempt = repair.begin(keys(left));
@@ -151,7 +176,7 @@ public final class BackgroundVerification {
         }
         int repaired = differing.found().size() - left.found().size();
         repairedCounter.increment(repaired);
-        List<Difference> unused = known.found(from, to, differences(left));
+        List<Difference> unused = known.found(keys(differing), differences(left));
         LOG.atInfo()
                 .addKeyValue("mirror", sides.mirror())
                 .addKeyValue("repaired", repaired)
@@ -168,18 +193,16 @@ public final class BackgroundVerification {
     }
 
     private long sliceKeys() {
-        return Math.max(MIN_SLICE_KEYS, (long) SLICE_SECONDS * options.keysPerSecond());
+        return (long) SLICE_SECONDS * options.keysPerSecond();
     }
 
     private Look.Pace pace() {
         long began = System.nanoTime();
         return compared -> {
-            if (compared % KEYS_PER_PAUSE == 0) {
-                long due = began + TimeUnit.SECONDS.toNanos(1) * compared / options.keysPerSecond();
-                long early = due - System.nanoTime();
-                if (early > 0) {
-                    TimeUnit.NANOSECONDS.sleep(early);
-                }
+            long due = began + TimeUnit.SECONDS.toNanos(1) * compared / options.keysPerSecond();
+            long early = due - System.nanoTime();
+            if (early > MIN_PAUSE_NANOS) {
+                TimeUnit.NANOSECONDS.sleep(early);
             }
         };
     }

@@ -12,6 +12,7 @@ import java.util.function.UnaryOperator;
 /**
  * Two revisions at which both sides are equal, if the mirror did its work.
  *
+ * @param written at which of the target's revisions the checkpoint was written
  * @param created at which of the target's revisions the first checkpoint was written
  */
 record ConsistentPair(
@@ -20,6 +21,7 @@ record ConsistentPair(
         Revision sourceRevision,
         ClusterId targetId,
         Revision targetRevision,
+        Revision written,
         Revision created) {
 
     /** The present one. */
@@ -32,6 +34,7 @@ record ConsistentPair(
                 checkpoint.revision(),
                 moment.target(),
                 moment.revision(),
+                moment.written(),
                 moment.created());
     }
 

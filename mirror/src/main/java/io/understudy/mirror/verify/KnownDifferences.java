@@ -2,7 +2,7 @@ package io.understudy.mirror.verify;
 
 import com.google.protobuf.ByteString;
 import io.understudy.vocabulary.KeyRange;
-import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -16,26 +16,26 @@ final class KnownDifferences {
     private final SortedMap<ByteString, Difference> byKey = new TreeMap<>(KeyRange.KEY_ORDER);
 
     /**
-     * Part of the keys was looked at.
+     * Keys were looked at.
      *
-     * @param from first key of the part
-     * @param to first key after it; null for no end
-     * @return those that were not known
+     * @return those differences that were not known
      */
-    synchronized List<Difference> found(ByteString from, @Nullable ByteString to, List<Difference> differing) {
-        SortedMap<ByteString, Difference> part = to == null ? byKey.tailMap(from) : byKey.subMap(from, to);
-        List<Difference> before = List.copyOf(part.values());
-        part.clear();
-        List<Difference> fresh = new ArrayList<>();
+    synchronized List<Difference> found(Collection<ByteString> looked, List<Difference> differing) {
+        List<Difference> fresh = differing.stream()
+                .filter(difference -> !difference.equals(byKey.get(difference.targetKey())))
+                .toList();
+        looked.forEach(byKey::remove);
         for (Difference difference : differing) {
-            if (!before.contains(difference)) {
-                fresh.add(difference);
-            }
             if (byKey.size() < MAX_KNOWN) {
                 byKey.put(difference.targetKey(), difference);
             }
         }
         return fresh;
+    }
+
+    /** Known keys from one on, and before another; null for no end. */
+    synchronized List<ByteString> between(ByteString from, @Nullable ByteString to) {
+        return List.copyOf((to == null ? byKey.tailMap(from) : byKey.subMap(from, to)).keySet());
     }
 
     synchronized int count() {

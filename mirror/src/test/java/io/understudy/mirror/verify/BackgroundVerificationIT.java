@@ -93,7 +93,11 @@ final class BackgroundVerificationIT {
         Sides sides =
                 new Sides("t", SCOPE, clusters.source(), clusters.target(), EtcdFeedOptions.DEFAULTS, false, false);
         return new BackgroundVerification(
-                sides, new VerifyOptions(10_000, ForeignWrites.REPAIR), repair, new SimpleMeterRegistry());
+                sides,
+                new VerifyOptions(10_000, ForeignWrites.REPAIR),
+                new ForeignRevisions(),
+                repair,
+                new SimpleMeterRegistry());
     }
 
     private void commitPut(String key, String value) {
