@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {
             "0:every mirror is synced or standby",
-            "1:a mirror is in another state, such as conflict, or no response",
+            "1:a mirror is in another state, such as conflict, or lacks permissions for a take-over, or no response",
             "2:usage error"
         })
 final class MirrorStatusCommand implements Callable<Integer> {
@@ -69,7 +69,8 @@ final class MirrorStatusCommand implements Callable<Integer> {
             lines(mirrors).forEach(out::println);
         }
         out.flush();
-        boolean healthy = !mirrors.isEmpty() && mirrors.stream().allMatch(MirrorLine::isReady);
+        boolean healthy = !mirrors.isEmpty()
+                && mirrors.stream().allMatch(mirror -> mirror.isReady() && mirror.isTakeOverPermitted());
         return healthy ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
@@ -114,6 +115,9 @@ final class MirrorStatusCommand implements Callable<Integer> {
         List<String> lines = new ArrayList<>(table.lines());
         for (MirrorLine mirror : mirrors) {
             mirror.auth().forEach(line -> lines.add(mirror.name() + " auth: " + line));
+            if (!mirror.note().isEmpty()) {
+                lines.add(mirror.name() + " take-over: " + mirror.note());
+            }
             mirror.warnings().forEach(line -> lines.add(mirror.name() + " warning: " + line));
         }
         return lines;

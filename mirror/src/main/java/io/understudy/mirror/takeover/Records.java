@@ -84,18 +84,28 @@ record Records(Calls cluster, String mirror) {
     }
 
     /**
-     * What prevents the mirror from running in both directions at this cluster, found with the user of its calls. Changes
-     * nothing.
+     * What prevents the mirror from running in both directions at a cluster.
+     *
+     * @param all each with the remedy
+     * @param isReadOnly whether the user may write neither keys nor records there
+     * @param epoch of the primary record; 0 for none
+     */
+    record Problems(List<String> all, boolean isReadOnly, long epoch) {}
+
+    /**
+     * Finds {@link Problems} with the user of the cluster's calls. Changes nothing.
      *
      * @param user of the calls; null if it has no password
      * @param mirrored the mirror's keys there
-     * @return all of it, each with the remedy
      * @throws TakeOverException the cluster does not respond, or refuses the login
      */
-    List<String> problems(@Nullable String user, List<KeyRange> mirrored) {
+    Problems problems(@Nullable String user, List<KeyRange> mirrored) {
         List<String> problems = new ArrayList<>();
+        long epoch = 0;
         try {
-            if (read().record() == null) {
+            Found found = read();
+            epoch = found.epoch();
+            if (found.record() == null) {
                 problems.add(cluster.shown() + " has no primary record of mirror " + mirror
                         + ": it was created by hand, or the mirror never ran. Start the mirror and wait until"
                         + " it is synced");
@@ -111,8 +121,11 @@ record Records(Calls cluster, String mirror) {
         }
         List<KeyRange> needed = new ArrayList<>(mirrored);
         needed.add(ReservedKeys.RANGE);
+        boolean isReadOnly = true;
         for (KeyRange range : needed) {
-            missing(range).ifPresent(what -> {
+            Optional<String> denied = denied(range);
+            isReadOnly &= denied.filter(what -> what.endsWith("write")).isPresent();
+            denied.ifPresent(what -> {
                 String role = role(user);
                 problems.add(cluster.shown() + ": " + (user == null ? "the mirror's user" : "user " + user)
                         + " must not "
@@ -120,7 +133,7 @@ record Records(Calls cluster, String mirror) {
                         + grant(role, range));
             });
         }
-        return problems;
+        return new Problems(problems, isReadOnly, epoch);
     }
 
     /** The role to extend; a user may read its own. */
@@ -168,8 +181,8 @@ record Records(Calls cluster, String mirror) {
         return TextFormat.escapeBytes(key).equals(key.toStringUtf8());
     }
 
-    /** What is denied: {@code read}, {@code write} or both. */
-    private Optional<String> missing(KeyRange range) {
+    /** Of an access to a range: {@code read}, {@code write} or both. */
+    private Optional<String> denied(KeyRange range) {
         boolean reads = isPermitted(RequestOp.newBuilder()
                 .setRequestRange(RangeRequest.newBuilder()
                         .setKey(range.etcdKey())
