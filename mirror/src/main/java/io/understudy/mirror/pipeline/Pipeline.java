@@ -352,6 +352,11 @@ public final class Pipeline implements AutoCloseable {
 
     /** The target is the primary. Both clusters are if the other direction was refused as well. */
     private void moved(String why) throws InterruptedException {
+        Supplier<MirrorPlan> other = reversing;
+        if (other == null) {
+            throw new SinkException.Refused(why + ". This mirror has no other direction, since "
+                    + plan().sourceName() + " is no etcd cluster: stop it while the primary is there");
+        }
         Conflict conflict;
         try {
             conflict = refusals == 0 ? null : plan().former().get().orElse(null);
@@ -361,7 +366,7 @@ public final class Pipeline implements AutoCloseable {
             return;
         }
         if (conflict == null) {
-            turnRound(why);
+            turnRound(other, why);
             pause();
         } else if (conflict.isMoving()) {
             status.elsewhere(MirrorState.STANDBY, conflict.reason());
@@ -373,24 +378,21 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    /** Mirrors in the other direction from now on, if there is one. */
-    private void turnRound(String why) {
+    /** Mirrors in the other direction from now on. */
+    private void turnRound(Supplier<MirrorPlan> other, String why) {
         refusals++;
         status.elsewhere(MirrorState.STANDBY, why);
-        Supplier<MirrorPlan> other = reversing;
-        if (other != null) {
-            comparedIn = null;
-            MirrorPlan next = forward;
-            if (plan().equals(next)) {
-                MirrorPlan opened = back;
-                next = opened == null ? other.get() : opened;
-                back = next;
-            }
-            plan().role().compete(false);
-            current = next;
-            plan().role().compete(true);
-            status.follows(plan().sourceName(), plan().targetName());
+        comparedIn = null;
+        MirrorPlan next = forward;
+        if (plan().equals(next)) {
+            MirrorPlan opened = back;
+            next = opened == null ? other.get() : opened;
+            back = next;
         }
+        plan().role().compete(false);
+        current = next;
+        plan().role().compete(true);
+        status.follows(plan().sourceName(), plan().targetName());
     }
 
     /** Whether the mirror runs in the direction of {@code direction}. Any thread. */

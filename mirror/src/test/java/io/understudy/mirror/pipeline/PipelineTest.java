@@ -243,6 +243,28 @@ final class PipelineTest {
         }
     }
 
+    /** Such as from Kafka: neither is it replicated, nor does it wait to be. */
+    @Test
+    void aMirrorWithoutAnotherDirectionFailsWhileItsTargetIsThePrimary() {
+        AtomicBoolean isPrimary = new AtomicBoolean(true);
+        MirrorPlan plan = plan("target", (range, kind, from) -> new SyncedFeed(at(5)), () -> new StubSink() {
+            @Override
+            public Position open() {
+                if (isPrimary.get()) {
+                    throw new SinkException.HomeMoved("the target is the primary");
+                }
+                return at(5);
+            }
+        });
+        try (Pipeline pipeline = start(() -> plan, null, Duration.ofMillis(1))) {
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.FAILED);
+            assertThat(pipeline.report().reason())
+                    .contains("the target is the primary. This mirror has no other direction, since source ");
+            isPrimary.set(false);
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
+        }
+    }
+
     @Test
     void recordsThatAreNotReadableNow_areTriedAgain() {
         AtomicInteger looks = new AtomicInteger();
