@@ -28,8 +28,8 @@ import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.fixture.Topic;
 import io.understudy.mirror.fixture.Workload;
-import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.home.Home;
+import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
@@ -193,7 +193,8 @@ final class RelayIT {
                 .isInstanceOf(TakeOverException.class)
                 .hasMessageContaining("mirror remote has Kafka at one side");
         // Left by a mirror between etcd clusters of the same name.
-        ClusterId id = new ClusterId(target.get(ReservedKeys.home("remote")).getHeader().getClusterId());
+        ClusterId id = new ClusterId(
+                target.get(ReservedKeys.home("remote")).getHeader().getClusterId());
         Home moved = new Home("remote", id, new ClusterId(1), id, MirrorScope.all(), 1, Instant.EPOCH);
         String home = ReservedKeys.home("remote").toStringUtf8();
         target.put(home, moved.encode().toStringUtf8());

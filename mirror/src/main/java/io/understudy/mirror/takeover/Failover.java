@@ -406,6 +406,13 @@ public final class Failover {
         return new Claims(primary, from.read());
     }
 
+    /** Whether no command wrote one of both records since; one request. */
+    boolean isUnchanged(Claims before, boolean ofPrimary) {
+        return ofPrimary
+                ? to.read().recordRevision() == before.primary().recordRevision()
+                : from.read().recordRevision() == before.former().recordRevision();
+    }
+
     /** The command at work, in words. */
     Optional<String> command() {
         return to.holder()

@@ -136,11 +136,23 @@ final class FakeCluster implements Calls {
 
     private void requirePermitted(boolean permitted) {
         if (auth && !permitted) {
-            EtcdFailure denied = new EtcdFailure(
-                    EtcdError.PERMISSION_DENIED, Remedy.FATAL, Status.Code.PERMISSION_DENIED, "permission denied");
-            throw new TakeOverException(
-                    name + ": permission denied", new CallFailedException(new Endpoint(name, 1, false), denied, null));
+            throw failed(
+                    name + ": permission denied",
+                    new EtcdFailure(
+                            EtcdError.PERMISSION_DENIED,
+                            Remedy.FATAL,
+                            Status.Code.PERMISSION_DENIED,
+                            "permission denied"));
         }
+    }
+
+    /** As of a cluster that does not respond. */
+    TakeOverException away(String message) {
+        return failed(message, new EtcdFailure(EtcdError.OTHER, Remedy.LATER, Status.Code.UNAVAILABLE, "cut"));
+    }
+
+    private TakeOverException failed(String message, EtcdFailure failure) {
+        return new TakeOverException(message, new CallFailedException(new Endpoint(name, 1, false), failure, null));
     }
 
     void put(ByteString key, ByteString value, long lease) {

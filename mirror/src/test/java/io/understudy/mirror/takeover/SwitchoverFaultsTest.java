@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Every request of a switchover is cut, before and after it is delivered; the command is killed there, or sees an error once,
@@ -211,11 +212,42 @@ final class SwitchoverFaultsTest {
         assertThat(world.source.isOpen("/app/k")).as(shown).isFalse();
         assertThat(world.failover(OPTIONS).rejoinPlan()).as(shown).hasSize(3);
         assertThat(world.failover(OPTIONS).rejoin().lost()).as(shown).contains("\"/app/late\"");
-        assertThat(former.close()).as(shown).isEmpty();
+        assertEnds(former);
         assertThat(former.warnings()).as(shown).isEmpty();
         world.disputed = false;
         world.assertMoved();
         return requests;
+    }
+
+    /** The mirror looks once a second. */
+    private static void assertEnds(FormerPrimary former) {
+        if (former.close().isPresent()) {
+            assertThat(former.close()).as("second look").isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aConflictThatWaitsForAnOperatorCostsOneRequestPerLook_andIsFoundToEndAtTheSecond(boolean isTargetChosen) {
+        World world = new World(Way.ROLES, false);
+        world.claimTarget();
+        world.quiet = true;
+        FormerPrimary former = world.former(world.source, world.target);
+        assertThat(former.close()).isPresent();
+        world.quiet = false;
+        int before = world.requests;
+        for (int look = 0; look < 20; look++) {
+            assertThat(former.close())
+                    .hasValueSatisfying(each -> assertThat(each.reason()).contains("--primary"));
+        }
+        assertThat(world.requests - before).isEqualTo(20);
+        assertThat(world.names.subList(before, world.requests))
+                .as("the operator may choose either")
+                .contains("source a read of the primary record", "target a read of the primary record");
+        FakeCluster chosen = isTargetChosen ? world.target : world.source;
+        FakeCluster other = isTargetChosen ? world.source : world.target;
+        var unused = world.failover(other, chosen, OPTIONS.forced()).rejoin();
+        assertEnds(former);
     }
 
     @Test
@@ -229,6 +261,13 @@ final class SwitchoverFaultsTest {
         assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
                 .contains("accepts client writes", "authentication is not enabled", "understudy mirror rejoin"));
         assertThat(world.source.isOpen("/app/k")).isTrue();
+        int before = world.requests;
+        for (int look = 0; look < 20; look++) {
+            assertThat(former.close()).isPresent();
+        }
+        assertThat(world.requests - before)
+                .as("tried again at every tenth look")
+                .isLessThan(60);
     }
 
     /** Both records name their own cluster until the former primary has stored the move: its command holds the lock. */
@@ -551,7 +590,7 @@ final class SwitchoverFaultsTest {
             requests++;
             names.add(cluster.name + " " + what);
             if (cluster == lost) {
-                throw new TakeOverException(cluster.name + " does not respond");
+                throw cluster.away(cluster.name + " does not respond");
             }
             if (requests != cutAt) {
                 T answer = body.get();
@@ -567,7 +606,7 @@ final class SwitchoverFaultsTest {
                 throw new Killed();
             }
             lost = fault == Fault.LOST ? cluster : null;
-            throw new TakeOverException(cluster.name + " did not respond to " + what);
+            throw cluster.away(cluster.name + " did not respond to " + what);
         }
 
         /** Clients write wherever they may, and the mirror relays. */
