@@ -151,13 +151,14 @@ final class TakeOverText implements TakeOver.Steps {
      */
     int report(TakeOverReport report, boolean strict) {
         end();
-        String file = report.lost().isEmpty() ? null : stored(report.lost());
+        Path file = report.lost().isEmpty() || report.file() != null ? report.file() : stored(report.lost());
         PrintWriter out = command.getOut();
         if (form == OutputForm.JSON) {
             ObjectNode root =
                     JSON.createObjectNode().put("summary", report.summary()).put("loss", report.loss());
             ArrayNode lost = root.putArray("lost");
             report.lost().forEach(lost::add);
+            root.put("lostFile", file == null ? null : file.toString());
             ObjectNode facts = root.putObject("facts");
             report.facts().forEach(facts::put);
             ArrayNode steps = root.putArray("steps");
@@ -179,11 +180,10 @@ final class TakeOverText implements TakeOver.Steps {
         return report.isWithoutLoss() || (!strict && report.lost().isEmpty()) ? ExitCode.OK : WITH_LOSS;
     }
 
-    private String stored(List<String> lost) {
+    private static Path stored(List<String> lost) {
         try {
             Path file = Files.createTempFile("understudy-lost-keys-", ".txt");
-            Files.write(file, lost);
-            return file.toString();
+            return Files.write(file, lost);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -201,7 +201,7 @@ public final class Failover {
                         ? (expired.leases().isEmpty() ? "" : "keys of expired leases: " + expired.shown() + "; ")
                                 + "possible: all writes after revision " + whole.revision()
                         : "certain, of unknown extent",
-                expired.keys().stream().map(TakeOverReport::shown).toList(),
+                LostKeys.of(expired.keys()),
                 facts,
                 List.of(
                         "point clients at " + direction.to().shown(),
@@ -288,12 +288,16 @@ public final class Failover {
             steps.begin("close");
             closeFormer(former, prepared(former));
             steps.begin("compare");
-            Lost lost = lost(primary, former);
             boolean isEqual = former.epoch() == primary.epoch();
             // The checkpoint is of another history if a snapshot was restored.
-            String unknown = isEqual || isLast(primary, REJOINED) ? "the epochs were equal" : lost.unknown();
-            if (unknown != null) {
-                lost = direction.comparer().differing();
+            Lost since = isEqual || isLast(primary, REJOINED)
+                    ? new Lost(List.of(), "the epochs were equal")
+                    : lost(primary, former);
+            LostKeys lost = new LostKeys();
+            if (since.unknown() == null) {
+                since.keys().forEach(lost::add);
+            } else {
+                direction.comparer().differing(lost::add);
             }
             steps.begin("turn");
             if (isEqual) {
@@ -305,7 +309,7 @@ public final class Failover {
                 throw new TakeOverException(
                         "the record at " + direction.from().shown() + " was written meanwhile; run the command again");
             }
-            return rejoined(lost.keys(), unknown);
+            return rejoined(lost, since.unknown());
         } finally {
             kept.run();
             to.unlock(lock);
@@ -485,15 +489,15 @@ public final class Failover {
     }
 
     /** @param unknown why all keys were compared, also those that only the primary changed; null if they were not */
-    private TakeOverReport rejoined(List<ByteString> lost, @Nullable String unknown) {
+    private TakeOverReport rejoined(LostKeys lost, @Nullable String unknown) {
         List<String> next = new ArrayList<>();
         next.add("wait until the mirror is synced");
         next.add("to move the primary role back: understudy mirror failback");
         return new TakeOverReport(
                 direction.from().shown() + " is closed and becomes a copy of "
                         + direction.to().shown(),
-                lost.isEmpty() ? TakeOverReport.NONE : lost.size() + " keys",
-                lost.stream().map(TakeOverReport::shown).toList(),
+                lost.shown(),
+                lost,
                 unknown == null ? Map.of() : Map.of("keys that only the primary changed are listed too", unknown),
                 next);
     }

@@ -428,7 +428,8 @@ public final class Switchover {
         }
         List<String> next = new ArrayList<>();
         next.add("point clients at " + direction.to().shown());
-        Lost lost = lost(primary, formerly);
+        Lost found = lost(primary, formerly);
+        LostKeys lost = LostKeys.of(found.keys());
         String unturned = turned(primary);
         if (unturned == null) {
             Home steady = record(primary).with(move(primary).in(Phase.STEADY).closed(null));
@@ -453,17 +454,10 @@ public final class Switchover {
         return new TakeOverReport(
                 "The primary of mirror " + direction.mirror() + " is now "
                         + direction.to().shown() + " (cluster " + primary.cluster() + ")",
-                loss(lost),
-                lost.keys().stream().map(TakeOverReport::shown).toList(),
+                found.unknown() == null ? lost.shown() : "not known: " + found.unknown(),
+                lost,
                 facts,
                 next);
-    }
-
-    private static String loss(Lost lost) {
-        if (lost.unknown() != null) {
-            return "not known: " + lost.unknown();
-        }
-        return lost.keys().isEmpty() ? TakeOverReport.NONE : lost.keys().size() + " keys";
     }
 
     /** Writes that passed because the former primary was not closed, or was opened meanwhile. */

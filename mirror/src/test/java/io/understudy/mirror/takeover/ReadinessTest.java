@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -203,7 +204,7 @@ final class ReadinessTest {
         }
 
         @Override
-        public Lost differing() {
+        public void differing(Consumer<ByteString> each) {
             throw new AssertionError();
         }
 

@@ -20,14 +20,18 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -370,6 +374,38 @@ final class SwitchoverFaultsTest {
             assertThat(record.cluster().value()).as(cluster.name).isEqualTo(1);
             assertThat(record.moves()).as(cluster.name).isOne();
         }
+    }
+
+    /** A rejoin of other histories may differ in each key. */
+    @ParameterizedTest
+    @ValueSource(ints = {LostKeys.HELD, LostKeys.HELD + 1, 3 * LostKeys.HELD})
+    void allLostKeysAreCounted_theFirstAreNamed_andAFileHasAll(int keys) throws Exception {
+        World world = new World(Way.ROLES, false);
+        world.claimTarget();
+        world.quiet = true;
+        int differing = 0;
+        for (ByteString each : world.target.keysBelow("/app/")) {
+            world.target.delete(each);
+            differing++;
+        }
+        while (differing++ < keys) {
+            assertThat(world.source.clientPuts("/app/late/" + differing, "1")).isTrue();
+        }
+        TakeOverReport report = world.failover(OPTIONS.forced()).rejoin();
+        assertThat(report.loss()).isEqualTo(keys + " keys");
+        assertThat(report.lost()).hasSize(LostKeys.HELD).doesNotHaveDuplicates();
+        Path file = report.file();
+        if (keys == LostKeys.HELD) {
+            assertThat(file).isNull();
+            return;
+        }
+        assertThat(file).isNotNull();
+        List<String> all = Files.readAllLines(file);
+        Files.delete(file);
+        assertThat(all)
+                .hasSize(keys)
+                .doesNotHaveDuplicates()
+                .startsWith(report.lost().toArray(String[]::new));
     }
 
     @Test
@@ -728,17 +764,15 @@ final class SwitchoverFaultsTest {
             }
 
             @Override
-            public Lost differing() {
-                return request(source, "all keys", () -> {
-                    List<ByteString> all = new ArrayList<>(source.keysBelow("/app/"));
-                    all.addAll(target.keysBelow("/app/"));
-                    return new Lost(
-                            all.stream()
-                                    .filter(key -> !source.valueAt(key, source.revision())
-                                            .equals(target.valueAt(key, target.revision())))
-                                    .toList(),
-                            null);
+            public void differing(Consumer<ByteString> each) {
+                Set<ByteString> all = new LinkedHashSet<>(source.keysBelow("/app/"));
+                all.addAll(target.keysBelow("/app/"));
+                var unused = request(source, "all keys", () -> {
+                    all.removeIf(key ->
+                            source.valueAt(key, source.revision()).equals(target.valueAt(key, target.revision())));
+                    return all;
                 });
+                all.forEach(each);
             }
 
             @Override
