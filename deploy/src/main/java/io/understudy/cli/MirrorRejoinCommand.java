@@ -36,7 +36,7 @@ final class MirrorRejoinCommand implements Callable<Integer> {
     @Option(
             names = "--primary",
             paramLabel = "source|target",
-            description = "Cluster that remains the primary. Required if both have the same epoch.")
+            description = "Cluster that remains the primary. Required if neither replaced the other, such as with equal epochs.")
     private MirrorReleaseCommand.Side primary;
 
     @Spec

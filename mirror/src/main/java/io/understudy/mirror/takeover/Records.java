@@ -18,6 +18,8 @@ import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
 import io.understudy.mirror.home.Home;
+import io.understudy.mirror.home.Move;
+import io.understudy.mirror.home.Move.Operation;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
@@ -61,6 +63,16 @@ record Records(Calls cluster, String mirror) {
 
         long epoch() {
             return record == null ? 0 : record.moves();
+        }
+
+        Move move() {
+            return record == null ? Move.NONE : record.move();
+        }
+
+        /** Whether the command that changed the record last is of that kind. */
+        boolean isLast(String kind) {
+            Operation last = move().operation();
+            return last != null && last.kind().equals(kind);
         }
     }
 

@@ -29,6 +29,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -355,6 +356,142 @@ final class SwitchoverFaultsTest {
         return requests;
     }
 
+    /** Each operator reaches one cluster alone: one undoes a switchover by force, the other fails over. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aForcedUndoAndAFailoverBesideItAreAConflict_theOperatorChooses_whereverTheCommandIsKilled(
+            boolean isTargetChosen) {
+        int requests = beside(isTargetChosen, 0, false);
+        assertThat(requests).isGreaterThan(10);
+        for (int cut = 1; cut <= requests; cut++) {
+            var unusedLost = beside(isTargetChosen, cut, false);
+            var unusedDelivered = beside(isTargetChosen, cut, true);
+        }
+    }
+
+    /** Returns how many requests the command made. */
+    private static int beside(boolean isTargetChosen, int cut, boolean delivered) {
+        String shown = "at request %d, delivered %s".formatted(cut, delivered);
+        World world = new World(Way.ROLES, false);
+        forcedUndo(world, false);
+        world.lost = world.source;
+        var unusedReport = world.failover(OPTIONS).run();
+        world.lost = null;
+        world.quiet = true;
+        assertThat(world.records(world.source).read().epoch()).isEqualTo(2);
+        assertThat(world.records(world.target).read().epoch()).isOne();
+        assertThat(world.source.clientPuts("/app/undone", "1")).isTrue();
+        assertThat(world.target.clientPuts("/app/failed-over", "1")).isTrue();
+
+        FormerPrimary former = world.former(world.target, world.source);
+        assertThat(former.close()).as(shown).hasValueSatisfying(conflict -> {
+            assertThat(conflict.isMoving()).isFalse();
+            assertThat(conflict.reason())
+                    .contains("source with epoch 2, target with epoch 1", "rejoin\" with --primary source or");
+        });
+        assertThat(former.warnings()).isEmpty();
+        assertThat(world.source.isOpen("/app/k")).as("not chosen yet").isTrue();
+        assertThat(world.target.isOpen("/app/k")).as("not chosen yet").isTrue();
+        assertThatThrownBy(() ->
+                        world.failover(world.target, world.source, OPTIONS).rejoin())
+                .hasMessageContaining("--primary target");
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).hasMessageContaining("--primary target");
+        assertThatThrownBy(() -> world.failback().run()).hasMessageContaining("--primary target");
+
+        FakeCluster chosen = isTargetChosen ? world.target : world.source;
+        FakeCluster other = isTargetChosen ? world.source : world.target;
+        world.quiet = false;
+        int before = world.requests;
+        world.cut(cut == 0 ? 0 : before + cut, Fault.KILLED, delivered);
+        List<String> lost = new ArrayList<>();
+        try {
+            lost.addAll(world.failover(other, chosen, OPTIONS.forced()).rejoin().lost());
+        } catch (Killed e) {
+            world.trace.add("killed");
+        }
+        int requests = world.requests - before;
+        world.heal();
+        world.quiet = true;
+        if (lost.isEmpty()) {
+            try {
+                lost.addAll(
+                        world.failover(other, chosen, OPTIONS.forced()).rejoin().lost());
+            } catch (TakeOverException e) {
+                assertThat(e).as(shown).hasMessageContaining("nothing to rejoin");
+                lost.add("\"/app/" + (isTargetChosen ? "undone" : "failed-over") + "\"");
+            }
+        }
+        assertThat(lost).as(shown).contains("\"/app/" + (isTargetChosen ? "undone" : "failed-over") + "\"");
+        assertThat(other.isOpen("/app/k")).as(shown).isFalse();
+        assertThat(chosen.isOpen("/app/k")).as(shown).isTrue();
+        for (FakeCluster cluster : List.of(world.source, world.target)) {
+            assertThat(world.home(cluster).cluster().value()).as(shown).isEqualTo(chosen.id);
+            assertThat(world.home(cluster).moves()).as(shown).isEqualTo(3);
+        }
+        return requests;
+    }
+
+    /** Of a switchover that was killed with the move, which the target got or not. */
+    private static void forcedUndo(World world, boolean moved) {
+        World counted = new World(Way.ROLES, false);
+        var unusedReport = counted.switchover(OPTIONS).run();
+        world.cut(counted.requestOf("the primary record", counted.target), Fault.KILLED, moved);
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
+        world.heal();
+        world.disputed = true;
+        world.lost = world.target;
+        var unusedText = world.switchover(OPTIONS.forced()).undo();
+        world.lost = null;
+    }
+
+    /** A failover that the undo has seen, or that has seen the undo, is in order with it. */
+    @Test
+    void aForcedUndoOutranksTheMove_andALaterFailoverOutranksTheUndo() {
+        World world = new World(Way.ROLES, false);
+        forcedUndo(world, true);
+        world.quiet = true;
+        assertThatThrownBy(() -> world.failback().run())
+                .as("the undo is no move that a switchover could complete")
+                .hasMessageContaining("run \"understudy mirror rejoin\"");
+        assertThat(world.former(world.target, world.source).close())
+                .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed"));
+
+        World later = new World(Way.ROLES, false);
+        forcedUndo(later, false);
+        later.quiet = true;
+        // As a mirror stores it when the target is back.
+        later.target.put(
+                ReservedKeys.home("dr"),
+                later.home(later.target)
+                        .movedTo(new ClusterId(1), later.home(later.source).moves(), Instant.now())
+                        .encode(),
+                0);
+        var unused = later.failover(OPTIONS.forced()).run();
+        assertThat(later.former(later.source, later.target).close())
+                .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed"));
+    }
+
+    /** Its keys are those of the snapshot, whatever the new primary had at the move. */
+    @Test
+    void aFormerPrimaryThatWasRestoredAndClosedIsNoCopy_alsoIfTheSwitchoverIsRunAgain() {
+        World world = new World(Way.ROLES, false);
+        Home before = world.home(world.source);
+        var unused = world.switchover(OPTIONS).run();
+        world.disputed = true;
+        world.quiet = true;
+        world.closing(world.source).open(closed(world));
+        world.source.put(ReservedKeys.home("dr"), before.encode(), 0);
+        assertThat(world.former(world.source, world.target).close())
+                .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed"));
+        var unusedAgain = world.switchover(OPTIONS).run();
+        assertThat(world.home(world.source).cluster().value()).isEqualTo(2);
+        assertThat(world.checkpoint(world.source).state()).isEqualTo(CheckpointState.SYNCING);
+    }
+
+    private static Move.Closed closed(World world) {
+        return Objects.requireNonNull(world.home(world.source).move().closed());
+    }
+
     /** The source has no checkpoint of the target, so the history of the target names no writes. */
     @Test
     void theSourceIsChosen_andAllKeysOfTheTargetAreCompared() {
@@ -580,6 +717,12 @@ final class SwitchoverFaultsTest {
                     other.run();
                 }
             });
+        }
+
+        Switchover failback() {
+            Direction back =
+                    new Direction("dr", SCOPE, target, source, closing(target), closing(source), new Comparing(), true);
+            return new Switchover(back, OPTIONS.with(way), "host test, pid 2", lease -> () -> {}, step -> {});
         }
 
         Failover failover(TakeOverOptions options) {
