@@ -36,7 +36,8 @@ final class MirrorRejoinCommand implements Callable<Integer> {
     @Option(
             names = "--primary",
             paramLabel = "source|target",
-            description = "Cluster that remains the primary. Required if neither replaced the other, such as with equal epochs.")
+            description =
+                    "Cluster that remains the primary. Required if neither replaced the other, such as with equal epochs.")
     private MirrorReleaseCommand.Side primary;
 
     @Spec

@@ -123,13 +123,13 @@ public final class Failover {
             steps.begin("open");
             Found primary = to.read();
             Expired expired = expired(primary);
-            Closed closed = record(primary).move().closed();
+            Closed closed = primary.required().move().closed();
             if (closed != null) {
                 direction.closingTo().open(closed);
             }
-            Move done = record(primary).move().in(Phase.STEADY).closed(null);
+            Move done = primary.required().move().in(Phase.STEADY).closed(null);
             long written =
-                    to.write(record(primary).with(done), primary.recordRevision(), List.of(), List.of(unfrozen()));
+                    to.write(primary.required().with(done), primary.recordRevision(), List.of(), List.of(unfrozen()));
             if (written == 0) {
                 throw new TakeOverException("the primary role is at "
                         + direction.to().shown() + " now, but its record was written meanwhile; run the command again");
@@ -148,12 +148,12 @@ public final class Failover {
                 found,
                 found.epoch() + 1,
                 operation,
-                new Move(Phase.MOVED, operation, 0, 0, record(found).move().closed(), options.way()));
+                new Move(Phase.MOVED, operation, 0, 0, found.required().move().closed(), options.way()));
     }
 
     /** Makes it the primary under a higher epoch, which fences a mirror that writes there. */
     private void raise(Found found, long epoch, Operation operation, Move move) {
-        Home moved = record(found)
+        Home moved = found.required()
                 .movedTo(found.cluster(), epoch, operation.startedAt())
                 .turned()
                 .with(move);
@@ -294,7 +294,7 @@ public final class Failover {
                         primary,
                         claims.nextEpoch(),
                         chosen,
-                        record(primary).move().in(Phase.STEADY).by(chosen));
+                        primary.required().move().in(Phase.STEADY).by(chosen));
                 primary = to.read();
             }
             closeFormer(former, closed);
@@ -358,7 +358,7 @@ public final class Failover {
         // An alarm that was raised refuses a write of the record.
         if (begun(former) == null) {
             Move closing = new Move(Phase.CLOSING, operation(FAILOVER), 0, 0, closed);
-            long written = from.write(record(former).with(closing), former.recordRevision(), List.of(), List.of());
+            long written = from.write(former.required().with(closing), former.recordRevision(), List.of(), List.of());
             if (written == 0) {
                 throw new TakeOverException("another command changed the record at "
                         + direction.from().shown() + " meanwhile; run the command again");
@@ -399,7 +399,7 @@ public final class Failover {
          */
         boolean areUnordered() {
             Found higher = higher();
-            Found lower = higher == primary ? former : primary;
+            Found lower = former.epoch() > primary.epoch() ? primary : former;
             return areBoth()
                     && (higher.epoch() == lower.epoch()
                             || (higher.isLast(Switchover.FORCED_UNDO) && lower.isLast(FAILOVER)));
@@ -458,7 +458,7 @@ public final class Failover {
      */
     Former closeFormer() {
         Found primary = to.read();
-        Way chosen = record(primary).move().former();
+        Way chosen = primary.required().move().former();
         Way way = chosen == null ? Way.ROLES : chosen;
         long reached = reached(primary);
         if (way == Way.NONE) {
@@ -551,7 +551,7 @@ public final class Failover {
         }
         direction.closingFrom().open(closed);
         var unused = from.write(
-                record(found).with(record(found).move().closed(null)),
+                found.required().with(found.required().move().closed(null)),
                 found.recordRevision(),
                 List.of(),
                 List.of(unfrozen()));
@@ -569,14 +569,5 @@ public final class Failover {
 
     private Operation operation(String kind) {
         return new Operation(UUID.randomUUID().toString(), kind, process, Instant.now());
-    }
-
-    private Home record(Found found) {
-        Home record = found.record();
-        if (record == null) {
-            throw new TakeOverException("no primary record of mirror " + direction.mirror() + " at cluster "
-                    + found.cluster() + ": start the mirror and wait until it is synced");
-        }
-        return record;
     }
 }

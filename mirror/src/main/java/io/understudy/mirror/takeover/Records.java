@@ -50,6 +50,7 @@ record Records(Calls cluster, String mirror) {
      * @param epochRevision likewise for the epoch
      */
     record Found(
+            String mirror,
             ClusterId cluster,
             long revision,
             @Nullable Home record,
@@ -63,6 +64,15 @@ record Records(Calls cluster, String mirror) {
 
         long epoch() {
             return record == null ? 0 : record.moves();
+        }
+
+        /** @throws TakeOverException there is none */
+        Home required() {
+            if (record == null) {
+                throw new TakeOverException("no primary record of mirror " + mirror + " at cluster " + cluster
+                        + ": start the mirror and wait until it is synced");
+            }
+            return record;
         }
 
         Move move() {
@@ -87,6 +97,7 @@ record Records(Calls cluster, String mirror) {
                         .build());
         Optional<KeyValue> record = first(answer, 0);
         return new Found(
+                mirror,
                 new ClusterId(answer.getHeader().getClusterId()),
                 answer.getHeader().getRevision(),
                 record.map(this::decoded).orElse(null),

@@ -243,7 +243,7 @@ public final class Switchover {
     /** @return the end marker */
     private long closed(Found primary, Closed closed, Equal equal) {
         begin("close");
-        Home record = record(primary);
+        Home record = primary.required();
         Move closing = new Move(Phase.CLOSING, operation, equal.from(), 0, closed);
         long written = primary.recordRevision();
         if (mayMove) {
@@ -353,8 +353,9 @@ public final class Switchover {
     }
 
     private boolean moved(Found now, long epoch, long marker, Equal equal) {
-        Home record =
-                record(now).movedTo(now.cluster(), epoch, operation.startedAt()).turned();
+        Home record = now.required()
+                .movedTo(now.cluster(), epoch, operation.startedAt())
+                .turned();
         Closed closedThere = now.move().closed();
         Move moving = new Move(Phase.MOVED, operation, equal.from(), marker, closedThere);
         ByteString key = ReservedKeys.epoch(direction.mirror());
@@ -396,7 +397,7 @@ public final class Switchover {
             if (now.isPrimary()) {
                 return false;
             }
-            Home same = record(now);
+            Home same = now.required();
             Home again = same.movedTo(same.cluster(), same.moves(), operation.startedAt())
                     .with(now.move()
                             .by(new Operation(
@@ -425,7 +426,8 @@ public final class Switchover {
         LostKeys lost = LostKeys.of(found.keys());
         String unturned = turned(primary);
         if (unturned == null) {
-            Home steady = record(primary).with(primary.move().in(Phase.STEADY).closed(null));
+            Home steady =
+                    primary.required().with(primary.move().in(Phase.STEADY).closed(null));
             long written = to.write(
                     steady,
                     primary.recordRevision(),
@@ -495,7 +497,7 @@ public final class Switchover {
         Closed settled = closed == null || closed.way() == Way.NONE
                 ? null
                 : direction.closingFrom().settle(closed);
-        Home record = record(primary);
+        Home record = primary.required();
         Checkpoint before = former.checkpoint();
         Checkpoint reversed = new Checkpoint(
                 primary.cluster(),
@@ -610,7 +612,7 @@ public final class Switchover {
             return;
         }
         direction.closingFrom().open(closed);
-        Home record = record(primary);
+        Home record = primary.required();
         Operation undo = new Operation(ours, FORCED_UNDO, operation.process(), operation.startedAt());
         // Where the mirror closed a former primary, the failover is known.
         Move none = epochs == 0
@@ -624,9 +626,9 @@ public final class Switchover {
     }
 
     private void requireMovable(Found primary, Found other) {
-        if (!record(primary).cluster().equals(primary.cluster())) {
+        if (!primary.required().cluster().equals(primary.cluster())) {
             throw new TakeOverException(direction.from().shown() + " is not the primary of mirror " + direction.mirror()
-                    + "; its record names cluster " + record(primary).cluster());
+                    + "; its record names cluster " + primary.required().cluster());
         }
         if (other.isPrimary()) {
             Claims claims = new Claims(primary, other);
@@ -674,15 +676,6 @@ public final class Switchover {
 
     private static boolean isStale(Found former, Found primary) {
         return former.epoch() < primary.epoch();
-    }
-
-    private Home record(Found found) {
-        Home record = found.record();
-        if (record == null) {
-            throw new TakeOverException("no primary record of mirror " + direction.mirror() + " at " + found.cluster()
-                    + ": start the mirror and wait until it is synced");
-        }
-        return record;
     }
 
     private TakeOverException writtenMeanwhile() {
