@@ -77,7 +77,7 @@ final class MirrorCommand implements Callable<Integer> {
             description = "Show the state of the mirrors of a running process.",
             exitCodeList = {
                 "0:every mirror is synced or standby",
-                "1:a mirror is in another state, such as conflict, or no response",
+                "1:a mirror is in another state, such as conflict, or lacks permissions for a take-over, or no response",
                 "2:usage error"
             })
     int status(@Mixin MirrorFlags.Running process, @Mixin Output output) throws Exception {
@@ -89,7 +89,8 @@ final class MirrorCommand implements Callable<Integer> {
         } else {
             output.lines(MirrorText.status(mirrors));
         }
-        boolean healthy = !mirrors.isEmpty() && mirrors.stream().allMatch(MirrorLine::isReady);
+        boolean healthy = !mirrors.isEmpty()
+                && mirrors.stream().allMatch(mirror -> mirror.isReady() && mirror.isTakeOverPermitted());
         return healthy ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
@@ -265,7 +266,8 @@ final class MirrorCommand implements Callable<Integer> {
             @Option(
                             names = "--primary",
                             paramLabel = "source|target",
-                            description = "Cluster that remains the primary. Required if both have the same epoch.")
+                            description =
+                                    "Cluster that remains the primary. Required if neither replaced the other, such as with equal epochs.")
                     @Nullable Side primary) {
         TakeOverOptions options = close.options(flags, primary != null);
         TakeOverText text = flags.text();

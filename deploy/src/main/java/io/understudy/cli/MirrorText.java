@@ -43,6 +43,9 @@ final class MirrorText {
         List<String> lines = new ArrayList<>(table.lines());
         for (MirrorLine mirror : mirrors) {
             mirror.auth().forEach(line -> lines.add(mirror.name() + " auth: " + line));
+            if (!mirror.note().isEmpty()) {
+                lines.add(mirror.name() + " take-over: " + mirror.note());
+            }
             mirror.warnings().forEach(line -> lines.add(mirror.name() + " warning: " + line));
         }
         return lines;

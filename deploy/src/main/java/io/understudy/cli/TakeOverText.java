@@ -115,12 +115,13 @@ final class TakeOverText implements TakeOver.Steps {
      */
     int report(TakeOverReport report, boolean strict) {
         end();
-        String file = report.lost().isEmpty() ? null : stored(report.lost());
+        Path file = report.lost().isEmpty() || report.file() != null ? report.file() : stored(report.lost());
         if (output.isJson()) {
             output.json(Output.cells(
                     "summary", report.summary(),
                     "loss", report.loss(),
                     "lost", report.lost(),
+                    "lostFile", file == null ? null : file.toString(),
                     "facts", report.facts(),
                     "steps",
                             took.entrySet().stream()
@@ -145,11 +146,10 @@ final class TakeOverText implements TakeOver.Steps {
         return report.isWithoutLoss() || (!strict && report.lost().isEmpty()) ? ExitCode.OK : WITH_LOSS;
     }
 
-    private String stored(List<String> lost) {
+    private static Path stored(List<String> lost) {
         try {
             Path file = Files.createTempFile("understudy-lost-keys-", ".txt");
-            Files.write(file, lost);
-            return file.toString();
+            return Files.write(file, lost);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -105,7 +105,7 @@ final class ImportRulesTest {
             .mirror.takeover    .mirror .vocabulary .etcd .feed .feed.etcd com.fasterxml.jackson com.google.protobuf
             .mirror.takeover    io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .mirror.status      .health .metrics .mirror.pipeline .mirror.checkpoint .mirror.revisions .mirror.verify .vocabulary
-            .mirror.status      .mirror.auth .tls com.fasterxml.jackson com.google.protobuf com.sun.net.httpserver javax.net.ssl org.slf4j
+            .mirror.status      .mirror.auth .mirror.takeover .tls com.fasterxml.jackson com.google.protobuf com.sun.net.httpserver javax.net.ssl org.slf4j
             .mirror.pipeline    .mirror.metrics .mirror.sink .mirror.active .mirror.checkpoint .vocabulary .feed .etcd .metrics
             .mirror.pipeline    io.micrometer org.slf4j
             .mirror.active      .metrics .mirror.metrics .mirror.call .mirror.scope .etcd com.google.protobuf io.etcd.jetcd.api io.micrometer

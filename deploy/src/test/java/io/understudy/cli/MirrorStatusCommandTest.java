@@ -21,6 +21,12 @@ final class MirrorStatusCommandTest {
                "reason": "", "warnings": []}]}
             """;
 
+    private static final String TAKE_OVER = """
+            {"mirrors": [
+              {"name": "dr", "state": "synced", "ready": true, "reason": "",
+               "takeOver": {"checkedAt": "2026-01-31T12:00:00Z", "permitted": %s, "note": %s}, "warnings": %s}]}
+            """;
+
     private static final String CONFLICT = """
             {"mirrors": [
               {"name": "dr", "source": "etcd [http://a:1]", "target": "etcd [http://b:1]", "state": "conflict", "ready": false,
@@ -35,6 +41,17 @@ final class MirrorStatusCommandTest {
         assertThat(out.toString().lines())
                 .hasSize(5)
                 .endsWith("dr warning: the target is never compacted", "dr warning: another one");
+    }
+
+    @Test
+    void missingPermissionsOfATakeOverAreAFailure_andNotSetUpIsNone() throws Exception {
+        assertThat(status(TAKE_OVER.formatted(false, null, "[\"take-over not permitted: all\"]")))
+                .isOne();
+        assertThat(out.toString().lines()).last().isEqualTo("dr warning: take-over not permitted: all");
+        assertThat(status(TAKE_OVER.formatted(true, "\"only failover\"", "[]"))).isZero();
+        assertThat(out.toString().lines()).last().isEqualTo("dr take-over: only failover");
+        assertThat(status(TAKE_OVER.formatted(true, null, "[]"))).isZero();
+        assertThat(out.toString().lines()).last().asString().startsWith("dr ").contains("synced");
     }
 
     @Test

@@ -48,8 +48,8 @@ final class TakeOverTextTest {
             text.begin(step);
             text.progress(1, 2);
         }
-        int status =
-                text.report(new TakeOverReport("moved", TakeOverReport.NONE, List.of(), Map.of(), List.of()), true);
+        int status = text.report(
+                new TakeOverReport("moved", TakeOverReport.NONE, List.of(), null, Map.of(), List.of()), true);
         assertThat(status).isZero();
         JsonNode steps = new JsonMapper().readTree(out.toString()).path("steps");
         assertThat(steps.findValuesAsText("step")).containsExactly("compare", "close", "drain", "move", "open");

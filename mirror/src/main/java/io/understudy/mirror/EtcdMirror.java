@@ -127,6 +127,7 @@ final class EtcdMirror {
                 new RevisionMap(new CheckpointHistory(mirror.name(), target)),
                 target,
                 () -> synced.getAsBoolean() ? List.of() : warnings(),
+                source.cluster() == null ? null : TakeOver.readiness(mirror, source.cluster(), target),
                 synced);
     }
 

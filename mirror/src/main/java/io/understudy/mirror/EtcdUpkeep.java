@@ -6,6 +6,8 @@ import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.revisions.TargetCompaction;
 import io.understudy.mirror.status.MirrorShown;
+import io.understudy.mirror.takeover.Readiness;
+import io.understudy.mirror.takeover.ReadinessCheck;
 import io.understudy.mirror.verify.BackgroundVerification;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +33,7 @@ final class EtcdUpkeep implements AutoCloseable {
     private final RevisionMap revisions;
     private final EtcdCluster target;
     private final Supplier<List<String>> others;
+    private final @Nullable ReadinessCheck readiness;
     private List<String> alarms = List.of();
     private final BooleanSupplier active;
     private final Thread thread;
@@ -40,6 +43,7 @@ final class EtcdUpkeep implements AutoCloseable {
      * @param auth what copies roles and users; null for none
      * @param target its alarms are reported
      * @param others more warnings
+     * @param readiness what checks permissions that a take-over needs; null for none
      * @param active whether this process mirrors, and the target is whole
      */
     EtcdUpkeep(
@@ -50,6 +54,7 @@ final class EtcdUpkeep implements AutoCloseable {
             RevisionMap revisions,
             EtcdCluster target,
             Supplier<List<String>> others,
+            @Nullable ReadinessCheck readiness,
             BooleanSupplier active) {
         this.mirror = mirror;
         this.verification = verification;
@@ -58,6 +63,7 @@ final class EtcdUpkeep implements AutoCloseable {
         this.revisions = revisions;
         this.target = target;
         this.others = others;
+        this.readiness = readiness;
         this.active = active;
         this.thread = new Thread(this::run, "mirror-" + mirror + "-upkeep");
         thread.setDaemon(true);
@@ -87,7 +93,13 @@ final class EtcdUpkeep implements AutoCloseable {
                 verification == null ? null : verification.status(),
                 compaction.compacted().value(),
                 auth == null ? null : auth.report(),
+                takeOver(),
                 warnings());
+    }
+
+    /** Another process may be the active one since. */
+    private @Nullable Readiness takeOver() {
+        return readiness == null || !active.getAsBoolean() ? null : readiness.found();
     }
 
     /** What an operator should know. Any thread. */
@@ -100,6 +112,10 @@ final class EtcdUpkeep implements AutoCloseable {
         }
         if (auth != null) {
             warnings.addAll(auth.report().warnings());
+        }
+        Readiness takeOver = takeOver();
+        if (takeOver != null) {
+            takeOver.problems().forEach(problem -> warnings.add("take-over not permitted: " + problem));
         }
         return warnings;
     }
@@ -142,6 +158,9 @@ final class EtcdUpkeep implements AutoCloseable {
 
     private void step() throws InterruptedException {
         try {
+            if (readiness != null) {
+                readiness.step();
+            }
             if (verification != null) {
                 verification.step();
             }

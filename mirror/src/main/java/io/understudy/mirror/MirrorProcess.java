@@ -285,7 +285,7 @@ public final class MirrorProcess implements AutoCloseable {
         private MirrorShown mirror(MirrorReport report) {
             return upkeep(report.mirror())
                     .map(upkeep -> upkeep.shown(report))
-                    .orElseGet(() -> new MirrorShown(report, null, 0, null, List.of()));
+                    .orElseGet(() -> new MirrorShown(report, null, 0, null, null, List.of()));
         }
 
         @Override

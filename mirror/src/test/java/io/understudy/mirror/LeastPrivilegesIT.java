@@ -14,7 +14,10 @@ import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.settings.MirrorSettings;
+import io.understudy.mirror.status.MirrorLine;
+import io.understudy.mirror.status.StatusClient;
 import io.understudy.mirror.verify.VerifyReport;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -82,6 +85,14 @@ final class LeastPrivilegesIT {
             awaitCopied(mirror, "/in/a");
             source.asRoot("put", "/in/b", "2");
             awaitCopied(mirror, "/in/b");
+            // A mirror that is never switched over is healthy.
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                MirrorLine line = line(mirror);
+                assertThat(line.note()).as(line.toString()).contains("only failover");
+                assertThat(line.isReady()).isTrue();
+                assertThat(line.isTakeOverPermitted()).isTrue();
+                assertThat(line.warnings()).isEmpty();
+            });
         }
         assertThat(MirrorQuestions.verify(settings, keys -> {}))
                 .isInstanceOfSatisfying(VerifyReport.class, report -> assertThat(report.isEqual())
@@ -92,6 +103,29 @@ final class LeastPrivilegesIT {
         failsWithout(source, READ_MARKS);
         failsWithout(target, WRITE_KEYS);
         failsWithout(target, WRITE_OURS);
+        warnsWithSomeOfTheGrantsForASwitchover();
+    }
+
+    private void warnsWithSomeOfTheGrantsForASwitchover() throws Exception {
+        source.grant(WRITE_KEYS);
+        try (MirrorProcess mirror = Mirrors.start(settings)) {
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                MirrorLine line = line(mirror);
+                assertThat(line.isTakeOverPermitted()).as(line.toString()).isFalse();
+                assertThat(line.isReady()).isTrue();
+                assertThat(line.note()).isEmpty();
+                assertThat(line.warnings())
+                        .singleElement()
+                        .asString()
+                        .contains(
+                                "take-over not permitted", "user mirror must not write keys from \"\\000understudy/\"");
+            });
+        }
+    }
+
+    private static MirrorLine line(MirrorProcess mirror) throws Exception {
+        URI url = URI.create("http://127.0.0.1:" + mirror.statusPort());
+        return StatusClient.lines(new StatusClient(url, null).status()).get(0);
     }
 
     @Test

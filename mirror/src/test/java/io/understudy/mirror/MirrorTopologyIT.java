@@ -189,7 +189,7 @@ final class MirrorTopologyIT {
             awaitEverywhere(Map.of("/a/1", "1"), a, b);
             assertNone(ab);
         }
-        Home moved = stored(b, "ab").movedTo(id(b), Instant.now());
+        Home moved = stored(b, "ab").movedTo(id(b), 1, Instant.now());
         put(b, ReservedKeys.home("ab"), moved.encode());
         try (MirrorProcess ab = start("ab", A, B, "/a/")) {
             await().atMost(PATIENCE).untilAsserted(() -> {

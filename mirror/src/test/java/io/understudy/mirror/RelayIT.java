@@ -28,6 +28,7 @@ import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.fixture.Topic;
 import io.understudy.mirror.fixture.Workload;
+import io.understudy.mirror.home.Home;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
@@ -46,6 +47,7 @@ import io.understudy.vocabulary.Revision;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -190,6 +192,18 @@ final class RelayIT {
         assertThatThrownBy(() -> new TakeOver(settings, null, null, PATIENCE))
                 .isInstanceOf(TakeOverException.class)
                 .hasMessageContaining("mirror remote has Kafka at one side");
+        // Left by a mirror between etcd clusters of the same name.
+        ClusterId id = new ClusterId(
+                target.get(ReservedKeys.home("remote")).getHeader().getClusterId());
+        Home moved = new Home("remote", id, new ClusterId(1), id, MirrorScope.all(), 1, Instant.EPOCH);
+        String home = ReservedKeys.home("remote").toStringUtf8();
+        target.put(home, moved.encode().toStringUtf8());
+        try (MirrorProcess fromKafka = Mirrors.start(settings)) {
+            assertThat(Mirrors.awaitFailure(fromKafka)).hasMessageContaining("stop it while the primary is there");
+            assertThat(fromKafka.reports().get(0).state()).isEqualTo(MirrorState.FAILED);
+        } finally {
+            target.delete(home);
+        }
     }
 
     @Test

@@ -20,7 +20,7 @@ public final class CallFailedException extends Exception {
         this.error = EtcdError.OTHER;
     }
 
-    CallFailedException(Endpoint endpoint, EtcdFailure failure, @Nullable Throwable cause) {
+    public CallFailedException(Endpoint endpoint, EtcdFailure failure, @Nullable Throwable cause) {
         super(endpoint + " failed: " + failure, cause);
         this.remedy = failure.remedy();
         this.error = failure.error();

@@ -67,9 +67,9 @@ public record Home(
         this(mirror, cluster, source, target, scope, moves, at, Move.NONE);
     }
 
-    /** The same after one more move. */
-    public Home movedTo(ClusterId next, Instant now) {
-        return new Home(mirror, next, source, target, scope, moves + 1, now);
+    /** The same after another move; without what is stored of the last one. */
+    public Home movedTo(ClusterId next, long newMoves, Instant now) {
+        return new Home(mirror, next, source, target, scope, newMoves, now);
     }
 
     /** The same, stored with that. */

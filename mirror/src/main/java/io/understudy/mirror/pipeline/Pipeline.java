@@ -333,7 +333,7 @@ public final class Pipeline implements AutoCloseable {
             status.error(String.valueOf(e.getMessage()));
             pause();
         } catch (SinkException.HomeMoved e) {
-            moved(String.valueOf(e.getMessage()));
+            moved(String.valueOf(e.getMessage()), activation);
         } catch (SinkException.NotYet e) {
             status.available();
             status.waitsFor(String.valueOf(e.getMessage()));
@@ -351,46 +351,60 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /** The target is the primary. Both clusters are if the other direction was refused as well. */
-    private void moved(String why) throws InterruptedException {
-        Conflict conflict;
+    private void moved(String why, long activation) throws InterruptedException {
+        Supplier<MirrorPlan> other = reversing;
+        if (other == null) {
+            throw new SinkException.Refused(why + ". This mirror has no other direction, since " + plan().sourceName()
+                    + " is no etcd cluster: stop it while the primary is there");
+        }
         try {
-            conflict = refusals == 0 ? null : plan().former().get().orElse(null);
+            Conflict conflict = refusals == 0 ? null : conflict();
+            if (conflict == null) {
+                turnRound(other, why);
+            } else if (conflict.isMoving()) {
+                status.elsewhere(MirrorState.STANDBY, conflict.reason());
+            } else {
+                awaitEnd(conflict, activation);
+                return;
+            }
         } catch (SinkException.Unavailable e) {
             status.unavailable(String.valueOf(e.getMessage()));
-            pause();
-            return;
         }
-        if (conflict == null) {
-            turnRound(why);
-            pause();
-        } else if (conflict.isMoving()) {
-            status.elsewhere(MirrorState.STANDBY, conflict.reason());
-            pause();
-        } else {
+        pause();
+    }
+
+    private @Nullable Conflict conflict() {
+        return plan().former().get().orElse(null);
+    }
+
+    /** Opens no sink meanwhile, which would read both clusters. */
+    private void awaitEnd(Conflict begun, long activation) throws InterruptedException {
+        Conflict conflict = begun;
+        while (conflict != null && !conflict.isMoving() && mayWrite(activation)) {
             status.error(conflict.reason());
             status.elsewhere(MirrorState.CONFLICT, conflict.reason());
-            boolean unused = stopping.await(REJOIN_INTERVAL.toNanos(), TimeUnit.NANOSECONDS);
+            if (stopping.await(REJOIN_INTERVAL.toNanos(), TimeUnit.NANOSECONDS)) {
+                return;
+            }
+            conflict = conflict();
         }
     }
 
-    /** Mirrors in the other direction from now on, if there is one. */
-    private void turnRound(String why) {
+    /** Mirrors in the other direction from now on. */
+    private void turnRound(Supplier<MirrorPlan> other, String why) {
         refusals++;
         status.elsewhere(MirrorState.STANDBY, why);
-        Supplier<MirrorPlan> other = reversing;
-        if (other != null) {
-            comparedIn = null;
-            MirrorPlan next = forward;
-            if (plan().equals(next)) {
-                MirrorPlan opened = back;
-                next = opened == null ? other.get() : opened;
-                back = next;
-            }
-            plan().role().compete(false);
-            current = next;
-            plan().role().compete(true);
-            status.follows(plan().sourceName(), plan().targetName());
+        comparedIn = null;
+        MirrorPlan next = forward;
+        if (plan().equals(next)) {
+            MirrorPlan opened = back;
+            next = opened == null ? other.get() : opened;
+            back = next;
         }
+        plan().role().compete(false);
+        current = next;
+        plan().role().compete(true);
+        status.follows(plan().sourceName(), plan().targetName());
     }
 
     /** Whether the mirror runs in the direction of {@code direction}. Any thread. */

@@ -6,6 +6,8 @@ import java.util.List;
  * One mirror of a running process, as a line of a table; unknown values are {@code -}.
  *
  * @param isReady whether the target is known to be the source's state at a revision
+ * @param isTakeOverPermitted not if permissions for a take-over are known to be missing
+ * @param note why some of them are not needed; empty if all are
  * @param auth what is to be said of the copy of roles and users; empty where none are copied
  * @param warnings what an operator should know though the mirror works
  */
@@ -21,6 +23,8 @@ public record MirrorLine(
         String differing,
         String reason,
         boolean isReady,
+        boolean isTakeOverPermitted,
+        String note,
         List<String> auth,
         List<String> warnings) {
 

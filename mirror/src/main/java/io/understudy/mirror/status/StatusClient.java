@@ -88,6 +88,8 @@ public final class StatusClient {
                         shown(mirror.path("verification").path("differing")),
                         mirror.path("reason").asText(),
                         mirror.path("ready").asBoolean(),
+                        mirror.path("takeOver").path("permitted").asBoolean(true),
+                        mirror.path("takeOver").path("note").asText(""),
                         AuthPage.lines(mirror.path("auth")),
                         texts(mirror.path("warnings"))));
             }

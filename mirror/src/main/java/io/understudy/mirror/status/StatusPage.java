@@ -11,6 +11,7 @@ import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.pipeline.SnapshotProgress;
+import io.understudy.mirror.takeover.Readiness;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -72,6 +73,15 @@ final class StatusPage {
         node.set("verification", shown.verification() == null ? null : VerifyPage.json(shown.verification()));
         node.put("compactedRevision", shown.compactedRevision());
         node.set("auth", shown.auth() == null ? null : AuthPage.json(shown.auth()));
+        Readiness takeOver = shown.takeOver();
+        if (takeOver == null) {
+            node.putNull("takeOver");
+        } else {
+            node.putObject("takeOver")
+                    .put("checkedAt", takeOver.checkedAt().toString())
+                    .put("permitted", takeOver.problems().isEmpty())
+                    .put("note", takeOver.note());
+        }
         ArrayNode warnings = node.putArray("warnings");
         shown.warnings().forEach(warnings::add);
         return node;

@@ -3,6 +3,7 @@ package io.understudy.mirror.takeover;
 import com.google.protobuf.ByteString;
 import io.understudy.mirror.scope.MirrorScope;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,8 +49,8 @@ record Direction(
          */
         Lost lostAfter(long revision);
 
-        /** All keys that the clusters do not have equally; clients may write at the second one meanwhile. */
-        Lost differing();
+        /** Gives each key that the clusters do not have equally; clients may write at the second one meanwhile. */
+        void differing(Consumer<ByteString> each);
 
         /**
          * The keys that the second cluster lost after one of its revisions, by other than the mirror: expired with their

@@ -165,16 +165,14 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
     }
 
     @Override
-    public Lost differing() {
-        Set<ByteString> differing = new LinkedHashSet<>();
+    public void differing(Consumer<ByteString> each) {
         sides.scope()
                 .sourceRanges()
-                .forEach(range -> compared(from, range, sides.scope()::contains, sides.scope()::inTarget, differing));
+                .forEach(range -> compared(from, range, sides.scope()::contains, sides.scope()::inTarget, each));
         sides.scope()
                 .targetRanges()
                 .forEach(range ->
-                        compared(to, range, sides.scope().reversed()::contains, UnaryOperator.identity(), differing));
-        return new Lost(List.copyOf(differing), null);
+                        compared(to, range, sides.scope().reversed()::contains, UnaryOperator.identity(), each));
     }
 
     private void compared(
@@ -182,12 +180,12 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
             KeyRange range,
             Predicate<ByteString> mirrored,
             UnaryOperator<ByteString> inTarget,
-            Set<ByteString> differing) {
+            Consumer<ByteString> each) {
         long[] compared = {0};
         Records.keys(cluster, range, page -> {
-            Set<ByteString> keys =
-                    page.stream().filter(mirrored).map(inTarget).collect(Collectors.toCollection(LinkedHashSet::new));
-            differing.addAll(differing(keys, 0, 0));
+            List<ByteString> keys = page.stream().filter(mirrored).map(inTarget).toList();
+            // What both have was compared from the first one.
+            differing(keys, 0, 0, cluster == to, each);
             compared[0] += keys.size();
             steps.progress(compared[0], 0);
         });
@@ -263,15 +261,20 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
      * @param fromAt revision of the first cluster; 0 for the present one
      */
     private List<ByteString> differing(Set<ByteString> keys, long fromAt, long toAt) {
-        List<ByteString> all = List.copyOf(keys);
         List<ByteString> differing = new ArrayList<>();
-        for (int first = 0; first < all.size(); first += BATCH_KEYS) {
-            differing(all.subList(first, Math.min(all.size(), first + BATCH_KEYS)), fromAt, toAt, differing);
-        }
+        differing(List.copyOf(keys), fromAt, toAt, false, differing::add);
         return differing;
     }
 
-    private void differing(List<ByteString> keys, long fromAt, long toAt, List<ByteString> differing) {
+    /** @param absent only those that the first cluster does not have */
+    private void differing(
+            List<ByteString> all, long fromAt, long toAt, boolean absent, Consumer<ByteString> differing) {
+        for (int first = 0; first < all.size(); first += BATCH_KEYS) {
+            batch(all.subList(first, Math.min(all.size(), first + BATCH_KEYS)), fromAt, toAt, absent, differing);
+        }
+    }
+
+    private void batch(List<ByteString> keys, long fromAt, long toAt, boolean absent, Consumer<ByteString> differing) {
         List<Optional<State>> source;
         List<Optional<State>> target;
         try {
@@ -283,14 +286,14 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
                 throw e;
             }
             // Together they may be more than one answer holds.
-            differing(keys.subList(0, keys.size() / 2), fromAt, toAt, differing);
-            differing(keys.subList(keys.size() / 2, keys.size()), fromAt, toAt, differing);
+            batch(keys.subList(0, keys.size() / 2), fromAt, toAt, absent, differing);
+            batch(keys.subList(keys.size() / 2, keys.size()), fromAt, toAt, absent, differing);
             return;
         }
         for (int i = 0; i < keys.size(); i++) {
-            boolean isKept = sides.keepsForeign() && source.get(i).isEmpty();
+            boolean isKept = source.get(i).isEmpty() ? sides.keepsForeign() : absent;
             if (!isKept && !source.get(i).equals(target.get(i))) {
-                differing.add(keys.get(i));
+                differing.accept(keys.get(i));
             }
         }
     }

@@ -34,6 +34,8 @@ public final class Failover {
 
     private static final Duration ANSWER = Duration.ofSeconds(3);
     private static final int ATTEMPTS = 5;
+    /** Kind of the operation. */
+    static final String FAILOVER = "failover";
     /** Of a primary that the operator chose. */
     private static final String REJOINED = "rejoin";
 
@@ -95,12 +97,7 @@ public final class Failover {
     }
 
     private static boolean isDone(Found found) {
-        return found.isPrimary() && isLast(found, "failover");
-    }
-
-    private static boolean isLast(Found found, String kind) {
-        Operation last = operation(found);
-        return last != null && last.kind().equals(kind);
+        return found.isPrimary() && found.isLast(FAILOVER);
     }
 
     /**
@@ -110,7 +107,7 @@ public final class Failover {
      */
     public TakeOverReport run() {
         Found found = to.read();
-        if (isDone(found) && phase(found) == Phase.STEADY) {
+        if (isDone(found) && found.move().phase() == Phase.STEADY) {
             return report(found, expired(found));
         }
         if (!isDone(found)) {
@@ -126,13 +123,13 @@ public final class Failover {
             steps.begin("open");
             Found primary = to.read();
             Expired expired = expired(primary);
-            Closed closed = record(primary).move().closed();
+            Closed closed = primary.required().move().closed();
             if (closed != null) {
                 direction.closingTo().open(closed);
             }
-            Move done = record(primary).move().in(Phase.STEADY).closed(null);
+            Move done = primary.required().move().in(Phase.STEADY).closed(null);
             long written =
-                    to.write(record(primary).with(done), primary.recordRevision(), List.of(), List.of(unfrozen()));
+                    to.write(primary.required().with(done), primary.recordRevision(), List.of(), List.of(unfrozen()));
             if (written == 0) {
                 throw new TakeOverException("the primary role is at "
                         + direction.to().shown() + " now, but its record was written meanwhile; run the command again");
@@ -146,28 +143,29 @@ public final class Failover {
     }
 
     private void moved(Found found) {
-        Operation operation = operation("failover");
+        Operation operation = operation(FAILOVER);
         raise(
                 found,
+                found.epoch() + 1,
                 operation,
-                new Move(Phase.MOVED, operation, 0, 0, record(found).move().closed(), options.way()));
+                new Move(Phase.MOVED, operation, 0, 0, found.required().move().closed(), options.way()));
     }
 
     /** Makes it the primary under a higher epoch, which fences a mirror that writes there. */
-    private void raise(Found found, Operation operation, Move move) {
-        Home moved = record(found)
-                .movedTo(found.cluster(), operation.startedAt())
+    private void raise(Found found, long epoch, Operation operation, Move move) {
+        Home moved = found.required()
+                .movedTo(found.cluster(), epoch, operation.startedAt())
                 .turned()
                 .with(move);
-        ByteString epoch = ReservedKeys.epoch(direction.mirror());
+        ByteString writer = ReservedKeys.epoch(direction.mirror());
         Found now = found;
         for (int attempt = 0; attempt < ATTEMPTS && now.recordRevision() == found.recordRevision(); attempt++) {
             long written = to.write(
                     moved,
                     now.recordRevision(),
-                    List.of(Records.isAt(epoch, now.epochRevision())),
+                    List.of(Records.isAt(writer, now.epochRevision())),
                     List.of(
-                            Records.put(epoch, ByteString.copyFromUtf8(operation.id())),
+                            Records.put(writer, ByteString.copyFromUtf8(operation.id())),
                             // The active process finds it deleted, begins again, and turns the mirror round.
                             Records.delete(ReservedKeys.active(direction.mirror()))));
             if (written > 0) {
@@ -201,7 +199,7 @@ public final class Failover {
                         ? (expired.leases().isEmpty() ? "" : "keys of expired leases: " + expired.shown() + "; ")
                                 + "possible: all writes after revision " + whole.revision()
                         : "certain, of unknown extent",
-                expired.keys().stream().map(TakeOverReport::shown).toList(),
+                LostKeys.of(expired.keys()),
                 facts,
                 List.of(
                         "point clients at " + direction.to().shown(),
@@ -274,7 +272,8 @@ public final class Failover {
 
     /**
      * Closes the former primary, which has come back and does not know that it is one, and makes it the mirror's target. The
-     * mirror then overwrites what clients wrote there, which the report names. Of equal epochs, that of the primary is raised.
+     * mirror then overwrites what clients wrote there, which the report names. If neither record replaced the other,
+     * the epoch of the primary is raised first, so that a command that is killed leaves them in order.
      *
      * @throws TakeOverException there is nothing to do, or it is not possible
      */
@@ -286,26 +285,34 @@ public final class Failover {
         Runnable kept = keeper.apply(lock);
         try {
             steps.begin("close");
-            closeFormer(former, prepared(former));
-            steps.begin("compare");
-            Lost lost = lost(primary, former);
-            boolean isEqual = former.epoch() == primary.epoch();
-            // The checkpoint is of another history if a snapshot was restored.
-            String unknown = isEqual || isLast(primary, REJOINED) ? "the epochs were equal" : lost.unknown();
-            if (unknown != null) {
-                lost = direction.comparer().differing();
-            }
-            steps.begin("turn");
-            if (isEqual) {
+            Closed closed = prepared(former);
+            Claims claims = new Claims(primary, former);
+            boolean isChosen = claims.areUnordered() || primary.isLast(REJOINED);
+            if (claims.areUnordered()) {
                 Operation chosen = operation(REJOINED);
-                raise(primary, chosen, record(primary).move().in(Phase.STEADY).by(chosen));
+                raise(
+                        primary,
+                        claims.nextEpoch(),
+                        chosen,
+                        primary.required().move().in(Phase.STEADY).by(chosen));
                 primary = to.read();
             }
+            closeFormer(former, closed);
+            steps.begin("compare");
+            // The checkpoint may be of another history.
+            Lost since = isChosen ? new Lost(List.of(), "the operator chose the primary") : lost(primary, former);
+            LostKeys lost = new LostKeys();
+            if (since.unknown() == null) {
+                since.keys().forEach(lost::add);
+            } else {
+                direction.comparer().differing(lost::add);
+            }
+            steps.begin("turn");
             if (!switchover().turn(primary, from.read(), false)) {
                 throw new TakeOverException(
                         "the record at " + direction.from().shown() + " was written meanwhile; run the command again");
             }
-            return rejoined(lost.keys(), unknown);
+            return rejoined(lost, since.unknown());
         } finally {
             kept.run();
             to.unlock(lock);
@@ -317,9 +324,9 @@ public final class Failover {
         Found stored = from.read();
         Found primary = to.read();
         requireStale(primary, stored);
-        String epoch = stored.epoch() == primary.epoch()
-                ? " under epoch " + (primary.epoch() + 1) + " of "
-                        + direction.to().shown()
+        Claims claims = new Claims(primary, stored);
+        String epoch = claims.areUnordered()
+                ? " under epoch " + claims.nextEpoch() + " of " + direction.to().shown()
                 : "";
         Way way = prepared(stored).way();
         String former = direction.from().shown();
@@ -343,15 +350,15 @@ public final class Failover {
     }
 
     private static @Nullable Closed begun(Found former) {
-        Closed begun = former.record() == null ? null : former.record().move().closed();
-        return phase(former) == Phase.CLOSING && begun != null && begun.way() != Way.NONE ? begun : null;
+        Closed begun = former.move().closed();
+        return former.move().phase() == Phase.CLOSING && begun != null && begun.way() != Way.NONE ? begun : null;
     }
 
     private void closeFormer(Found former, Closed closed) {
         // An alarm that was raised refuses a write of the record.
         if (begun(former) == null) {
-            Move closing = new Move(Phase.CLOSING, operation("failover"), 0, 0, closed);
-            long written = from.write(record(former).with(closing), former.recordRevision(), List.of(), List.of());
+            Move closing = new Move(Phase.CLOSING, operation(FAILOVER), 0, 0, closed);
+            long written = from.write(former.required().with(closing), former.recordRevision(), List.of(), List.of());
             if (written == 0) {
                 throw new TakeOverException("another command changed the record at "
                         + direction.from().shown() + " meanwhile; run the command again");
@@ -368,7 +375,7 @@ public final class Failover {
      */
     record Former(Way way, long revision, Lost lost) {}
 
-    /** Both records: the one of the higher epoch is right. */
+    /** Both records: the one of the higher epoch is right, unless they are unordered. */
     record Claims(Found primary, Found former) {
 
         String shown(String mirror, String primaryName, String formerName) {
@@ -386,16 +393,40 @@ public final class Failover {
                     && former.recordRevision() == later.former.recordRevision();
         }
 
+        /**
+         * Whether neither record was written instead of the other one: the operator has to choose. A forced undo of a
+         * switchover outranks that switchover, not a failover that another operator ran meanwhile.
+         */
+        boolean areUnordered() {
+            Found higher = higher();
+            Found lower = former.epoch() > primary.epoch() ? primary : former;
+            return areBoth()
+                    && (higher.epoch() == lower.epoch()
+                            || (higher.isLast(Switchover.FORCED_UNDO) && lower.isLast(FAILOVER)));
+        }
+
+        private Found higher() {
+            return former.epoch() > primary.epoch() ? former : primary;
+        }
+
+        /** Beyond both. */
+        long nextEpoch() {
+            return Math.max(primary.epoch(), former.epoch()) + 1;
+        }
+
         /** Whether the former primary does not know that it is one; not after a switchover that was cut short. */
         boolean isStale() {
-            return areBoth() && former.epoch() < primary.epoch() && (phase(primary) == Phase.STEADY || isDone(primary));
+            return areBoth()
+                    && !areUnordered()
+                    && former.epoch() < primary.epoch()
+                    && (primary.move().phase() == Phase.STEADY || isDone(primary));
         }
 
         /** The command that resolves it. */
         String remedy() {
-            return former.epoch() == primary.epoch()
+            return areUnordered()
                     ? "\"understudy mirror rejoin\" with --primary source or --primary target"
-                    : phase(primary) == Phase.MOVED && !isDone(primary)
+                    : higher().move().phase() == Phase.MOVED && !isDone(higher())
                             ? "the switchover or failback again that was cut short"
                             : REJOIN;
         }
@@ -404,6 +435,13 @@ public final class Failover {
     Claims claims() {
         Found primary = to.read();
         return new Claims(primary, from.read());
+    }
+
+    /** Whether no command wrote one of both records since; one request. */
+    boolean isUnchanged(Claims before, boolean ofPrimary) {
+        return ofPrimary
+                ? to.read().recordRevision() == before.primary().recordRevision()
+                : from.read().recordRevision() == before.former().recordRevision();
     }
 
     /** The command at work, in words. */
@@ -420,7 +458,7 @@ public final class Failover {
      */
     Former closeFormer() {
         Found primary = to.read();
-        Way chosen = record(primary).move().former();
+        Way chosen = primary.required().move().former();
         Way way = chosen == null ? Way.ROLES : chosen;
         long reached = reached(primary);
         if (way == Way.NONE) {
@@ -441,14 +479,14 @@ public final class Failover {
         }
     }
 
-    /** Of equal epochs, the operator has to choose the primary. */
+    /** If neither replaced the other, the operator has to choose the primary. */
     private void requireStale(Found primary, Found former) {
         Claims claims = new Claims(primary, former);
         if (!claims.areBoth()) {
             throw new TakeOverException("there is nothing to rejoin: mirror " + direction.mirror()
                     + " has no former primary that did not store the failover");
         }
-        if (former.epoch() > primary.epoch() || (former.epoch() == primary.epoch() && !options.force())) {
+        if (claims.areUnordered() ? !options.force() : former.epoch() > primary.epoch()) {
             throw new TakeOverException(claims.shown(
                             direction.mirror(),
                             direction.to().shown(),
@@ -478,15 +516,15 @@ public final class Failover {
     }
 
     /** @param unknown why all keys were compared, also those that only the primary changed; null if they were not */
-    private TakeOverReport rejoined(List<ByteString> lost, @Nullable String unknown) {
+    private TakeOverReport rejoined(LostKeys lost, @Nullable String unknown) {
         List<String> next = new ArrayList<>();
         next.add("wait until the mirror is synced");
         next.add("to move the primary role back: understudy mirror failback");
         return new TakeOverReport(
                 direction.from().shown() + " is closed and becomes a copy of "
                         + direction.to().shown(),
-                lost.isEmpty() ? TakeOverReport.NONE : lost.size() + " keys",
-                lost.stream().map(TakeOverReport::shown).toList(),
+                lost.shown(),
+                lost,
                 unknown == null ? Map.of() : Map.of("keys that only the primary changed are listed too", unknown),
                 next);
     }
@@ -498,14 +536,13 @@ public final class Failover {
      */
     public String release() {
         Found found = from.read();
-        Closed closed = found.record() == null ? null : found.record().move().closed();
+        Closed closed = found.move().closed();
         if (closed == null || closed.way() == Way.NONE) {
             throw new TakeOverException(direction.from().shown() + " is not closed");
         }
-        if (phase(found) == Phase.CLOSING && found.isPrimary()) {
-            Operation last = operation(found);
+        if (found.move().phase() == Phase.CLOSING && found.isPrimary()) {
             throw new TakeOverException(
-                    last != null && last.kind().equals("failover")
+                    found.isLast(FAILOVER)
                             ? direction.from().shown() + " was the primary before a failover: run \"understudy mirror"
                                     + " rejoin\", or \"understudy mirror switchover --undo --force\" to make it the"
                                     + " primary again"
@@ -514,7 +551,7 @@ public final class Failover {
         }
         direction.closingFrom().open(closed);
         var unused = from.write(
-                record(found).with(record(found).move().closed(null)),
+                found.required().with(found.required().move().closed(null)),
                 found.recordRevision(),
                 List.of(),
                 List.of(unfrozen()));
@@ -532,22 +569,5 @@ public final class Failover {
 
     private Operation operation(String kind) {
         return new Operation(UUID.randomUUID().toString(), kind, process, Instant.now());
-    }
-
-    private static @Nullable Operation operation(Found found) {
-        return found.record() == null ? null : found.record().move().operation();
-    }
-
-    private static Phase phase(Found found) {
-        return found.record() == null ? Phase.STEADY : found.record().move().phase();
-    }
-
-    private Home record(Found found) {
-        Home record = found.record();
-        if (record == null) {
-            throw new TakeOverException("no primary record of mirror " + direction.mirror() + " at cluster "
-                    + found.cluster() + ": start the mirror and wait until it is synced");
-        }
-        return record;
     }
 }

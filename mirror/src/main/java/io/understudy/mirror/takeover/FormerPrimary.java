@@ -1,5 +1,6 @@
 package io.understudy.mirror.takeover;
 
+import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.pipeline.Conflict;
 import io.understudy.mirror.takeover.Direction.Comparer.Lost;
@@ -19,6 +20,8 @@ public final class FormerPrimary {
 
     private static final Logger LOG = LoggerFactory.getLogger(FormerPrimary.class);
     private static final int SHOWN = 20;
+    /** How often looked before a cluster is tried again that may not be closed. */
+    private static final int LOOKS = 10;
 
     private final String mirror;
     private final String primary;
@@ -28,6 +31,13 @@ public final class FormerPrimary {
     private volatile @Nullable String warning;
     /** What the mirror waits for once the cluster is closed; null before. */
     private @Nullable String closed;
+    /** As last found, of these claims; null if it has to be found again. */
+    private @Nullable Conflict found;
+
+    private @Nullable Claims seen;
+    private int looks;
+    private boolean isLeftOpen;
+    private boolean isToRepeat;
 
     FormerPrimary(String mirror, String primary, String cluster, Failover failover) {
         this.mirror = mirror;
@@ -37,12 +47,25 @@ public final class FormerPrimary {
     }
 
     /**
-     * Compares both records, and closes the target if it is a former primary and open. Blocks.
+     * Compares both records, and closes the target if it is a former primary and open. Blocks. A conflict that was found
+     * before costs one request at alternate clusters while both records are unchanged.
      *
      * @return empty unless both are the primary; also empty if the target has the higher epoch
      * @throws TakeOverException a cluster does not respond, or its record is not readable
      */
     public Optional<Conflict> close() {
+        looks++;
+        Claims before = seen;
+        Conflict last = found;
+        if (before != null
+                && last != null
+                && !(isLeftOpen && looks % LOOKS == 0)
+                && failover.isUnchanged(before, looks % 2 == 0)) {
+            return Optional.of(last);
+        }
+        found = null;
+        isLeftOpen = false;
+        isToRepeat = false;
         Claims claims = failover.claims();
         if (!claims.areBoth() || claims.former().epoch() > claims.primary().epoch()) {
             warning = null;
@@ -55,7 +78,10 @@ public final class FormerPrimary {
             return Optional.of(new Conflict(both + command.orElse("a command has changed that"), true));
         }
         String remedy = "run " + claims.remedy();
-        return Optional.of(new Conflict(both + (claims.isStale() ? stale(remedy) : remedy), false));
+        Conflict conflict = new Conflict(both + (claims.isStale() ? stale(remedy) : remedy), false);
+        seen = claims;
+        found = isToRepeat ? null : conflict;
+        return Optional.of(conflict);
     }
 
     private String stale(String remedy) {
@@ -73,6 +99,8 @@ public final class FormerPrimary {
             closed = summary;
             return summary;
         } catch (TakeOverException e) {
+            isLeftOpen = true;
+            isToRepeat = e.getCause() instanceof CallFailedException failed && !failed.isFinal();
             return open(e.getMessage() + "; " + remedy + " with --close and users with the role root");
         }
     }

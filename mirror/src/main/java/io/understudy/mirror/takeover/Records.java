@@ -18,6 +18,8 @@ import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
 import io.understudy.mirror.home.Home;
+import io.understudy.mirror.home.Move;
+import io.understudy.mirror.home.Move.Operation;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
@@ -48,6 +50,7 @@ record Records(Calls cluster, String mirror) {
      * @param epochRevision likewise for the epoch
      */
     record Found(
+            String mirror,
             ClusterId cluster,
             long revision,
             @Nullable Home record,
@@ -62,6 +65,25 @@ record Records(Calls cluster, String mirror) {
         long epoch() {
             return record == null ? 0 : record.moves();
         }
+
+        /** @throws TakeOverException there is none */
+        Home required() {
+            if (record == null) {
+                throw new TakeOverException("no primary record of mirror " + mirror + " at cluster " + cluster
+                        + ": start the mirror and wait until it is synced");
+            }
+            return record;
+        }
+
+        Move move() {
+            return record == null ? Move.NONE : record.move();
+        }
+
+        /** Whether the command that changed the record last is of that kind. */
+        boolean isLast(String kind) {
+            Operation last = move().operation();
+            return last != null && last.kind().equals(kind);
+        }
     }
 
     Found read() {
@@ -75,6 +97,7 @@ record Records(Calls cluster, String mirror) {
                         .build());
         Optional<KeyValue> record = first(answer, 0);
         return new Found(
+                mirror,
                 new ClusterId(answer.getHeader().getClusterId()),
                 answer.getHeader().getRevision(),
                 record.map(this::decoded).orElse(null),
@@ -84,18 +107,28 @@ record Records(Calls cluster, String mirror) {
     }
 
     /**
-     * What prevents the mirror from running in both directions at this cluster, found with the user of its calls. Changes
-     * nothing.
+     * What prevents the mirror from running in both directions at a cluster.
+     *
+     * @param all each with the remedy
+     * @param isReadOnly whether the user may write neither keys nor records there
+     * @param epoch of the primary record; 0 for none
+     */
+    record Problems(List<String> all, boolean isReadOnly, long epoch) {}
+
+    /**
+     * Finds {@link Problems} with the user of the cluster's calls. Changes nothing.
      *
      * @param user of the calls; null if it has no password
      * @param mirrored the mirror's keys there
-     * @return all of it, each with the remedy
      * @throws TakeOverException the cluster does not respond, or refuses the login
      */
-    List<String> problems(@Nullable String user, List<KeyRange> mirrored) {
+    Problems problems(@Nullable String user, List<KeyRange> mirrored) {
         List<String> problems = new ArrayList<>();
+        long epoch = 0;
         try {
-            if (read().record() == null) {
+            Found found = read();
+            epoch = found.epoch();
+            if (found.record() == null) {
                 problems.add(cluster.shown() + " has no primary record of mirror " + mirror
                         + ": it was created by hand, or the mirror never ran. Start the mirror and wait until"
                         + " it is synced");
@@ -111,8 +144,11 @@ record Records(Calls cluster, String mirror) {
         }
         List<KeyRange> needed = new ArrayList<>(mirrored);
         needed.add(ReservedKeys.RANGE);
+        boolean isReadOnly = true;
         for (KeyRange range : needed) {
-            missing(range).ifPresent(what -> {
+            Optional<String> denied = denied(range);
+            isReadOnly &= denied.filter(what -> what.endsWith("write")).isPresent();
+            denied.ifPresent(what -> {
                 String role = role(user);
                 problems.add(cluster.shown() + ": " + (user == null ? "the mirror's user" : "user " + user)
                         + " must not "
@@ -120,7 +156,7 @@ record Records(Calls cluster, String mirror) {
                         + grant(role, range));
             });
         }
-        return problems;
+        return new Problems(problems, isReadOnly, epoch);
     }
 
     /** The role to extend; a user may read its own. */
@@ -168,8 +204,8 @@ record Records(Calls cluster, String mirror) {
         return TextFormat.escapeBytes(key).equals(key.toStringUtf8());
     }
 
-    /** What is denied: {@code read}, {@code write} or both. */
-    private Optional<String> missing(KeyRange range) {
+    /** Of an access to a range: {@code read}, {@code write} or both. */
+    private Optional<String> denied(KeyRange range) {
         boolean reads = isPermitted(RequestOp.newBuilder()
                 .setRequestRange(RangeRequest.newBuilder()
                         .setKey(range.etcdKey())

@@ -17,7 +17,6 @@ import io.understudy.mirror.takeover.Direction.Comparer.Equal;
 import io.understudy.mirror.takeover.Direction.Comparer.Lost;
 import io.understudy.mirror.takeover.Failover.Claims;
 import io.understudy.mirror.takeover.Records.Found;
-import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
@@ -53,6 +52,10 @@ public final class Switchover {
     private static final int ATTEMPTS = 5;
     /** Beyond that of a move of unknown outcome. */
     private static final int FORCED_EPOCHS = 2;
+    /** Kinds of the operation that a record has. */
+    static final String FORCED_UNDO = "forced undo";
+
+    private static final String SWITCHOVER = "switchover";
 
     /** The outcome of the moving transaction is not known: nothing may be opened. */
     private static final class UnknownOutcome extends RuntimeException {
@@ -98,7 +101,7 @@ public final class Switchover {
         this.steps = steps;
         this.from = direction.recordsFrom();
         this.to = direction.recordsTo();
-        this.operation = new Operation(UUID.randomUUID().toString(), "switchover", process, Instant.now());
+        this.operation = new Operation(UUID.randomUUID().toString(), SWITCHOVER, process, Instant.now());
     }
 
     /** What {@link #run} does, in order. */
@@ -142,7 +145,7 @@ public final class Switchover {
         }
         requireMovable(primary, other);
         requireFree();
-        if (move(primary).phase() != Phase.CLOSING) {
+        if (primary.move().phase() != Phase.CLOSING) {
             var unused = direction.closingFrom().prepare(options.way());
         }
     }
@@ -163,7 +166,7 @@ public final class Switchover {
         Found primary = from.read();
         Found other = to.read();
         if (isMovedTo(other, primary)) {
-            if (move(other).phase() == Phase.STEADY && !isStale(primary, other)) {
+            if (other.move().phase() == Phase.STEADY && !isStale(primary, other)) {
                 throw new TakeOverException(
                         direction.to().shown() + " is the primary of mirror " + direction.mirror() + " already");
             }
@@ -185,7 +188,7 @@ public final class Switchover {
 
     private TakeOverReport moved(Found primary, Found other) {
         requireMovable(primary, other);
-        Closed closed = move(primary).phase() == Phase.CLOSING ? closed(primary) : null;
+        Closed closed = primary.move().phase() == Phase.CLOSING ? primary.move().closed() : null;
         if (closed == null) {
             closed = direction.closingFrom().prepare(options.way());
         }
@@ -195,8 +198,8 @@ public final class Switchover {
         // Revisions at which the rest is compared later come closer to the present one.
         equal = direction.comparer().changed(equal);
         leases.addAll(to.leases());
-        mayMove = move(primary).phase() == Phase.CLOSING;
-        resumed = mayMove ? operation(primary) : null;
+        mayMove = primary.move().phase() == Phase.CLOSING;
+        resumed = mayMove ? primary.move().operation() : null;
         try {
             long marker = closed(primary, closed, equal);
             drained(marker);
@@ -240,12 +243,12 @@ public final class Switchover {
     /** @return the end marker */
     private long closed(Found primary, Closed closed, Equal equal) {
         begin("close");
-        Home record = record(primary);
+        Home record = primary.required();
         Move closing = new Move(Phase.CLOSING, operation, equal.from(), 0, closed);
         long written = primary.recordRevision();
         if (mayMove) {
             // Of a command that was killed; an alarm that it raised refuses writes.
-            closing = move(primary);
+            closing = primary.move();
         } else {
             written = from.write(record.with(closing), written, List.of(), frozen(closed, true));
             if (written == 0) {
@@ -350,8 +353,10 @@ public final class Switchover {
     }
 
     private boolean moved(Found now, long epoch, long marker, Equal equal) {
-        Home record = at(record(now), now.cluster(), epoch).turned();
-        Closed closedThere = move(now).closed();
+        Home record = now.required()
+                .movedTo(now.cluster(), epoch, operation.startedAt())
+                .turned();
+        Closed closedThere = now.move().closed();
         Move moving = new Move(Phase.MOVED, operation, equal.from(), marker, closedThere);
         ByteString key = ReservedKeys.epoch(direction.mirror());
         return to.write(
@@ -360,17 +365,6 @@ public final class Switchover {
                         List.of(Records.isAt(key, now.epochRevision())),
                         List.of(Records.put(key, ByteString.copyFromUtf8(operation.id()))))
                 > 0;
-    }
-
-    private Home at(Home record, ClusterId primary, long epoch) {
-        return new Home(
-                record.mirror(),
-                primary,
-                record.source(),
-                record.target(),
-                record.scope(),
-                epoch,
-                operation.startedAt());
     }
 
     /** False if the role has moved although that was not answered. */
@@ -403,9 +397,9 @@ public final class Switchover {
             if (now.isPrimary()) {
                 return false;
             }
-            Home same = record(now);
-            Home again = at(same, same.cluster(), same.moves())
-                    .with(move(now)
+            Home same = now.required();
+            Home again = same.movedTo(same.cluster(), same.moves(), operation.startedAt())
+                    .with(now.move()
                             .by(new Operation(
                                     UUID.randomUUID().toString(), "undo", operation.process(), operation.startedAt())));
             if (to.write(again, now.recordRevision(), List.of(), List.of()) > 0) {
@@ -422,16 +416,18 @@ public final class Switchover {
         Found primary = to.read();
         leases.addAll(to.leases());
         releaseLeases();
-        Closed closedHere = move(primary).closed();
+        Closed closedHere = primary.move().closed();
         if (closedHere != null) {
             direction.closingTo().open(closedHere);
         }
         List<String> next = new ArrayList<>();
         next.add("point clients at " + direction.to().shown());
-        Lost lost = lost(primary, formerly);
+        Lost found = lost(primary, formerly);
+        LostKeys lost = LostKeys.of(found.keys());
         String unturned = turned(primary);
         if (unturned == null) {
-            Home steady = record(primary).with(move(primary).in(Phase.STEADY).closed(null));
+            Home steady =
+                    primary.required().with(primary.move().in(Phase.STEADY).closed(null));
             long written = to.write(
                     steady,
                     primary.recordRevision(),
@@ -448,31 +444,24 @@ public final class Switchover {
                 .addKeyValue("mirror", direction.mirror())
                 .addKeyValue("from", direction.from().shown())
                 .addKeyValue("to", direction.to().shown())
-                .addKeyValue("end_marker", move(primary).endMarker())
+                .addKeyValue("end_marker", primary.move().endMarker())
                 .log("primary role moved");
         return new TakeOverReport(
                 "The primary of mirror " + direction.mirror() + " is now "
                         + direction.to().shown() + " (cluster " + primary.cluster() + ")",
-                loss(lost),
-                lost.keys().stream().map(TakeOverReport::shown).toList(),
+                found.unknown() == null ? lost.shown() : "not known: " + found.unknown(),
+                lost,
                 facts,
                 next);
-    }
-
-    private static String loss(Lost lost) {
-        if (lost.unknown() != null) {
-            return "not known: " + lost.unknown();
-        }
-        return lost.keys().isEmpty() ? TakeOverReport.NONE : lost.keys().size() + " keys";
     }
 
     /** Writes that passed because the former primary was not closed, or was opened meanwhile. */
     private Lost lost(Found primary, @Nullable Closed formerly) {
         try {
-            Closed closed = formerly == null ? closed(from.read()) : formerly;
+            Closed closed = formerly == null ? from.read().move().closed() : formerly;
             return closed != null && direction.closingFrom().isClosed(closed)
                     ? Lost.NOTHING
-                    : direction.comparer().lostAfter(move(primary).endMarker());
+                    : direction.comparer().lostAfter(primary.move().endMarker());
         } catch (TakeOverException e) {
             return new Lost(List.of(), e.getMessage());
         }
@@ -488,7 +477,8 @@ public final class Switchover {
             Found former = from.read();
             // Until the mirror back does it.
             keepAlive(direction.from());
-            return former.epoch() >= primary.epoch() || turn(primary, former, true)
+            // One that the mirror closed was open after the move, or was restored.
+            return former.epoch() >= primary.epoch() || turn(primary, former, !former.isLast(Failover.FAILOVER))
                     ? null
                     : "its record was written meanwhile";
         } catch (TakeOverException e) {
@@ -503,11 +493,11 @@ public final class Switchover {
      * @param planned whether it is as the new primary was at the move
      */
     boolean turn(Found primary, Found former, boolean planned) {
-        Closed closed = closed(former);
+        Closed closed = former.move().closed();
         Closed settled = closed == null || closed.way() == Way.NONE
                 ? null
                 : direction.closingFrom().settle(closed);
-        Home record = record(primary);
+        Home record = primary.required();
         Checkpoint before = former.checkpoint();
         Checkpoint reversed = new Checkpoint(
                 primary.cluster(),
@@ -525,8 +515,8 @@ public final class Switchover {
                         record.with(new Move(
                                 Phase.STEADY,
                                 operation,
-                                move(primary).verifiedAt(),
-                                move(primary).endMarker(),
+                                primary.move().verifiedAt(),
+                                primary.move().endMarker(),
                                 settled)),
                         former.recordRevision(),
                         List.of(),
@@ -579,14 +569,14 @@ public final class Switchover {
      */
     public String undo() {
         Found primary = from.read();
-        if (move(primary).phase() != Phase.CLOSING) {
+        if (primary.move().phase() != Phase.CLOSING) {
             throw new TakeOverException("there is nothing to undo: no switchover of mirror " + direction.mirror()
                     + " from " + direction.from().shown() + " is unfinished");
         }
         from.holder().ifPresent(holder -> {
             throw new TakeOverException("another command is moving mirror " + direction.mirror() + ": " + holder);
         });
-        resumed = operation(primary);
+        resumed = primary.move().operation();
         mayMove = true;
         if (!options.force()) {
             locked("undo");
@@ -615,25 +605,30 @@ public final class Switchover {
 
     private void reopen(long epochs) {
         Found primary = from.read();
-        Closed closed = move(primary).phase() == Phase.CLOSING ? closed(primary) : null;
+        Closed closed = primary.move().phase() == Phase.CLOSING ? primary.move().closed() : null;
         String ours = (resumed == null ? operation : resumed).id();
-        Operation last = operation(primary);
+        Operation last = primary.move().operation();
         if (closed == null || last == null || !last.id().equals(ours)) {
             return;
         }
         direction.closingFrom().open(closed);
-        Home record = record(primary);
-        Move none = epochs == 0 ? Move.NONE : Move.NONE.former(options.way());
-        Home open = at(record, record.cluster(), record.moves() + epochs).with(none);
+        Home record = primary.required();
+        Operation undo = new Operation(ours, FORCED_UNDO, operation.process(), operation.startedAt());
+        // Where the mirror closed a former primary, the failover is known.
+        Move none = epochs == 0
+                ? Move.NONE
+                : Move.NONE.former(options.way()).by(primary.isLast(Failover.FAILOVER) ? null : undo);
+        Home open = record.movedTo(record.cluster(), record.moves() + epochs, operation.startedAt())
+                .with(none);
         if (from.write(open, primary.recordRevision(), List.of(), frozen(closed, false)) == 0) {
             throw writtenMeanwhile();
         }
     }
 
     private void requireMovable(Found primary, Found other) {
-        if (!record(primary).cluster().equals(primary.cluster())) {
+        if (!primary.required().cluster().equals(primary.cluster())) {
             throw new TakeOverException(direction.from().shown() + " is not the primary of mirror " + direction.mirror()
-                    + "; its record names cluster " + record(primary).cluster());
+                    + "; its record names cluster " + primary.required().cluster());
         }
         if (other.isPrimary()) {
             Claims claims = new Claims(primary, other);
@@ -674,39 +669,13 @@ public final class Switchover {
         }
     }
 
-    private boolean isMovedTo(Found other, Found primary) {
-        return other.isPrimary() && (!primary.isPrimary() || (other.epoch() > primary.epoch() && !isFailedOver(other)));
-    }
-
-    private static @Nullable Operation operation(Found found) {
-        return move(found).operation();
-    }
-
-    private static boolean isFailedOver(Found found) {
-        Operation last = operation(found);
-        return last != null && last.kind().equals("failover");
+    private static boolean isMovedTo(Found other, Found primary) {
+        return other.isPrimary()
+                && (!primary.isPrimary() || (other.epoch() > primary.epoch() && other.isLast(SWITCHOVER)));
     }
 
     private static boolean isStale(Found former, Found primary) {
         return former.epoch() < primary.epoch();
-    }
-
-    private Home record(Found found) {
-        Home record = found.record();
-        if (record == null) {
-            throw new TakeOverException("no primary record of mirror " + direction.mirror() + " at " + found.cluster()
-                    + ": start the mirror and wait until it is synced");
-        }
-        return record;
-    }
-
-    private static Move move(Found found) {
-        Home record = found.record();
-        return record == null ? Move.NONE : record.move();
-    }
-
-    private static @Nullable Closed closed(Found found) {
-        return move(found).closed();
     }
 
     private TakeOverException writtenMeanwhile() {

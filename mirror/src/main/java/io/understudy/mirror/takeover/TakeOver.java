@@ -10,7 +10,6 @@ import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.verify.Sides;
-import io.understudy.vocabulary.KeyRange;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -105,20 +104,12 @@ public final class TakeOver implements AutoCloseable {
     }
 
     /**
-     * What closes the mirror's target if it returns after a failover. User root, which etcd requires, may write there.
+     * What closes the mirror's target if it returns after a failover.
      *
      * @param source stays the caller's to close, as does {@code target}
      */
     public static FormerPrimary former(MirrorSettings.Mirror mirror, EtcdCluster source, EtcdCluster target) {
-        TakeOver clusters = new TakeOver(
-                mirror,
-                source(mirror),
-                target(mirror),
-                source,
-                target,
-                Set.of(),
-                exempt(new Credentials("root", ""), target(mirror).cluster()),
-                RESPONSE);
+        TakeOver clusters = running(mirror, source, target);
         Failover failover = new Failover(
                 clusters.direction(true, step -> {}),
                 TakeOverOptions.DEFAULTS,
@@ -130,6 +121,27 @@ public final class TakeOver implements AutoCloseable {
                 "etcd " + source.settings().endpoints(),
                 "etcd " + target.settings().endpoints(),
                 failover);
+    }
+
+    /** Checks repeatedly whether both clusters permit a take-over to the mirror's users; they stay the caller's to close. */
+    public static ReadinessCheck readiness(MirrorSettings.Mirror mirror, EtcdCluster source, EtcdCluster target) {
+        TakeOver clusters = running(mirror, source, target);
+        return new ReadinessCheck(
+                mirror.name(), () -> Readiness.of(clusters.direction(false, step -> {})), System::nanoTime);
+    }
+
+    /** With the connections of a running mirror. User root, which etcd requires, may write. */
+    private static TakeOver running(MirrorSettings.Mirror mirror, EtcdCluster source, EtcdCluster target) {
+        Credentials root = new Credentials("root", "");
+        return new TakeOver(
+                mirror,
+                source(mirror),
+                target(mirror),
+                source,
+                target,
+                exempt(root, source(mirror).cluster()),
+                exempt(root, target(mirror).cluster()),
+                RESPONSE);
     }
 
     private static TakeOverException notEtcd(MirrorSettings.Mirror mirror) {
@@ -172,23 +184,14 @@ public final class TakeOver implements AutoCloseable {
     /** All that prevents the role from moving, at both clusters, found with the mirror's own users. Changes nothing. */
     public List<String> problems() {
         Direction forth = direction(false, step -> {});
-        List<String> problems = new ArrayList<>(
-                problems(forth.recordsFrom(), source.cluster(), mirror.scope().sourceRanges(), forth.closingFrom()));
-        problems.addAll(
-                problems(forth.recordsTo(), target.cluster(), mirror.scope().targetRanges(), forth.closingTo()));
+        List<String> problems = new ArrayList<>(problems(forth.recordsFrom(), forth.closingFrom()));
+        problems.addAll(problems(forth.recordsTo(), forth.closingTo()));
         return problems;
     }
 
-    private static List<String> problems(
-            Records records, EtcdSettings cluster, List<KeyRange> ranges, Closing closing) {
-        Credentials login = cluster.login();
+    private static List<String> problems(Records records, Closing closing) {
         try {
-            List<String> problems = new ArrayList<>(records.problems(login == null ? null : login.user(), ranges));
-            // Only root may read all users and roles: a command with another user checks them itself.
-            if (closing.cluster().isAuthEnabled()) {
-                problems.addAll(closing.problems());
-            }
-            return problems;
+            return Readiness.problems(records, closing).all();
         } catch (TakeOverException e) {
             return List.of(String.valueOf(e.getMessage()));
         }

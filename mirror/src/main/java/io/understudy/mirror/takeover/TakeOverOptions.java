@@ -9,7 +9,7 @@ import java.time.Duration;
  * @param way how the former primary is closed
  * @param acceptSilentWatchers continue although the new primary's revision is below the former one's
  * @param force failover: although the source responds, or the target is not whole; undo: although the target is gone;
- *     rejoin: although the epochs are equal
+ *     rejoin: although neither primary replaced the other
  * @param maxLag how many revisions the new primary may be behind at the start
  * @param drainDeadline how long it may take to reach the end marker
  * @param patience how long a cluster may take to respond

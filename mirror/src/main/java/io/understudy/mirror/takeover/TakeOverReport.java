@@ -2,8 +2,10 @@ package io.understudy.mirror.takeover;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a take-over came to.
@@ -12,12 +14,18 @@ import java.util.Map;
  *
  * @param summary in one line
  * @param loss "none", or what is lost or unknown
- * @param lost keys of lost writes, as shown
+ * @param lost keys of lost writes, as shown; the first 1,000
+ * @param file has all of them; null if there are no more
  * @param facts in the order of the steps
  * @param next what to do now
  */
 public record TakeOverReport(
-        String summary, String loss, List<String> lost, Map<String, String> facts, List<String> next) {
+        String summary,
+        String loss,
+        List<String> lost,
+        @Nullable Path file,
+        Map<String, String> facts,
+        List<String> next) {
 
     /** What is reported if nothing can be lost. */
     public static final String NONE = "none";
@@ -25,6 +33,10 @@ public record TakeOverReport(
     public TakeOverReport {
         lost = List.copyOf(lost);
         next = List.copyOf(next);
+    }
+
+    TakeOverReport(String summary, String loss, LostKeys lost, Map<String, String> facts, List<String> next) {
+        this(summary, loss, lost.first(), lost.file(), facts, next);
     }
 
     public boolean isWithoutLoss() {

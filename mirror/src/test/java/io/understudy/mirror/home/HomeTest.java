@@ -53,7 +53,7 @@ final class HomeTest {
 
     @Test
     void countsItsMoves() {
-        Home moved = HOME.movedTo(TARGET, Instant.EPOCH);
+        Home moved = HOME.movedTo(TARGET, 1, Instant.EPOCH);
         assertThat(moved.cluster()).isEqualTo(TARGET);
         assertThat(moved.moves()).isEqualTo(1);
         assertThat(moved.agreesWith(HOME)).isFalse();
@@ -71,13 +71,13 @@ final class HomeTest {
         List<KeyRange> all = MirrorScope.all().sourceRanges();
         Home copy = new Home("copy", SOURCE, SOURCE, new ClusterId(0xc), MirrorScope.prefix("/k/"), 0, Instant.EPOCH);
         Instant later = Instant.EPOCH.plusSeconds(1);
-        Home away = HOME.movedTo(TARGET, later);
+        Home away = HOME.movedTo(TARGET, 1, later);
         Home reversed = new Home("dr", TARGET, TARGET, SOURCE, MirrorScope.all(), 1, later);
         assertThat(copy.keepsOut(SOURCE, all, away, true)).isFalse();
         assertThat(copy.keepsOut(SOURCE, all, reversed, true)).isFalse();
 
         assertThat(copy.keepsOut(SOURCE, all, null, true)).isTrue();
-        assertThat(copy.keepsOut(SOURCE, all, HOME.movedTo(TARGET, Instant.EPOCH), true))
+        assertThat(copy.keepsOut(SOURCE, all, HOME.movedTo(TARGET, 1, Instant.EPOCH), true))
                 .as("begun since: somebody may write there of his own")
                 .isTrue();
         assertThat(copy.keepsOut(SOURCE, all, HOME, true)).as("not moved").isTrue();
@@ -102,7 +102,7 @@ final class HomeTest {
         assertThat(copiedOn.keepsOut(
                         TARGET,
                         part.targetRanges(),
-                        bringing.movedTo(TARGET, Instant.EPOCH).movedTo(SOURCE, Instant.MAX),
+                        bringing.movedTo(TARGET, 1, Instant.EPOCH).movedTo(SOURCE, 2, Instant.MAX),
                         true))
                 .as("it has come back")
                 .isFalse();

@@ -216,12 +216,17 @@ final class PipelineTest {
     void bothClustersArePrimary_isAConflict_untilOneIsNot() {
         AtomicReference<@Nullable Conflict> conflict =
                 new AtomicReference<>(new Conflict("A with epoch 1, B with epoch 1; run rejoin", false));
-        Supplier<Optional<Conflict>> former = () -> Optional.ofNullable(conflict.get());
+        AtomicInteger looks = new AtomicInteger();
+        Supplier<Optional<Conflict>> former = () -> {
+            looks.incrementAndGet();
+            return Optional.ofNullable(conflict.get());
+        };
         AtomicBoolean isPrimary = new AtomicBoolean(true);
         FeedSource source = (range, kind, from) -> new SyncedFeed(at(5));
         Sink refused = new StubSink() {
             @Override
             public Position open() {
+                opened.incrementAndGet();
                 if (!isPrimary.get()) {
                     return at(5);
                 }
@@ -234,10 +239,36 @@ final class PipelineTest {
             await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.CONFLICT);
             assertThat(pipeline.report().reason()).isEqualTo("A with epoch 1, B with epoch 1; run rejoin");
             assertThat(pipeline.failure()).isNotDone();
+            int sinks = opened.get();
+            int before = looks.get();
+            await().atMost(PATIENCE).until(() -> looks.get() > before + 1);
+            assertThat(opened.get()).as("a sink reads both clusters").isEqualTo(sinks);
             conflict.set(new Conflict("a command is at work", true));
             await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.STANDBY);
             assertThat(pipeline.report().reason()).isEqualTo("a command is at work");
             conflict.set(null);
+            isPrimary.set(false);
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
+        }
+    }
+
+    /** Such as from Kafka: neither is it replicated, nor does it wait to be. */
+    @Test
+    void aMirrorWithoutAnotherDirectionFailsWhileItsTargetIsThePrimary() {
+        AtomicBoolean isPrimary = new AtomicBoolean(true);
+        MirrorPlan plan = plan("target", (range, kind, from) -> new SyncedFeed(at(5)), () -> new StubSink() {
+            @Override
+            public Position open() {
+                if (isPrimary.get()) {
+                    throw new SinkException.HomeMoved("the target is the primary");
+                }
+                return at(5);
+            }
+        });
+        try (Pipeline pipeline = start(() -> plan, null, Duration.ofMillis(1))) {
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.FAILED);
+            assertThat(pipeline.report().reason())
+                    .contains("the target is the primary. This mirror has no other direction, since source ");
             isPrimary.set(false);
             await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
         }

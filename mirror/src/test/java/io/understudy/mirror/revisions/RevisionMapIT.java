@@ -179,7 +179,8 @@ final class RevisionMapIT {
         ByteString key = ReservedKeys.home("dr");
         Home home = Home.decode("here", target.get(key).getKvs(0).getValue());
         target.put(
-                key.toStringUtf8(), home.movedTo(home.target(), Instant.now()).encode());
+                key.toStringUtf8(),
+                home.movedTo(home.target(), home.moves() + 1, Instant.now()).encode());
     }
 
     @Test

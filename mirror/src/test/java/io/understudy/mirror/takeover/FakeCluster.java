@@ -18,6 +18,12 @@ import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.ResponseOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
+import io.grpc.Status;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdFailure;
+import io.understudy.etcd.Remedy;
+import io.understudy.mirror.call.CallFailedException;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,6 +35,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** A cluster in memory: keys with history, leases, alarms, users and roles. Each request is one of its world's. */
 final class FakeCluster implements Calls {
@@ -53,6 +60,9 @@ final class FakeCluster implements Calls {
     final Map<String, List<String>> users = new LinkedHashMap<>();
     boolean auth;
     boolean corrupt;
+    /** Of the calls; null for one with the role root. */
+    @Nullable String user;
+
     private long revision = 1;
     private long lastLease = 100;
 
@@ -95,11 +105,54 @@ final class FakeCluster implements Calls {
         return !auth || mayWrite("app", ByteString.copyFromUtf8(key));
     }
 
-    private boolean mayWrite(String user, ByteString key) {
-        return users.getOrDefault(user, List.of()).stream()
+    private boolean mayWrite(String client, ByteString key) {
+        return may(client, Permission.Type.WRITE, KeyRange.single(key));
+    }
+
+    /** One grant covers all of the range. */
+    private boolean may(String client, Permission.Type type, KeyRange range) {
+        return users.getOrDefault(client, List.of()).stream()
                 .flatMap(role -> roles.getOrDefault(role, List.of()).stream())
-                .anyMatch(each -> each.getPermType() != Permission.Type.READ
-                        && KeyRange.ofEtcd(each.getKey(), each.getRangeEnd()).contains(key));
+                .anyMatch(each -> (each.getPermType() == Permission.Type.READWRITE || each.getPermType() == type)
+                        && KeyRange.ofEtcd(each.getKey(), each.getRangeEnd()).covers(range));
+    }
+
+    /** As etcd checks both branches before anything else. */
+    private void requirePermitted(List<RequestOp> operations) {
+        for (RequestOp each : operations) {
+            boolean reads = each.hasRequestRange();
+            KeyRange range = reads
+                    ? KeyRange.ofEtcd(
+                            each.getRequestRange().getKey(),
+                            each.getRequestRange().getRangeEnd())
+                    : each.hasRequestPut()
+                            ? KeyRange.single(each.getRequestPut().getKey())
+                            : KeyRange.ofEtcd(
+                                    each.getRequestDeleteRange().getKey(),
+                                    each.getRequestDeleteRange().getRangeEnd());
+            requirePermitted(user == null || may(user, reads ? Permission.Type.READ : Permission.Type.WRITE, range));
+        }
+    }
+
+    private void requirePermitted(boolean permitted) {
+        if (auth && !permitted) {
+            throw failed(
+                    name + ": permission denied",
+                    new EtcdFailure(
+                            EtcdError.PERMISSION_DENIED,
+                            Remedy.FATAL,
+                            Status.Code.PERMISSION_DENIED,
+                            "permission denied"));
+        }
+    }
+
+    /** As of a cluster that does not respond. */
+    TakeOverException away(String message) {
+        return failed(message, new EtcdFailure(EtcdError.OTHER, Remedy.LATER, Status.Code.UNAVAILABLE, "cut"));
+    }
+
+    private TakeOverException failed(String message, EtcdFailure failure) {
+        return new TakeOverException(message, new CallFailedException(new Endpoint(name, 1, false), failure, null));
     }
 
     void put(ByteString key, ByteString value, long lease) {
@@ -208,6 +261,8 @@ final class FakeCluster implements Calls {
     }
 
     private TxnResponse done(TxnRequest request) {
+        requirePermitted(request.getSuccessList());
+        requirePermitted(request.getFailureList());
         boolean holds = request.getCompareList().stream().allMatch(this::holds);
         List<RequestOp> operations = holds ? request.getSuccessList() : request.getFailureList();
         boolean writes = operations.stream().anyMatch(each -> !each.hasRequestRange());
@@ -316,12 +371,18 @@ final class FakeCluster implements Calls {
 
     @Override
     public List<String> users() {
-        return world.request(this, "users", () -> List.copyOf(users.keySet()));
+        return world.request(this, "users", () -> {
+            requirePermitted(user == null);
+            return List.copyOf(users.keySet());
+        });
     }
 
     @Override
-    public List<String> rolesOf(String user) {
-        return world.request(this, "user", () -> List.copyOf(users.get(user)));
+    public List<String> rolesOf(String of) {
+        return world.request(this, "user", () -> {
+            requirePermitted(user == null || user.equals(of));
+            return List.copyOf(users.get(of));
+        });
     }
 
     @Override

@@ -20,20 +20,26 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Every request of a switchover is cut, before and after it is delivered; the command is killed there, or sees an error once,
@@ -211,11 +217,42 @@ final class SwitchoverFaultsTest {
         assertThat(world.source.isOpen("/app/k")).as(shown).isFalse();
         assertThat(world.failover(OPTIONS).rejoinPlan()).as(shown).hasSize(3);
         assertThat(world.failover(OPTIONS).rejoin().lost()).as(shown).contains("\"/app/late\"");
-        assertThat(former.close()).as(shown).isEmpty();
+        assertEnds(former);
         assertThat(former.warnings()).as(shown).isEmpty();
         world.disputed = false;
         world.assertMoved();
         return requests;
+    }
+
+    /** The mirror looks once a second. */
+    private static void assertEnds(FormerPrimary former) {
+        if (former.close().isPresent()) {
+            assertThat(former.close()).as("second look").isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aConflictThatWaitsForAnOperatorCostsOneRequestPerLook_andIsFoundToEndAtTheSecond(boolean isTargetChosen) {
+        World world = new World(Way.ROLES, false);
+        world.claimTarget();
+        world.quiet = true;
+        FormerPrimary former = world.former(world.source, world.target);
+        assertThat(former.close()).isPresent();
+        world.quiet = false;
+        int before = world.requests;
+        for (int look = 0; look < 20; look++) {
+            assertThat(former.close())
+                    .hasValueSatisfying(each -> assertThat(each.reason()).contains("--primary"));
+        }
+        assertThat(world.requests - before).isEqualTo(20);
+        assertThat(world.names.subList(before, world.requests))
+                .as("the operator may choose either")
+                .contains("source a read of the primary record", "target a read of the primary record");
+        FakeCluster chosen = isTargetChosen ? world.target : world.source;
+        FakeCluster other = isTargetChosen ? world.source : world.target;
+        var unused = world.failover(other, chosen, OPTIONS.forced()).rejoin();
+        assertEnds(former);
     }
 
     @Test
@@ -229,6 +266,13 @@ final class SwitchoverFaultsTest {
         assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
                 .contains("accepts client writes", "authentication is not enabled", "understudy mirror rejoin"));
         assertThat(world.source.isOpen("/app/k")).isTrue();
+        int before = world.requests;
+        for (int look = 0; look < 20; look++) {
+            assertThat(former.close()).isPresent();
+        }
+        assertThat(world.requests - before)
+                .as("tried again at every tenth look")
+                .isLessThan(60);
     }
 
     /** Both records name their own cluster until the former primary has stored the move: its command holds the lock. */
@@ -312,6 +356,142 @@ final class SwitchoverFaultsTest {
         return requests;
     }
 
+    /** Each operator reaches one cluster alone: one undoes a switchover by force, the other fails over. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aForcedUndoAndAFailoverBesideItAreAConflict_theOperatorChooses_whereverTheCommandIsKilled(
+            boolean isTargetChosen) {
+        int requests = beside(isTargetChosen, 0, false);
+        assertThat(requests).isGreaterThan(10);
+        for (int cut = 1; cut <= requests; cut++) {
+            var unusedLost = beside(isTargetChosen, cut, false);
+            var unusedDelivered = beside(isTargetChosen, cut, true);
+        }
+    }
+
+    /** Returns how many requests the command made. */
+    private static int beside(boolean isTargetChosen, int cut, boolean delivered) {
+        String shown = "at request %d, delivered %s".formatted(cut, delivered);
+        World world = new World(Way.ROLES, false);
+        forcedUndo(world, false);
+        world.lost = world.source;
+        var unusedReport = world.failover(OPTIONS).run();
+        world.lost = null;
+        world.quiet = true;
+        assertThat(world.records(world.source).read().epoch()).isEqualTo(2);
+        assertThat(world.records(world.target).read().epoch()).isOne();
+        assertThat(world.source.clientPuts("/app/undone", "1")).isTrue();
+        assertThat(world.target.clientPuts("/app/failed-over", "1")).isTrue();
+
+        FormerPrimary former = world.former(world.target, world.source);
+        assertThat(former.close()).as(shown).hasValueSatisfying(conflict -> {
+            assertThat(conflict.isMoving()).isFalse();
+            assertThat(conflict.reason())
+                    .contains("source with epoch 2, target with epoch 1", "rejoin\" with --primary source or");
+        });
+        assertThat(former.warnings()).isEmpty();
+        assertThat(world.source.isOpen("/app/k")).as("not chosen yet").isTrue();
+        assertThat(world.target.isOpen("/app/k")).as("not chosen yet").isTrue();
+        assertThatThrownBy(() ->
+                        world.failover(world.target, world.source, OPTIONS).rejoin())
+                .hasMessageContaining("--primary target");
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).hasMessageContaining("--primary target");
+        assertThatThrownBy(() -> world.failback().run()).hasMessageContaining("--primary target");
+
+        FakeCluster chosen = isTargetChosen ? world.target : world.source;
+        FakeCluster other = isTargetChosen ? world.source : world.target;
+        world.quiet = false;
+        int before = world.requests;
+        world.cut(cut == 0 ? 0 : before + cut, Fault.KILLED, delivered);
+        List<String> lost = new ArrayList<>();
+        try {
+            lost.addAll(world.failover(other, chosen, OPTIONS.forced()).rejoin().lost());
+        } catch (Killed e) {
+            world.trace.add("killed");
+        }
+        int requests = world.requests - before;
+        world.heal();
+        world.quiet = true;
+        if (lost.isEmpty()) {
+            try {
+                lost.addAll(
+                        world.failover(other, chosen, OPTIONS.forced()).rejoin().lost());
+            } catch (TakeOverException e) {
+                assertThat(e).as(shown).hasMessageContaining("nothing to rejoin");
+                lost.add("\"/app/" + (isTargetChosen ? "undone" : "failed-over") + "\"");
+            }
+        }
+        assertThat(lost).as(shown).contains("\"/app/" + (isTargetChosen ? "undone" : "failed-over") + "\"");
+        assertThat(other.isOpen("/app/k")).as(shown).isFalse();
+        assertThat(chosen.isOpen("/app/k")).as(shown).isTrue();
+        for (FakeCluster cluster : List.of(world.source, world.target)) {
+            assertThat(world.home(cluster).cluster().value()).as(shown).isEqualTo(chosen.id);
+            assertThat(world.home(cluster).moves()).as(shown).isEqualTo(3);
+        }
+        return requests;
+    }
+
+    /** Of a switchover that was killed with the move, which the target got or not. */
+    private static void forcedUndo(World world, boolean moved) {
+        World counted = new World(Way.ROLES, false);
+        var unusedReport = counted.switchover(OPTIONS).run();
+        world.cut(counted.requestOf("the primary record", counted.target), Fault.KILLED, moved);
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
+        world.heal();
+        world.disputed = true;
+        world.lost = world.target;
+        var unusedText = world.switchover(OPTIONS.forced()).undo();
+        world.lost = null;
+    }
+
+    /** A failover that the undo has seen, or that has seen the undo, is in order with it. */
+    @Test
+    void aForcedUndoOutranksTheMove_andALaterFailoverOutranksTheUndo() {
+        World world = new World(Way.ROLES, false);
+        forcedUndo(world, true);
+        world.quiet = true;
+        assertThatThrownBy(() -> world.failback().run())
+                .as("the undo is no move that a switchover could complete")
+                .hasMessageContaining("run \"understudy mirror rejoin\"");
+        assertThat(world.former(world.target, world.source).close())
+                .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed"));
+
+        World later = new World(Way.ROLES, false);
+        forcedUndo(later, false);
+        later.quiet = true;
+        // As a mirror stores it when the target is back.
+        later.target.put(
+                ReservedKeys.home("dr"),
+                later.home(later.target)
+                        .movedTo(new ClusterId(1), later.home(later.source).moves(), Instant.now())
+                        .encode(),
+                0);
+        var unused = later.failover(OPTIONS.forced()).run();
+        assertThat(later.former(later.source, later.target).close())
+                .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed"));
+    }
+
+    /** Its keys are those of the snapshot, whatever the new primary had at the move. */
+    @Test
+    void aFormerPrimaryThatWasRestoredAndClosedIsNoCopy_alsoIfTheSwitchoverIsRunAgain() {
+        World world = new World(Way.ROLES, false);
+        Home before = world.home(world.source);
+        var unused = world.switchover(OPTIONS).run();
+        world.disputed = true;
+        world.quiet = true;
+        world.closing(world.source).open(closed(world));
+        world.source.put(ReservedKeys.home("dr"), before.encode(), 0);
+        assertThat(world.former(world.source, world.target).close())
+                .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed"));
+        var unusedAgain = world.switchover(OPTIONS).run();
+        assertThat(world.home(world.source).cluster().value()).isEqualTo(2);
+        assertThat(world.checkpoint(world.source).state()).isEqualTo(CheckpointState.SYNCING);
+    }
+
+    private static Move.Closed closed(World world) {
+        return Objects.requireNonNull(world.home(world.source).move().closed());
+    }
+
     /** The source has no checkpoint of the target, so the history of the target names no writes. */
     @Test
     void theSourceIsChosen_andAllKeysOfTheTargetAreCompared() {
@@ -331,6 +511,38 @@ final class SwitchoverFaultsTest {
             assertThat(record.cluster().value()).as(cluster.name).isEqualTo(1);
             assertThat(record.moves()).as(cluster.name).isOne();
         }
+    }
+
+    /** A rejoin of other histories may differ in each key. */
+    @ParameterizedTest
+    @ValueSource(ints = {LostKeys.HELD, LostKeys.HELD + 1, 3 * LostKeys.HELD})
+    void allLostKeysAreCounted_theFirstAreNamed_andAFileHasAll(int keys) throws Exception {
+        World world = new World(Way.ROLES, false);
+        world.claimTarget();
+        world.quiet = true;
+        int differing = 0;
+        for (ByteString each : world.target.keysBelow("/app/")) {
+            world.target.delete(each);
+            differing++;
+        }
+        while (differing++ < keys) {
+            assertThat(world.source.clientPuts("/app/late/" + differing, "1")).isTrue();
+        }
+        TakeOverReport report = world.failover(OPTIONS.forced()).rejoin();
+        assertThat(report.loss()).isEqualTo(keys + " keys");
+        assertThat(report.lost()).hasSize(LostKeys.HELD).doesNotHaveDuplicates();
+        Path file = report.file();
+        if (keys == LostKeys.HELD) {
+            assertThat(file).isNull();
+            return;
+        }
+        assertThat(file).isNotNull();
+        List<String> all = Files.readAllLines(file);
+        Files.delete(file);
+        assertThat(all)
+                .hasSize(keys)
+                .doesNotHaveDuplicates()
+                .startsWith(report.lost().toArray(String[]::new));
     }
 
     @Test
@@ -507,6 +719,12 @@ final class SwitchoverFaultsTest {
             });
         }
 
+        Switchover failback() {
+            Direction back =
+                    new Direction("dr", SCOPE, target, source, closing(target), closing(source), new Comparing(), true);
+            return new Switchover(back, OPTIONS.with(way), "host test, pid 2", lease -> () -> {}, step -> {});
+        }
+
         Failover failover(TakeOverOptions options) {
             return failover(options, way);
         }
@@ -551,7 +769,7 @@ final class SwitchoverFaultsTest {
             requests++;
             names.add(cluster.name + " " + what);
             if (cluster == lost) {
-                throw new TakeOverException(cluster.name + " does not respond");
+                throw cluster.away(cluster.name + " does not respond");
             }
             if (requests != cutAt) {
                 T answer = body.get();
@@ -567,7 +785,7 @@ final class SwitchoverFaultsTest {
                 throw new Killed();
             }
             lost = fault == Fault.LOST ? cluster : null;
-            throw new TakeOverException(cluster.name + " did not respond to " + what);
+            throw cluster.away(cluster.name + " did not respond to " + what);
         }
 
         /** Clients write wherever they may, and the mirror relays. */
@@ -689,17 +907,15 @@ final class SwitchoverFaultsTest {
             }
 
             @Override
-            public Lost differing() {
-                return request(source, "all keys", () -> {
-                    List<ByteString> all = new ArrayList<>(source.keysBelow("/app/"));
-                    all.addAll(target.keysBelow("/app/"));
-                    return new Lost(
-                            all.stream()
-                                    .filter(key -> !source.valueAt(key, source.revision())
-                                            .equals(target.valueAt(key, target.revision())))
-                                    .toList(),
-                            null);
+            public void differing(Consumer<ByteString> each) {
+                Set<ByteString> all = new LinkedHashSet<>(source.keysBelow("/app/"));
+                all.addAll(target.keysBelow("/app/"));
+                var unused = request(source, "all keys", () -> {
+                    all.removeIf(key ->
+                            source.valueAt(key, source.revision()).equals(target.valueAt(key, target.revision())));
+                    return all;
                 });
+                all.forEach(each);
             }
 
             @Override

@@ -200,7 +200,7 @@ final class TakeOverIT {
             TakeOverReport rejoined = clusters.rejoin(false, OPTIONS.with(way).forced(), step -> {})
                     .rejoin();
             assertThat(rejoined.lost()).contains("\"/app/discarded\"", "\"/app/open\"");
-            assertThat(rejoined.facts()).containsValue("the epochs were equal");
+            assertThat(rejoined.facts()).containsValue("the operator chose the primary");
         }
         assertThatThrownBy(() -> put(atTarget, "/app/refused", "1")).isInstanceOf(TakeOverException.class);
         awaitSynced(mirror, source);

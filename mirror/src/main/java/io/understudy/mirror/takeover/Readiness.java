@@ -1,0 +1,53 @@
+package io.understudy.mirror.takeover;
+
+import io.understudy.etcd.Credentials;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether both clusters of a mirror permit a take-over to its users.
+ *
+ * @param problems each with its remedy
+ * @param note why permissions at the source are not needed; null if they are
+ */
+public record Readiness(
+        Instant checkedAt, List<String> problems, @Nullable String note) {
+
+    public Readiness {
+        problems = List.copyOf(problems);
+    }
+
+    /**
+     * Checks that.
+     *
+     * @throws TakeOverException a cluster does not respond, or refuses the login
+     */
+    static Readiness of(Direction forth) {
+        Records.Problems source = problems(forth.recordsFrom(), forth.closingFrom());
+        // With such permissions the role cannot have moved, unless they were revoked since.
+        boolean isOneWay = source.isReadOnly() && source.epoch() == 0;
+        List<String> problems = new ArrayList<>(isOneWay ? List.of() : source.all());
+        problems.addAll(problems(forth.recordsTo(), forth.closingTo()).all());
+        return new Readiness(
+                Instant.now(),
+                problems,
+                isOneWay
+                        ? "switchover and rejoin are not set up, only failover: the mirror's user may not write at "
+                                + forth.from().shown() + "; \"understudy config check --connect\" lists the grants"
+                        : null);
+    }
+
+    /** All at one cluster, found with the mirror's user. */
+    static Records.Problems problems(Records records, Closing closing) {
+        Credentials login = closing.mirror();
+        Records.Problems found = records.problems(login == null ? null : login.user(), closing.ranges());
+        List<String> all = new ArrayList<>(found.all());
+        // Only root may read all users and roles: a command with another user checks them itself.
+        if (closing.cluster().isAuthEnabled()) {
+            all.addAll(closing.problems());
+        }
+        return new Records.Problems(all, found.isReadOnly(), found.epoch());
+    }
+}
