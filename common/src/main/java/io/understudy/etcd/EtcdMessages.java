@@ -25,7 +25,7 @@ public final class EtcdMessages {
                 .build();
     }
 
-    /** @param lease 0 for none */
+    /** Puts one key, attached to {@code lease}; 0 for none. */
     public static RequestOp put(ByteString key, ByteString value, long lease) {
         return RequestOp.newBuilder()
                 .setRequestPut(

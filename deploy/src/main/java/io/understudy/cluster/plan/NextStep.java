@@ -4,7 +4,6 @@ import io.understudy.cluster.observe.ClusterFacts;
 import java.util.List;
 
 /** A goal that is planned step by step: the next step, from how a cluster is now; a pure function. */
-@FunctionalInterface
 public interface NextStep extends Goal {
 
     Next after(ClusterFacts facts);
