@@ -60,15 +60,11 @@ class ClusterFlags extends Output {
      * @throws io.understudy.config.ConfigurationException the configuration or the flags are invalid
      */
     final ClusterConnection connect() {
-        return new ClusterConnection(settings(), configuration.file != null);
-    }
-
-    /** As {@link #connect}, without a connection. */
-    final ClusterSettings settings() {
         if (endpoints.isEmpty() && configuration.file == null) {
             throw usageError("specify --endpoints or --config");
         }
-        return ClusterSettings.load(configuration.file, System.getenv(), overrides());
+        return new ClusterConnection(
+                ClusterSettings.load(configuration.file, System.getenv(), overrides()), configuration.file != null);
     }
 
     private Map<String, String> overrides() {

@@ -47,14 +47,15 @@ final class ClusterRestore extends ClusterFlags {
     private Duration timeout;
 
     void run() {
-        ClusterSettings settings = settings();
-        List<MachineSettings> machines =
-                settings.machines().stream().limit(settings.shape().voters()).toList();
-        if (machines.size() < settings.shape().voters()) {
-            throw usageError("shape.voters is " + settings.shape().voters() + " but the configuration has only "
-                    + machines.size() + " machines");
-        }
         try (ClusterConnection cluster = connect()) {
+            ClusterSettings settings = cluster.settings();
+            List<MachineSettings> machines = settings.machines().stream()
+                    .limit(settings.shape().voters())
+                    .toList();
+            if (machines.size() < settings.shape().voters()) {
+                throw usageError("shape.voters is " + settings.shape().voters() + " but the configuration has only "
+                        + machines.size() + " machines");
+            }
             Machines control = cluster.machines(this::progress);
             refuseBesideAnother(cluster.observerOfAll());
             String token = "restored-" + Instant.now().getEpochSecond();

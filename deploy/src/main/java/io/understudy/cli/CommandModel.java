@@ -1,14 +1,11 @@
 package io.understudy.cli;
 
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.function.Predicate;
-import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.IModelTransformer;
 import picocli.CommandLine.Model.CommandSpec;
@@ -111,21 +108,25 @@ final class CommandModel implements IModelTransformer {
         if (!examples.isEmpty()) {
             command.usageMessage()
                     .footerHeading("%nExamples:%n")
-                    .footer(examples.stream().map(line -> "  " + line).toArray(String[]::new));
+                    .footer(("  " + String.join("\n  ", examples)).split("\n", -1));
         }
-        command.subcommands().values().forEach(below -> transform(below.getCommandSpec()));
+        for (CommandLine below : command.subcommands().values()) {
+            var unused = transform(below.getCommandSpec());
+        }
         return command;
     }
 
     /** The model has classes first, then methods by name. */
     private static void sort(CommandSpec command) {
-        List<String> order = List.copyOf(EXAMPLES.keySet());
-        List<CommandLine> sorted = new ArrayList<>(command.subcommands().values());
-        sorted.sort(Comparator.comparing(
-                below -> order.indexOf(below.getCommandSpec().qualifiedName())));
-        for (CommandLine below : sorted) {
-            CommandLine removed = command.removeSubcommand(below.getCommandName());
-            command.addSubcommand(removed.getCommandName(), removed);
+        Map<String, CommandLine> below = new HashMap<>();
+        for (CommandLine each : command.subcommands().values()) {
+            below.put(each.getCommandSpec().qualifiedName(), each);
+        }
+        for (String name : EXAMPLES.keySet()) {
+            CommandLine next = below.get(name);
+            if (next != null) {
+                command.addSubcommand(next.getCommandName(), command.removeSubcommand(next.getCommandName()));
+            }
         }
     }
 
@@ -133,13 +134,20 @@ final class CommandModel implements IModelTransformer {
         return EXAMPLES.getOrDefault(command.qualifiedName(), List.of());
     }
 
-    private static Map<String, List<String>> read(String lines) {
-        return Arrays.stream(lines.split("\n", -1))
-                .filter(Predicate.not(String::isBlank))
-                .map(line -> line.split(": ", 2))
-                .collect(Collectors.groupingBy(
-                        parts -> parts[0],
-                        LinkedHashMap::new,
-                        Collectors.mapping(parts -> parts[1], Collectors.toList())));
+    /** Without lambdas: their classes take most of the time. */
+    private static Map<String, List<String>> read(String text) {
+        Map<String, List<String>> examples = new LinkedHashMap<>();
+        for (String line : text.split("\n", -1)) {
+            String[] parts = line.split(": ", 2);
+            if (parts.length == 2) {
+                List<String> known = examples.get(parts[0]);
+                if (known == null) {
+                    known = new ArrayList<>();
+                    examples.put(parts[0], known);
+                }
+                known.add(parts[1]);
+            }
+        }
+        return examples;
     }
 }

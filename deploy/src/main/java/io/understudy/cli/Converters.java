@@ -18,51 +18,60 @@ final class Converters {
     private Converters() {}
 
     static CommandLine register(CommandLine line) {
-        return line.registerConverter(Duration.class, Converters::duration)
-                .registerConverter(URI.class, Converters::url)
-                .registerConverter(Long.class, Converters::number)
-                .registerConverter(long.class, Converters::number);
+        return line.registerConverter(Duration.class, new DurationValue())
+                .registerConverter(URI.class, new HttpUrl())
+                .registerConverter(Long.class, new NonNegative())
+                .registerConverter(long.class, new NonNegative());
     }
 
     /** Such as {@code 80ms}, {@code 1.5s} or {@code 2m30s}. */
-    private static Duration duration(String text) {
-        Matcher millis = MILLIS.matcher(text);
-        if (millis.matches()) {
-            return Duration.ofMillis(Long.parseLong(millis.group(1)));
-        }
-        try {
-            return Duration.parse("PT" + text);
-        } catch (DateTimeParseException e) {
-            throw new TypeConversionException("'" + text + "' is not a duration such as 80ms, 8s or 2m");
+    private static final class DurationValue implements ITypeConverter<Duration> {
+        @Override
+        public Duration convert(String text) {
+            Matcher millis = MILLIS.matcher(text);
+            if (millis.matches()) {
+                return Duration.ofMillis(Long.parseLong(millis.group(1)));
+            }
+            try {
+                return Duration.parse("PT" + text);
+            } catch (DateTimeParseException e) {
+                throw new TypeConversionException("'" + text + "' is not a duration such as 80ms, 8s or 2m");
+            }
         }
     }
 
-    private static long number(String text) {
-        try {
-            long number = Long.parseLong(text);
-            if (number >= 0) {
-                return number;
+    private static final class NonNegative implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String text) {
+            try {
+                long number = Long.parseLong(text);
+                if (number >= 0) {
+                    return number;
+                }
+            } catch (NumberFormatException e) {
+                // Reported below.
             }
-        } catch (NumberFormatException e) {
-            // Reported below.
+            throw new TypeConversionException("'" + text + "' is not a non-negative integer");
         }
-        throw new TypeConversionException("'" + text + "' is not a non-negative integer");
     }
 
-    private static URI url(String text) {
-        if (!text.contains("://")) {
-            throw new TypeConversionException("'" + text + "' has no scheme; use http:// or https://");
-        }
-        try {
-            URI url = URI.create(text);
-            boolean isHttp = "http".equalsIgnoreCase(url.getScheme()) || "https".equalsIgnoreCase(url.getScheme());
-            if (isHttp && url.getRawAuthority() != null) {
-                return url;
+    private static final class HttpUrl implements ITypeConverter<URI> {
+        @Override
+        public URI convert(String text) {
+            if (!text.contains("://")) {
+                throw new TypeConversionException("'" + text + "' has no scheme; use http:// or https://");
             }
-        } catch (IllegalArgumentException e) {
-            // Reported below.
+            try {
+                URI url = URI.create(text);
+                boolean isHttp = "http".equalsIgnoreCase(url.getScheme()) || "https".equalsIgnoreCase(url.getScheme());
+                if (isHttp && url.getRawAuthority() != null) {
+                    return url;
+                }
+            } catch (IllegalArgumentException e) {
+                // Reported below.
+            }
+            throw new TypeConversionException("'" + text + "' is not a valid URL (example: http://127.0.0.1:2379)");
         }
-        throw new TypeConversionException("'" + text + "' is not a valid URL (example: http://127.0.0.1:2379)");
     }
 
     /** Any way of closing but {@code none}, which has a flag of its own. */

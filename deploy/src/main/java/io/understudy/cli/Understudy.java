@@ -1,7 +1,6 @@
 package io.understudy.cli;
 
 import java.io.PrintWriter;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -105,14 +104,13 @@ public class Understudy implements Runnable {
         boolean isStart = arguments.length > 1
                 && arguments[0].equals("cluster")
                 && Set.of("restore", "recover").contains(arguments[1]);
-        return Arrays.stream(arguments)
-                .map(argument -> {
-                    String name = name(argument);
-                    String now =
-                            isStart && name.equals("--timeout") ? "--start-timeout" : RENAMED.getOrDefault(name, name);
-                    return now + argument.substring(name.length());
-                })
-                .toArray(String[]::new);
+        String[] now = arguments.clone();
+        for (int at = 0; at < now.length; at++) {
+            String name = name(now[at]);
+            String current = isStart && name.equals("--timeout") ? "--start-timeout" : RENAMED.getOrDefault(name, name);
+            now[at] = current + now[at].substring(name.length());
+        }
+        return now;
     }
 
     /** Without the value. */
