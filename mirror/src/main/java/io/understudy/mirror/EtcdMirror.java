@@ -200,7 +200,7 @@ final class EtcdMirror {
                     target,
                     etcd.options(),
                     kept,
-                    foreign,
+                    foreign::between,
                     listener);
             writing.set(sink);
             return sink;

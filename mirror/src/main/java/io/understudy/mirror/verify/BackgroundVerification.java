@@ -9,7 +9,7 @@ import io.understudy.vocabulary.KeyRange;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
-import java.util.SortedSet;
+import java.util.NavigableSet;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -98,7 +98,7 @@ public final class BackgroundVerification {
 
     private void compareSuspects() throws CompactedException, IncomparableException, InterruptedException {
         ConsistentPair now = ConsistentPair.now(sides);
-        SortedSet<ByteString> suspects = new TreeSet<>(KeyRange.KEY_ORDER);
+        NavigableSet<ByteString> suspects = new TreeSet<>(KeyRange.KEY_ORDER);
         suspects.addAll(foreign.keys(now, MAX_SUSPECTS));
         known.first(MAX_FOUND).forEach(each -> suspects.add(each.targetKey()));
         if (!suspects.isEmpty()) {

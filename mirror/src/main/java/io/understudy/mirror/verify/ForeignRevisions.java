@@ -5,7 +5,6 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.feed.etcd.EtcdHistory;
-import io.understudy.mirror.sink.ForeignWriteHint;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
@@ -20,7 +19,7 @@ import java.util.Set;
  *
  * <p>One thread, but for {@link #between}.
  */
-public final class ForeignRevisions implements ForeignWriteHint {
+public final class ForeignRevisions {
 
     private static final int MAX_GAPS = 1_000;
     private static final int MAX_CHANGES = 20_000;
@@ -39,7 +38,7 @@ public final class ForeignRevisions implements ForeignWriteHint {
     private long checked;
     private long checkedBefore;
 
-    @Override
+    /** Notes the revisions strictly between two of the mirror's transactions. */
     public synchronized void between(long afterTargetRevision, long beforeTargetRevision) {
         // Of an idle mirror, most of it was read already; a late hint overlaps the last check only.
         long after = Math.max(afterTargetRevision, checkedBefore);

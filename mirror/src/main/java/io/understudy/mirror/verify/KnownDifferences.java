@@ -4,7 +4,7 @@ import com.google.protobuf.ByteString;
 import io.understudy.vocabulary.KeyRange;
 import java.util.Collection;
 import java.util.List;
-import java.util.SortedMap;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +13,7 @@ final class KnownDifferences {
 
     private static final int MAX_KNOWN = 10_000;
 
-    private final SortedMap<ByteString, Difference> byKey = new TreeMap<>(KeyRange.KEY_ORDER);
+    private final NavigableMap<ByteString, Difference> byKey = new TreeMap<>(KeyRange.KEY_ORDER);
 
     /**
      * Keys were looked at.
@@ -35,7 +35,7 @@ final class KnownDifferences {
 
     /** Known keys from one on, and before another; null for no end. */
     synchronized List<ByteString> between(ByteString from, @Nullable ByteString to) {
-        return List.copyOf((to == null ? byKey.tailMap(from) : byKey.subMap(from, to)).keySet());
+        return List.copyOf((to == null ? byKey.tailMap(from, true) : byKey.subMap(from, true, to, false)).keySet());
     }
 
     synchronized int count() {
