@@ -1,5 +1,6 @@
 package io.understudy.cli;
 
+import com.fasterxml.jackson.databind.node.NullNode;
 import io.understudy.mirror.takeover.TakeOver;
 import io.understudy.mirror.takeover.TakeOverReport;
 import java.io.IOException;
@@ -121,7 +122,7 @@ final class TakeOverText implements TakeOver.Steps {
                     "summary", report.summary(),
                     "loss", report.loss(),
                     "lost", report.lost(),
-                    "lostFile", file == null ? null : file.toString(),
+                    "lostFile", file == null ? NullNode.instance : file.toString(),
                     "facts", report.facts(),
                     "steps",
                             took.entrySet().stream()
