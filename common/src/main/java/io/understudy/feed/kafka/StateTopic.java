@@ -63,7 +63,7 @@ final class StateTopic {
         this.strays = strays;
         this.table = new StateTable(range);
         this.describing = connection.describing(topic);
-        this.retaining = connection.question(admin -> DeleteRetention.ask(admin, topic));
+        this.retaining = connection.question(admin -> DeleteRetention.request(admin, topic));
         this.bounding = connection.question(admin -> TopicBounds.ask(admin, List.of(partition)));
         connection.assign(List.of(partition));
         begin();
@@ -89,7 +89,7 @@ final class StateTopic {
             return null;
         }
         if (!passed || !table.chain().isUnbroken()) {
-            // What is missing so far was written anew before now.
+            // What is missing so far was written again before now.
             passed = true;
             end = -1;
             table.chain().beginVerified();
@@ -115,13 +115,13 @@ final class StateTopic {
             return null;
         }
         if (System.nanoTime() - begunNanos > retention.toNanos()) {
-            beginAnew(retention);
+            restart(retention);
             return null;
         }
         return table;
     }
 
-    /** How long the topic tells of deleted keys; null if that is not known yet. */
+    /** Retention of deletions in the topic; null if not yet known. */
     private @Nullable Duration retention(Duration timeout) throws Unexplained, InterruptedException {
         if (watch == null) {
             TopicDescription found = describing.answer(timeout);
@@ -147,7 +147,7 @@ final class StateTopic {
         return known;
     }
 
-    private void beginAnew(Duration retention) throws Unexplained {
+    private void restart(Duration retention) throws Unexplained {
         String why = "reading topic " + partition.topic() + " takes longer than its delete.retention.ms of "
                 + retention.toMillis() + " ms, so tombstones may be missed";
         if (++attempts == MAX_ATTEMPTS) {
@@ -252,12 +252,12 @@ final class StateTopic {
     /** How long a compacted topic keeps records of deleted keys. */
     private static final class DeleteRetention {
 
-        /** Kafka's own default, for those who may not see a topic's settings. */
+        /** Kafka's default, where the topic's settings may not be read. */
         static final Duration DEFAULT = Duration.ofDays(1);
 
         private DeleteRetention() {}
 
-        static KafkaFuture<Duration> ask(Admin admin, String topic) {
+        static KafkaFuture<Duration> request(Admin admin, String topic) {
             ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
             return Objects.requireNonNull(
                             admin.describeConfigs(List.of(resource)).values().get(resource))

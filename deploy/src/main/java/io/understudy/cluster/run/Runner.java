@@ -48,7 +48,7 @@ public final class Runner {
      * learner that fell behind again. */
     private static final List<String> NOT_YET = List.of("unhealthy cluster", "in sync with leader");
 
-    /** More than any plan has; whoever undoes what we do would have us go on for ever. */
+    /** More than any plan has, in case another client undoes each step. */
     private static final int MOST_STEPS = 100;
 
     private static final Refusal UNSEEN =
@@ -266,7 +266,7 @@ public final class Runner {
             this.patience = patience;
         }
 
-        /** Removes the member of the step; tells why it could not be, empty when it is gone. */
+        /** Removes the member of the step. Returns why it could not be removed; empty if it was. */
         Optional<String> undo(Step step) throws InterruptedException {
             MemberId member = step.subject().orElseThrow();
             Deadline deadline = Deadline.in(patience.request().plus(patience.settle()));

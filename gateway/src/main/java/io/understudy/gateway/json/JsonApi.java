@@ -64,7 +64,7 @@ public final class JsonApi implements WebCalls {
     /**
      * An API.
      *
-     * @param form asked for each request, on its event loop
+     * @param form read for each request, on its event loop
      * @param maxRequestBytes of a request's message; its JSON may be larger
      */
     public JsonApi(
@@ -268,7 +268,7 @@ public final class JsonApi implements WebCalls {
          * session's event loop.
          *
          * @param fullName such as {@code etcdserverpb.Maintenance/Status}
-         * @param whenGone given what is to be run, on that loop, if nobody waits for the answer any more
+         * @param whenGone given what is to be run, on that loop, if the client is gone
          */
         Future<byte[]> call(String fullName, Caller caller, byte[] request, Consumer<Runnable> whenGone);
     }
@@ -290,7 +290,7 @@ public final class JsonApi implements WebCalls {
                 throws ApiException;
     }
 
-    /** Who calls by JSON: what gRPC has as metadata comes in headers, named as grpc-gateway names them. */
+    /** The caller of a JSON request: gRPC's metadata comes in headers, with the names of grpc-gateway. */
     private static final class JsonCallers {
 
         private static final AsciiString MAX_STALENESS =

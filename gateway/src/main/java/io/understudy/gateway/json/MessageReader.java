@@ -134,7 +134,7 @@ final class MessageReader {
         private Base64Text() {}
 
         /**
-         * Decodes either alphabet, with padding or, when the length says that there is none, without; line breaks don't count.
+         * Decodes either alphabet, with padding or, by its length, without; line breaks don't count.
          *
          * @throws UnfitValue if it isn't base64
          */

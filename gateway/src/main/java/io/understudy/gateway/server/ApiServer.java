@@ -139,7 +139,7 @@ public final class ApiServer {
             }
             replaced.close();
         }
-        // A client that went away says so by a reset; without a handler each is logged as an error.
+        // A client that left sends a reset; without a handler each is logged as an error.
         socket.exceptionHandler(lost -> {});
         ClientConnection client = new ClientConnection(
                 context,
@@ -156,7 +156,7 @@ public final class ApiServer {
             connections.remove(socket);
             idleSpares.remove(socket);
         });
-        // Before Vert.x's own handler, which so sees no bytes but goes on caring for the connection's end.
+        // Before Vert.x's own handler, which sees no bytes then, but still handles the connection's end.
         ChannelHandlerContext last = ((NetSocketInternal) socket).channelHandlerContext();
         ChannelPipeline pipeline = last.pipeline();
         pipeline.channel().config().setWriteBufferWaterMark(limits.unread());

@@ -211,7 +211,7 @@ final class ServerFixture<S extends LocalServers> {
             return path;
         }
 
-        /** A test failed: what is here may tell why. */
+        /** A test failed; these files may show the reason. */
         void keep() {
             keep = true;
         }

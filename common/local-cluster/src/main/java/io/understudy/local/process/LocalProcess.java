@@ -94,7 +94,7 @@ final class LocalProcess implements ServerProcess {
         }
         Process running = process();
         running.destroy();
-        // A stopped process acts on SIGTERM only once it goes on.
+        // A stopped process acts on SIGTERM only after SIGCONT.
         resume();
         if (!ends(running, STOP_SECONDS)) {
             LOG.atWarn()
@@ -202,7 +202,7 @@ final class LocalProcess implements ServerProcess {
     /**
      * Kills a child when this JVM is gone. A shell reads a pipe whose other end only this JVM holds: however the JVM ends,
      * SIGKILL included, the read ends, and the shell kills the child, paused or not. It needs no privilege and nothing but a
-     * shell. The child's start time tells it from a later process that was given the same id.
+     * shell. The child's start time distinguishes it from a later process with the same id.
      */
     private static final class Guard {
 
