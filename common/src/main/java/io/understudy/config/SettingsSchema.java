@@ -18,20 +18,27 @@ public final class SettingsSchema {
         ObjectNode root = group();
         root.put("$schema", "http://json-schema.org/draft-07/schema#").put("title", title);
         for (Setting<?> row : new Schema(settings).settings()) {
-            ObjectNode node = root;
-            String[] path = row.key().split("\\.", -1);
-            for (int depth = 0; depth < path.length - 1; depth++) {
-                node = path[depth].equals("*")
-                        ? child(node.withObjectProperty("patternProperties"), "^" + Schema.NAME + "$")
-                        : child(node.withObjectProperty("properties"), path[depth]);
+            describe(root, row.key(), row);
+            if (row.former() != null) {
+                describe(root, row.former(), row);
             }
-            describe(node.withObjectProperty("properties").putObject(path[path.length - 1]), row);
         }
         try {
             return MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(root) + "\n";
         } catch (JsonProcessingException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    private static void describe(ObjectNode root, String key, Setting<?> row) {
+        ObjectNode node = root;
+        String[] path = key.split("\\.", -1);
+        for (int depth = 0; depth < path.length - 1; depth++) {
+            node = path[depth].equals("*")
+                    ? child(node.withObjectProperty("patternProperties"), "^" + Schema.NAME + "$")
+                    : child(node.withObjectProperty("properties"), path[depth]);
+        }
+        describe(node.withObjectProperty("properties").putObject(path[path.length - 1]), row);
     }
 
     private static ObjectNode child(ObjectNode parent, String name) {

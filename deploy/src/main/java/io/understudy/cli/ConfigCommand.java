@@ -79,10 +79,9 @@ final class ConfigCommand {
             Path readable = readable(file);
             try {
                 ConfigKind checked = kind == null ? ConfigKind.of(readable) : kind;
-                if (connect && checked == ConfigKind.CLUSTER) {
-                    throw output.usageError("--connect requires a configuration of a gateway or mirrors");
-                }
-                List<String> problems = problems(file, readable, checked, connect);
+                List<String> problems = connect && checked == ConfigKind.CLUSTER
+                        ? List.of(file + ": --connect requires a configuration of a gateway or mirrors")
+                        : problems(file, readable, checked, connect);
                 String name = checked.name().toLowerCase(Locale.ROOT);
                 isValid &= problems.isEmpty();
                 results.add(Output.cells("file", file.toString(), "kind", name, "problems", problems));

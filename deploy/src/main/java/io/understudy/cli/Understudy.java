@@ -122,7 +122,7 @@ public class Understudy implements Runnable {
      * Returns a command line for the arguments. Of the commands that they do not name it has the description only: the model of
      * all takes most of the start.
      */
-    private static CommandLine commandLine(String... arguments) {
+    static CommandLine commandLine(String... arguments) {
         String first = arguments.length == 0 ? "" : arguments[0];
         if (COMPLETE.contains(first)) {
             return commandLine();
@@ -132,7 +132,7 @@ public class Understudy implements Runnable {
             Command command = each.getAnnotation(Command.class);
             CommandSpec stub = CommandSpec.create();
             stub.usageMessage().description(command.description());
-            line.addSubcommand(command.name(), command.name().equals(first) ? each : stub);
+            line.addSubcommand(command.name(), command.name().equals(first) ? new CommandLine(each) : stub);
         }
         var unused = new CommandModel().transform(line.getCommandSpec());
         return handling(line);

@@ -55,6 +55,24 @@ final class CommandConventionsTest {
                 command.subcommands().values().stream().flatMap(each -> below(each.getCommandSpec())));
     }
 
+    /** Only the command that is run is inspected. */
+    @ParameterizedTest
+    @MethodSource("all")
+    void aCommandIsTheSameIfOnlyItIsInspected(String name) {
+        List<String> words = List.of(name.split(" "));
+        CommandLine whole = UNDERSTUDY;
+        CommandLine alone =
+                Understudy.commandLine(words.subList(1, words.size()).toArray(String[]::new));
+        for (String word : words.subList(1, words.size())) {
+            whole = whole.getSubcommands().get(word);
+            alone = alone.getSubcommands().get(word);
+        }
+        // The order of a lab's ports and --help depends on which model is completed first.
+        assertThat(alone.getUsageMessage(Ansi.OFF).lines())
+                .containsExactlyInAnyOrderElementsOf(
+                        whole.getUsageMessage(Ansi.OFF).lines().toList());
+    }
+
     @ParameterizedTest
     @MethodSource("printing")
     void resultsAreATableOrJson(String name) {

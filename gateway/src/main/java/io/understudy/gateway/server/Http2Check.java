@@ -30,14 +30,20 @@ final class Http2Check {
     /** {@code takenBytes} differs from the last time's if the client has taken anything of what it is sent. */
     void run(ChannelHandlerContext context, long takenBytes) {
         long now = System.nanoTime();
+        // What the client sends is not read for now, so its silence proves nothing.
+        boolean paused = !context.channel().config().isAutoRead();
+        if (paused) {
+            heardNanos = now;
+            askedNanos = null;
+        }
         // Once the socket takes nothing, no stream can be ended by itself; and of half a frame none knows.
         if (unread.lasts(
                         !handler.decoder().prefaceReceived()
                                 || !context.channel().isWritable(),
                         takenBytes - queued(context))
-                || begun.lasts(received.incomplete(), received.completed())) {
+                || begun.lasts(!paused && received.incomplete(), received.completed())) {
             close(context, Closure.STALL);
-        } else if (isDead(now)) {
+        } else if (!paused && isDead(now)) {
             close(context, Closure.DEAD);
         } else if (isIdle(now)) {
             handler.client().closed(Closure.IDLE);

@@ -235,7 +235,9 @@ final class Http2Handler extends Http2ConnectionHandler {
             // Each write that waits fails with a lost connection: that is one loss, not as many errors.
             return;
         }
-        client.closed(why != null && why.error() == Http2Error.ENHANCE_YOUR_CALM ? Closure.ABUSE : Closure.PROTOCOL);
+        if (!outbound && why != null) {
+            client.closed(why.error() == Http2Error.ENHANCE_YOUR_CALM ? Closure.ABUSE : Closure.PROTOCOL);
+        }
         super.onConnectionError(ctx, outbound, cause, why);
     }
 

@@ -307,6 +307,7 @@ public final class Failover {
             } else {
                 direction.comparer().differing(lost::add);
             }
+            lost.requireStored();
             steps.begin("turn");
             if (!switchover().turn(primary, from.read(), false)) {
                 throw new TakeOverException(
@@ -402,7 +403,10 @@ public final class Failover {
             Found lower = former.epoch() > primary.epoch() ? primary : former;
             return areBoth()
                     && (higher.epoch() == lower.epoch()
-                            || (higher.isLast(Switchover.FORCED_UNDO) && lower.isLast(FAILOVER)));
+                            || (higher.isLast(Switchover.FORCED_UNDO)
+                                    && lower.isLast(FAILOVER)
+                                    // The record with which the mirror closes the lower one, has the same operation.
+                                    && lower.move().phase() != Phase.CLOSING));
         }
 
         private Found higher() {

@@ -18,6 +18,7 @@ final class LostKeys {
     private long count;
     private @Nullable Path file;
     private @Nullable BufferedWriter writer;
+    private @Nullable IOException failure;
 
     static LostKeys of(List<ByteString> keys) {
         LostKeys lost = new LostKeys();
@@ -30,6 +31,9 @@ final class LostKeys {
         count++;
         if (count <= HELD) {
             first.add(shown);
+            return;
+        }
+        if (failure != null) {
             return;
         }
         try {
@@ -45,35 +49,53 @@ final class LostKeys {
             }
             all.append(shown).append('\n');
         } catch (IOException e) {
-            throw notStored(e);
+            failure = e;
         }
     }
 
-    private TakeOverException notStored(IOException e) {
-        return new TakeOverException(
-                "lost keys cannot be stored" + (file == null ? "" : " in " + file) + ": " + e.getMessage()
-                        + ". Free space in java.io.tmpdir and run the command again",
-                e);
+    /**
+     * Ends the list, before an effect after which it could not be made again.
+     *
+     * @throws TakeOverException not all keys could be stored
+     */
+    void requireStored() {
+        close();
+        if (failure != null) {
+            throw new TakeOverException(
+                    "lost keys " + notStored(failure) + ". Free space in java.io.tmpdir and run the command again",
+                    failure);
+        }
     }
 
-    /** How many there are, in words. */
+    private void close() {
+        try {
+            if (writer != null) {
+                writer.close();
+            }
+        } catch (IOException e) {
+            failure = e;
+        }
+    }
+
+    private String notStored(IOException why) {
+        return "cannot be stored" + (file == null ? "" : " in " + file) + ": " + why.getMessage();
+    }
+
+    /** How many there are, in words, and why not all are stored. */
     String shown() {
-        return count == 0 ? TakeOverReport.NONE : count + " keys";
+        close();
+        return count == 0
+                ? TakeOverReport.NONE
+                : count + " keys" + (failure == null ? "" : ", of which all but the first " + notStored(failure));
     }
 
     List<String> first() {
         return first;
     }
 
-    /** Has all of them, and is complete; null if {@link #first} has all. To be called last. */
+    /** Has all of them; null if {@link #first} has all, or they could not be stored. To be called last. */
     @Nullable Path file() {
-        try {
-            if (writer != null) {
-                writer.close();
-            }
-            return file;
-        } catch (IOException e) {
-            throw notStored(e);
-        }
+        close();
+        return failure == null ? file : null;
     }
 }

@@ -26,10 +26,11 @@ public record Readiness(
      */
     static Readiness of(Direction forth) {
         Records.Problems source = problems(forth.recordsFrom(), forth.closingFrom());
+        Records.Problems target = problems(forth.recordsTo(), forth.closingTo());
         // With such permissions the role cannot have moved, unless they were revoked since.
-        boolean isOneWay = source.isReadOnly() && source.epoch() == 0;
+        boolean isOneWay = source.isReadOnly() && source.epoch() == 0 && target.epoch() == 0;
         List<String> problems = new ArrayList<>(isOneWay ? List.of() : source.all());
-        problems.addAll(problems(forth.recordsTo(), forth.closingTo()).all());
+        problems.addAll(target.all());
         return new Readiness(
                 Instant.now(),
                 problems,

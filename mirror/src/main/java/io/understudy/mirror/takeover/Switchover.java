@@ -423,7 +423,6 @@ public final class Switchover {
         List<String> next = new ArrayList<>();
         next.add("point clients at " + direction.to().shown());
         Lost found = lost(primary, formerly);
-        LostKeys lost = LostKeys.of(found.keys());
         String unturned = turned(primary);
         if (unturned == null) {
             Home steady =
@@ -446,6 +445,7 @@ public final class Switchover {
                 .addKeyValue("to", direction.to().shown())
                 .addKeyValue("end_marker", primary.move().endMarker())
                 .log("primary role moved");
+        LostKeys lost = LostKeys.of(found.keys());
         return new TakeOverReport(
                 "The primary of mirror " + direction.mirror() + " is now "
                         + direction.to().shown() + " (cluster " + primary.cluster() + ")",

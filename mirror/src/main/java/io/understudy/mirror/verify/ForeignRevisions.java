@@ -82,8 +82,11 @@ public final class ForeignRevisions {
         } else {
             gaps.clear();
         }
+        // A gap that was reported since the checkpoint was read is beyond what can be compared now.
         List<Gap> next = gaps;
-        gaps = new ArrayList<>();
+        gaps = new ArrayList<>(next);
+        gaps.removeIf(gap -> gap.before() <= reached + 1);
+        next.removeAll(gaps);
         checkedBefore = checked;
         checked = reached;
         return next;

@@ -453,8 +453,17 @@ final class SwitchoverFaultsTest {
         assertThatThrownBy(() -> world.failback().run())
                 .as("the undo is no move that a switchover could complete")
                 .hasMessageContaining("run \"understudy mirror rejoin\"");
+        FormerPrimary former = world.former(world.target, world.source);
+        for (int look = 0; look < 3; look++) {
+            assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
+                    .contains("is closed"));
+        }
         assertThat(world.former(world.target, world.source).close())
-                .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed"));
+                .as("another process looks")
+                .hasValueSatisfying(conflict ->
+                        assertThat(conflict.reason()).contains("is closed").doesNotContain("--primary"));
+        var unusedRejoin = world.failover(world.target, world.source, OPTIONS).rejoin();
+        assertEnds(former);
 
         World later = new World(Way.ROLES, false);
         forcedUndo(later, false);
