@@ -19,7 +19,7 @@ final class Http2Check {
     private long completed;
     private long heardNanos = System.nanoTime();
     private long busyNanos = heardNanos;
-    private @Nullable Long askedNanos;
+    private @Nullable Long pingedNanos;
 
     Http2Check(Http2Handler handler, Patience patience, ReceivedFrames received) {
         this.handler = handler;
@@ -34,7 +34,7 @@ final class Http2Check {
         boolean paused = !context.channel().config().isAutoRead();
         if (paused) {
             heardNanos = now;
-            askedNanos = null;
+            pingedNanos = null;
         }
         // Once the socket takes nothing, no stream can be ended by itself; and of half a frame none knows.
         if (unread.lasts(
@@ -71,11 +71,11 @@ final class Http2Check {
         if (received.completed() != completed) {
             completed = received.completed();
             heardNanos = now;
-            askedNanos = null;
-        } else if (askedNanos != null) {
-            return now - askedNanos > patience.keepAliveTimeout().toNanos();
+            pingedNanos = null;
+        } else if (pingedNanos != null) {
+            return now - pingedNanos > patience.keepAliveTimeout().toNanos();
         } else if (now - heardNanos > patience.keepAliveInterval().toNanos()) {
-            askedNanos = now;
+            pingedNanos = now;
             handler.ping();
         }
         return false;

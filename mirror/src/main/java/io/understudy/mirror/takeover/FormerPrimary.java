@@ -100,7 +100,7 @@ public final class FormerPrimary {
             return summary;
         } catch (TakeOverException e) {
             isLeftOpen = true;
-            isToRepeat = !(e.getCause() instanceof CallFailedException failed && failed.isFinal());
+            isToRepeat = e.getCause() instanceof CallFailedException failed && !failed.isFinal();
             return open(e.getMessage() + "; " + remedy + " with --close and users with the role root");
         }
     }
