@@ -78,10 +78,6 @@ public record Setting<T>(
         return required(key, SettingType.TEXTS, doc);
     }
 
-    public static Setting<URI> uri(String key, String doc) {
-        return required(key, SettingType.URL, doc);
-    }
-
     /** One URL or more. */
     public static Setting<List<URI>> uris(String key, String doc) {
         return required(key, SettingType.URIS, doc);

@@ -74,7 +74,7 @@ final class ConfigurationSamplesTest {
                 row.former());
     }
 
-    /** The sample and its schema, written anew if {@code -Dunderstudy.samples=write} is given. */
+    /** The sample and its schema, rewritten if {@code -Dunderstudy.samples=write} is given. */
     private static Path current(String name, Collection<Setting<?>> rows, String star) throws Exception {
         String schema = name.replace(".yaml", ".schema.json");
         current(schema, SettingsSchema.of(rows, "Configuration file " + name + " of Understudy"));
