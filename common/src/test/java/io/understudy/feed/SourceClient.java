@@ -88,6 +88,7 @@ public final class SourceClient {
                 .getRevision()));
     }
 
+    /** Other members may serve older revisions for a moment. */
     public void compact(Revision revision) {
         Object unused = write(kv -> kv.compact(CompactionRequest.newBuilder()
                 .setRevision(revision.value())

@@ -174,7 +174,7 @@ class EtcdFeedFaultIT {
 
         fixture.client().put("gap/key", "missed");
         Revision compacted = fixture.client().put("gap/key", "kept");
-        fixture.client().compact(compacted);
+        fixture.compact(compacted);
         source.cluster().members().forEach(member -> member.clientProxy().heal());
 
         assertThat(runner.awaitEnd(PATIENCE)).isInstanceOf(FeedEndedException.Gap.class);

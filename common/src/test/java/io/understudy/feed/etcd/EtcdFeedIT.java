@@ -239,7 +239,7 @@ class EtcdFeedIT {
         }
         assertThat(feed.poll(Duration.ofSeconds(10), model)).as("a first page").isTrue();
 
-        fixture.client().compact(fixture.client().put("compacted/more", "value"));
+        fixture.compact(fixture.client().put("compacted/more", "value"));
         pollTo(feed, model, fixture.client().revision());
 
         assertThat(model.snapshots()).isEqualTo(1);
@@ -272,7 +272,7 @@ class EtcdFeedIT {
         KeyRange range = KeyRange.prefix(bytes("gone/"));
         ModelConsumer begun = beginSnapshot("gone/", range);
         fixture.client().put("gone/0000001", "changed in the part that is held");
-        fixture.client().compact(fixture.client().delete(KeyRange.single(bytes("gone/0000002"))));
+        fixture.compact(fixture.client().delete(KeyRange.single(bytes("gone/0000002"))));
 
         resume(begun, range, begun.unfinished());
 
@@ -322,7 +322,7 @@ class EtcdFeedIT {
         feed.close();
         fixture.client().put("gap/key", "missed");
         Revision compacted = fixture.client().put("gap/key", "kept");
-        fixture.client().compact(compacted);
+        fixture.compact(compacted);
 
         FeedRunner runner = fixture.run(
                 fixture.feed(range, FeedKind.STATE, model.position(), EtcdFeedOptions.DEFAULTS), model.restarted());

@@ -93,7 +93,7 @@ class EtcdHistoryIT {
     void whatWasCompactedIsAGapAndTheCompactRevisionItselfIsTold() throws Exception {
         Revision lost = fixture.client().put("gap/key", "lost");
         Revision compacted = fixture.client().put("gap/key", "kept");
-        fixture.client().compact(compacted);
+        fixture.compact(compacted);
 
         try (EtcdHistory history = history("gap/", lost, false)) {
             assertThatExceptionOfType(Gap.class)
@@ -114,7 +114,7 @@ class EtcdHistoryIT {
             assertThat(next(history)).isInstanceOf(EtcdHistory.Step.Committed.class);
             source.cluster().members().forEach(member -> member.clientProxy().cut());
             Revision second = fixture.client().put("told/key", "second");
-            fixture.client().compact(second);
+            fixture.compact(second);
             source.cluster().members().forEach(member -> member.clientProxy().heal());
 
             List<Revision> told = new ArrayList<>();

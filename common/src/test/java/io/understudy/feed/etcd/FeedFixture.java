@@ -33,10 +33,12 @@ final class FeedFixture implements AutoCloseable {
     private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
     private final FeedMetrics metrics = new FeedMetrics("test", meters);
     private final List<Runnable> closers = new ArrayList<>();
+    private final LocalEtcd cluster;
     private final EtcdCluster source;
     private final SourceClient client;
 
     FeedFixture(LocalEtcd cluster) {
+        this.cluster = cluster;
         this.source = connect(cluster.clientUrls(), MemberDiscovery.MEMBERS);
         this.client = new SourceClient(connect(
                 cluster.voters().stream().map(EtcdMember::directClientUrl).toList(), MemberDiscovery.CONFIGURED));
@@ -50,6 +52,12 @@ final class FeedFixture implements AutoCloseable {
     /** A client that is never behind a proxy. */
     SourceClient client() {
         return client;
+    }
+
+    /** Compacts and waits until every member refuses older revisions. */
+    void compact(Revision revision) {
+        client.compact(revision);
+        cluster.awaitApplied();
     }
 
     MeterRegistry meters() {

@@ -134,6 +134,7 @@ final class SourceHistoryIT {
                                 .build())
                         .hasHeader())
                 .isTrue();
+        SOURCE.cluster().awaitApplied();
         try (CommitHistory.Reading reading = history.open(first, false)) {
             assertThatExceptionOfType(CommitHistory.CompactedException.class)
                     .isThrownBy(() -> next(reading))

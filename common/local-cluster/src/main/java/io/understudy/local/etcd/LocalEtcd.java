@@ -295,13 +295,25 @@ public final class LocalEtcd implements LocalServers {
         if (!same || !api.deleteAll(leader().addresses().client())) {
             return false;
         }
-        long deleted = leader().status().revision();
-        members()
-                .forEach(member -> Waiting.until(
-                        PATIENCE,
-                        () -> Optional.of(member.status()).filter(status -> status.revision() >= deleted),
-                        () -> new IllegalStateException(member + " has not reached revision " + deleted)));
+        awaitApplied();
         return true;
+    }
+
+    /**
+     * Waits until every running member has applied what any of them has applied now: a response says only that the
+     * member which sent it has done so.
+     */
+    public void awaitApplied() {
+        List<EtcdMember> running =
+                members().stream().filter(EtcdMember::isAlive).toList();
+        long applied = running.stream()
+                .mapToLong(member -> member.status().raftAppliedIndex())
+                .max()
+                .orElse(0);
+        running.forEach(member -> Waiting.until(
+                PATIENCE,
+                () -> Optional.of(member.status()).filter(status -> status.raftAppliedIndex() >= applied),
+                () -> new IllegalStateException(member + " has not applied index " + applied)));
     }
 
     private Map<ServerProcess, Boolean> learnersNow() {
