@@ -45,6 +45,9 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     /** What may have been read ahead of an answer before reading pauses. */
     private static final int MAX_AHEAD = 64;
 
+    /** Requests that are served before other connections of the event loop get their turn. */
+    static final int MAX_PER_TURN = 16;
+
     private final ClientConnection client;
     private final Requests requests;
     private final int maxHeaders;
@@ -69,6 +72,10 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     private boolean whole;
 
     private boolean working;
+    private int inTurn;
+    /** The rest is served in a later turn. */
+    private boolean yielded;
+
     private boolean reading;
     private boolean flushComes;
     private boolean lastRequest;
@@ -124,6 +131,9 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
         reading = false;
+        if (!yielded) {
+            inTurn = 0;
+        }
         if (received) {
             partial = !whole;
             whole = false;
@@ -135,12 +145,12 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
 
     /** Goes on as far as the answer to one request need not be awaited. */
     private void work() {
-        if (working) {
+        if (working || yielded) {
             return;
         }
         working = true;
         try {
-            while (!ahead.isEmpty() && (current == null || !current.requestEnded())) {
+            while (!ahead.isEmpty() && !yields() && (current == null || !current.requestEnded())) {
                 Object next = ahead.remove();
                 try {
                     take(next);
@@ -156,11 +166,24 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         }
     }
 
+    private boolean yields() {
+        if (inTurn == MAX_PER_TURN && ahead.peek() instanceof HttpRequest) {
+            yielded = true;
+            client.loop().execute(() -> {
+                yielded = false;
+                inTurn = 0;
+                work();
+            });
+        }
+        return yielded;
+    }
+
     private void take(Object part) {
         if (lastRequest && current == null) {
             return;
         }
         if (part instanceof HttpRequest request) {
+            inTurn++;
             HttpResponseStatus refusal = refusal(request);
             if (refusal != null) {
                 refuse(refusal);

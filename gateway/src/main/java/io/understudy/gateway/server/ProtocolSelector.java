@@ -84,10 +84,13 @@ final class ProtocolSelector extends ByteToMessageDecoder {
         pipeline.addAfter(
                 ctx.name(),
                 "codec",
-                new HttpServerCodec(new HttpDecoderConfig()
-                        .setMaxInitialLineLength(limits.maxHeaderBytes())
-                        .setMaxHeaderSize(limits.maxHeaderBytes())
-                        .setMaxChunkSize(CHUNK_BYTES)));
+                // Any pipeline depth: what was read ahead of a response is bounded by the handler, which stops reading.
+                new HttpServerCodec(
+                        new HttpDecoderConfig()
+                                .setMaxInitialLineLength(limits.maxHeaderBytes())
+                                .setMaxHeaderSize(limits.maxHeaderBytes())
+                                .setMaxChunkSize(CHUNK_BYTES),
+                        Integer.MAX_VALUE));
         // Before the codec: of what it keeps for the next time it tells nothing.
         pipeline.addAfter(ctx.name(), "received", new ChannelInboundHandlerAdapter() {
             @Override

@@ -86,6 +86,10 @@ final class CalledServer {
     final AtomicInteger echoed = new AtomicInteger();
     final AtomicBoolean echoCancelled = new AtomicBoolean();
     final AtomicInteger pages = new AtomicInteger();
+    /** The most in one turn of the event loop, of which there is one. */
+    volatile int mostPagesPerTurn;
+
+    private int pagesInTurn;
     final AtomicInteger pushes = new AtomicInteger();
     /** What calls that one message answers are answered with. */
     volatile AnswerBody answer = AnswerBody.of(new byte[0]);
@@ -152,6 +156,7 @@ final class CalledServer {
                 new BrokenBodies(),
                 request -> {
                     principals.add(request.principal());
+                    countInTurn(request.loop());
                     if (request.path().equals("/broken")) {
                         request.loop().execute(() -> request.answer(200, "text/plain", List.of(), new Broken()));
                     } else {
@@ -163,6 +168,16 @@ final class CalledServer {
                 .usePlaintext()
                 .maxInboundMessageSize(Integer.MAX_VALUE)
                 .build();
+    }
+
+    private void countInTurn(Executor loop) {
+        pagesInTurn++;
+        if (pagesInTurn == 1) {
+            loop.execute(() -> {
+                mostPagesPerTurn = Math.max(mostPagesPerTurn, pagesInTurn);
+                pagesInTurn = 0;
+            });
+        }
     }
 
     int port() {
