@@ -113,7 +113,7 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * Begins to connect; returns at once. Whether anyone answers shows in {@link #view}.
+     * Begins to connect; returns at once. {@link #view} shows whether members answer.
      *
      * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
      */
@@ -319,10 +319,7 @@ public final class EtcdCluster implements AutoCloseable {
         return login == null ? Optional.of(new DirectCalls<>(tls, method)) : Optional.empty();
     }
 
-    /**
-     * The last confirmed revision, and the member that served it; empty before the first. A member that is cut off from
-     * the others confirms none.
-     */
+    /** The last confirmed revision and its member; empty before the first. A member that is cut off confirms none. */
     public Optional<ReadIndex> lastReadIndex() {
         return Optional.ofNullable(lastReadIndex);
     }

@@ -169,9 +169,7 @@ record ViewBuilder(
                 .orElse(null);
     }
 
-    /**
-     * Seeds that lead to no known member. One at which a removed member still answers is left out: its state is frozen.
-     */
+    /** Seeds that lead to no known member, without those of removed members, which have a frozen state. */
     private List<Endpoint> unidentified(List<Member> members) {
         Set<Endpoint> identified = new LinkedHashSet<>();
         members.forEach(member -> identified.addAll(member.endpoints()));

@@ -4,10 +4,7 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 
-/**
- * A feed is over. The type defines what the consumer may do; the message states what happened, where, and what is
- * allowed.
- */
+/** A feed is over. The type defines what the consumer may do; the message states what happened, and where. */
 public abstract sealed class FeedEndedException extends Exception {
 
     private static final long serialVersionUID = 1L;

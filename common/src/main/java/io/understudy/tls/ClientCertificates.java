@@ -1,6 +1,6 @@
 package io.understudy.tls;
 
-/** What a listener wants to know of its clients. */
+/** Which certificates a listener requires of its clients. */
 public enum ClientCertificates {
     /** No certificate is requested. */
     NONE,

@@ -18,10 +18,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AclOperation;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads the last mark of the change topic. Its clients and its thread are released after a while without requests.
- * Thread-safe.
- */
+/** Reads the last mark of the change topic. Clients and thread are released when idle. Thread-safe. */
 final class TopicHead {
 
     private static final long IDLE_SECONDS = 30;

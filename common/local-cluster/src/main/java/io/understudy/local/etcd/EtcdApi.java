@@ -181,9 +181,7 @@ final class EtcdApi {
         });
     }
 
-    /**
-     * Fetches a token from the first voter that issues one; the member of a request may be a learner, which doesn't.
-     */
+    /** Fetches a token from the first voter that issues one; a request's member may be a learner, which doesn't. */
     private CompletableFuture<Void> login(Root known, int tried, EtcdRequestException last) {
         List<URI> voters = known.voters().get();
         if (tried >= voters.size()) {
@@ -199,7 +197,7 @@ final class EtcdApi {
         URI address = client.resolve(path);
         HttpRequest.Builder request = HttpRequest.newBuilder(address)
                 .timeout(deadline)
-                // Without a token etcd, if it requires certificates, maps this client to the user named in its own.
+                // Without this header etcd, if it requires certificates, maps its gateway to the user named in its own.
                 .header("Accept", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString(body.toString()));
         if (!token.isEmpty()) {

@@ -102,9 +102,7 @@ public final class LocalEtcdBuilder {
         return this;
     }
 
-    /**
-     * Makes members use TLS with clients and with each other, and request certificates of both; by default plain text.
-     */
+    /** Makes members use TLS with clients and each other, and request certificates of both; by default plain text. */
     public LocalEtcdBuilder tls(@Nullable ServerTls value) {
         tls = value;
         return this;

@@ -53,27 +53,27 @@ public final class FaultProxy implements AutoCloseable {
         return new Faults(change -> loop.change(party, change));
     }
 
-    /** As {@link Faults#delay}, for everyone. */
+    /** As {@link Faults#delay}, for all parties. */
     public void delay(Duration each) {
         everyone.delay(each);
     }
 
-    /** As {@link Faults#throttle}, for everyone. */
+    /** As {@link Faults#throttle}, for all parties. */
     public void throttle(long bytesPerSecond) {
         everyone.throttle(bytesPerSecond);
     }
 
-    /** As {@link Faults#cut}, for everyone. */
+    /** As {@link Faults#cut}, for all parties. */
     public void cut() {
         everyone.cut();
     }
 
-    /** As {@link Faults#blackHole}, for everyone. */
+    /** As {@link Faults#blackHole}, for all parties. */
     public void blackHole() {
         everyone.blackHole();
     }
 
-    /** As {@link Faults#halfOpen}, for everyone. */
+    /** As {@link Faults#halfOpen}, for all parties. */
     public void halfOpen() {
         everyone.halfOpen();
     }

@@ -79,7 +79,7 @@ final class ProxyLoop {
         return counters;
     }
 
-    /** Changes the fault of a party, or of everyone, and returns when it is in force. */
+    /** Changes the fault of one party or of all, and returns when it is in force. */
     void change(String name, UnaryOperator<Fault> change) {
         onLoop(() -> {
             faults.put(name, change.apply(faults.getOrDefault(name, Fault.NONE)));

@@ -36,9 +36,7 @@ public record KafkaUsers(String administrator, Map<String, String> passwords) {
                 LOGIN.formatted(name, passwords.get(name)) + ";");
     }
 
-    /**
-     * Lines of the broker's settings. The controller's own port requires no login, and is reached by the broker alone.
-     */
+    /** Lines of the broker's settings. The controller's port requires no login: only the broker can reach it. */
     String settings() {
         String known = new TreeMap<>(passwords)
                 .entrySet().stream()

@@ -53,9 +53,7 @@ public final class LocalKafkaBuilder {
         return this;
     }
 
-    /**
-     * Requires clients to log in, with only the rights granted to them; by default no login is required. Not with TLS.
-     */
+    /** Requires clients to log in, with only the rights granted to them; by default they don't. Not with TLS. */
     public LocalKafkaBuilder users(KafkaUsers value) {
         users = value;
         return this;

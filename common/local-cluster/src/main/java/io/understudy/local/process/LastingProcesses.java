@@ -10,10 +10,7 @@ public final class LastingProcesses implements ServerHost {
 
     private final List<String> flags;
 
-    /**
-     * @param flags such as {@code --name=}; a server is the process with arguments that begin so, all with the same
-     *     values
-     */
+    /** @param flags such as {@code --name=}; a server is the process with the same values of all of them */
     public LastingProcesses(List<String> flags) {
         this.flags = List.copyOf(flags);
     }
