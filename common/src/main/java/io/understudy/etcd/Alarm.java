@@ -6,8 +6,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * An alarm of a cluster, or another error that a member reports in its status. Each member reports all alarms it knows.
- * {@code Maintenance.Alarm} is not used: it is a Raft proposal.
+ * An alarm of a cluster, or another error that a member reports in its status. Each member reports all alarms of the
+ * cluster. {@code Maintenance.Alarm} is not used: it is a Raft proposal.
  *
  * @param kind as etcd names it, such as {@code NOSPACE}; the whole text of an error that is not an alarm
  * @param member the member with the alarm; the reporting member for another error
@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 public record Alarm(String kind, MemberId member) {
 
     /**
-     * An {@code AlarmMember} in protobuf's text format, whose blanks vary from build to build of etcd. Member 0, of an alarm
+     * An {@code AlarmMember} in protobuf's text format; its blanks vary between builds of etcd. Member 0, of an alarm
      * without a member, is left out.
      */
     private static final Pattern FORM = Pattern.compile("\\s*(?:memberID:\\s*(\\d{1,20})\\s+)?alarm:\\s*(\\w+)\\s*");

@@ -8,9 +8,8 @@ import io.grpc.MethodDescriptor;
 import java.util.List;
 
 /**
- * Whether a cluster's authentication is enabled, and the revision of its users and roles, which each change of them raises.
- * jetcd's messages lack the call: its request is empty, like that for a list of users, whose answer keeps the fields that it
- * doesn't know.
+ * Whether a cluster's authentication is enabled, and the revision of its users and roles. Each change of them raises
+ * that. jetcd lacks the call: its empty request is that of a list of users, and that response keeps unknown fields.
  */
 public record AuthStatus(boolean enabled, long revision) {
 
@@ -19,7 +18,7 @@ public record AuthStatus(boolean enabled, long revision) {
 
     private static final int AUTH_REVISION = 3;
 
-    /** The call; whoever makes it needs the role {@code root} where authentication is enabled. */
+    /** The call; it requires the role {@code root} where authentication is enabled. */
     public static final MethodDescriptor<AuthUserListRequest, AuthUserListResponse> METHOD =
             AuthGrpc.getUserListMethod().toBuilder()
                     .setFullMethodName("etcdserverpb.Auth/AuthStatus")

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * One gRPC channel, and so one connection, per endpoint. Any thread.
  *
- * <p>Keepalive: etcd cuts off clients that ping more often than every 5 s or while nothing is asked, so a dead peer is
+ * <p>Keepalive: etcd cuts off clients that ping more often than every 5 s or without an active call, so a dead peer is
  * noticed by its connection after {@link #KEEPALIVE} and {@link #KEEPALIVE_TIMEOUT}; probes notice sooner.
  */
 final class Channels implements AutoCloseable {
@@ -47,7 +47,7 @@ final class Channels implements AutoCloseable {
     ManagedChannel get(Endpoint endpoint) {
         ManagedChannel channel = channels.computeIfAbsent(endpoint, this::open);
         if (closed) {
-            // Whoever lost the race with close() gets a channel on which every call fails.
+            // A caller that lost the race with close() gets a channel on which every call fails.
             channel.shutdownNow();
         }
         return channel;
@@ -71,10 +71,10 @@ final class Channels implements AutoCloseable {
     }
 
     /**
-     * One on which the next call is not failed for what happened to an earlier one: a channel that could not connect goes
-     * on to fail calls until it could, which it tries ever more rarely.
+     * A channel on which the next call does not fail for an earlier failure. A channel that could not connect fails
+     * calls until it has connected, which it tries at growing intervals.
      */
-    ManagedChannel getAnew(Endpoint endpoint) {
+    ManagedChannel getUsable(Endpoint endpoint) {
         ManagedChannel channel = get(endpoint);
         if (channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE && channels.remove(endpoint, channel)) {
             channel.shutdown();

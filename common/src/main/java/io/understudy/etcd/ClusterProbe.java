@@ -27,10 +27,10 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Looks at every endpoint again and again, and at the member list, and publishes what it sees.
+ * Probes every endpoint and the member list periodically, and publishes a view.
  *
- * <p>Each endpoint has at most one probe under way; none waits for another, so that a stalled member delays nobody. All
- * state belongs to one thread, onto which answers hop.
+ * <p>Each endpoint has at most one probe under way; none waits for another, so a stalled member delays no other. All
+ * state belongs to one thread, to which responses are dispatched.
  *
  * <p>Invariant E3: roles, leader and health are tracked through kills, stalls and lost links, and a stalled member
  * delays no other.
@@ -41,12 +41,12 @@ final class ClusterProbe implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClusterProbe.class);
 
-    /** What fails is looked at so many times as often, and so often, before that is given up. */
+    /** Failed endpoints are probed so many times as often, for {@link #HURRIED_PROBES} probes. */
     private static final int HURRY = 5;
 
     private static final int HURRIED_PROBES = 50;
 
-    /** Each look has the view built anew, so more than a cluster has members is too many. */
+    /** Each probe rebuilds the view, so more than a cluster has members is too many. */
     private static final int MOST_HURRIED = 8;
 
     private final EtcdSettings settings;
@@ -135,7 +135,7 @@ final class ClusterProbe implements AutoCloseable {
             observations.putIfAbsent(endpoint, Observation.NONE);
             probe(endpoint);
         }
-        askMembers();
+        requestMemberList();
     }
 
     private void probe(Endpoint endpoint) {
@@ -152,7 +152,7 @@ final class ClusterProbe implements AutoCloseable {
         });
     }
 
-    /** A cut, or a restart, that is short should be over for whoever waits for it when it is over. */
+    /** Callers that wait for a member should see the end of a short cut or restart at once. */
     private void probeSoon(Endpoint endpoint) {
         if (soon.size() >= MOST_HURRIED || !soon.add(endpoint)) {
             return;
@@ -209,15 +209,15 @@ final class ClusterProbe implements AutoCloseable {
             (leads ? List.copyOf(observations.keySet()) : List.of(endpoint)).forEach(this::probeSoon);
         }
         if (list == null && view.clusterId() != null) {
-            askMembers();
+            requestMemberList();
         }
     }
 
     /**
-     * Asks the leader, or failing that another voter, in turn; a learner refuses. A gateway would tell, but who is given
-     * gateways only is not meant to go round them.
+     * Requests the list from the leader, else from the voters in turn; a learner refuses. A gateway would serve it, but
+     * a client that is given only gateways is not meant to bypass them.
      */
-    private void askMembers() {
+    private void requestMemberList() {
         if (listUnderWay || cluster == null) {
             return;
         }
@@ -235,22 +235,22 @@ final class ClusterProbe implements AutoCloseable {
         if (voters.isEmpty()) {
             return;
         }
-        Endpoint asked = voters.get(listFailures % voters.size());
+        Endpoint voter = voters.get(listFailures % voters.size());
         listUnderWay = true;
         CompletableFuture<MemberListResponse> answer = Calls.unary(
-                calls.apply(asked), ClusterGrpc.getMemberListMethod(), MemberListRequest.getDefaultInstance(), timeout);
+                calls.apply(voter), ClusterGrpc.getMemberListMethod(), MemberListRequest.getDefaultInstance(), timeout);
         onThread(answer, (members, failure) -> {
             listUnderWay = false;
-            listed(asked, members, failure);
+            listed(voter, members, failure);
         });
     }
 
-    private void listed(Endpoint asked, @Nullable MemberListResponse answer, @Nullable Throwable failure) {
+    private void listed(Endpoint voter, @Nullable MemberListResponse answer, @Nullable Throwable failure) {
         if (answer == null || answer.getHeader().getClusterId() != cluster().value()) {
             listFailures++;
             LOG.atDebug()
                     .addKeyValue("cluster", settings.name())
-                    .addKeyValue("endpoint", asked)
+                    .addKeyValue("endpoint", voter)
                     .addKeyValue("cause", String.valueOf(failure))
                     .log("member list failed");
             return;
@@ -290,7 +290,6 @@ final class ClusterProbe implements AutoCloseable {
             try {
                 thread.execute(guarded(() -> then.accept(result, failure)));
             } catch (RejectedExecutionException e) {
-                // Closed meanwhile: nobody wants to know any more.
                 LOG.atTrace().addKeyValue("cluster", settings.name()).log("response ignored: closed");
             }
         });

@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
  * @param clusterId null until a configured endpoint has answered
  * @param members voters and learners by id, then gateways
  * @param leaderId null while none is known
- * @param unidentified configured endpoints of which it isn't known yet who answers there, in configured order
+ * @param unidentified configured endpoints at which no member is identified yet, in configured order
  * @param foreign endpoints that lead to another cluster; never candidates. When they are all there is, nothing can be
  *     reached until an operator decides which cluster is meant
- * @param alarms those of which a member that answers knows; none where members tell their status to root alone
+ * @param alarms those reported by members that answer; none where the status requires root
  * @param status of the leader, or of another member that answers; null where none reports its status
  */
 public record ClusterView(
@@ -38,7 +38,7 @@ public record ClusterView(
     /** An endpoint at which another cluster answers. */
     public record Foreign(Endpoint endpoint, ClusterId clusterId) {}
 
-    /** Before anything was asked. */
+    /** Before the first probe. */
     static ClusterView initial(List<Endpoint> seeds) {
         return new ClusterView(null, List.of(), null, seeds, List.of(), List.of(), null);
     }
@@ -74,7 +74,7 @@ public record ClusterView(
         return members.stream().filter(member -> member.id().equals(id)).findFirst();
     }
 
-    /** Who answers at {@code endpoint}, as far as known. */
+    /** The member that answers at {@code endpoint}, as far as known. */
     public Optional<Member> memberAt(Endpoint endpoint) {
         for (Member member : members) {
             for (Member.Address address : member.addresses()) {

@@ -28,7 +28,7 @@ public record Credentials(
 
         @Nullable Path passwordFile) {
 
-    /** For TLS, for this machine, and for endpoints that somebody named. */
+    /** For TLS, for this machine, and for configured endpoints. */
     public Credentials(String user, String password) {
         this(user, password, false, null);
     }

@@ -15,11 +15,13 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Small calls of one unary method, each made by the thread that waits for it: it writes the request, and reads the answer,
- * itself. A channel's thread would have to be woken for either, and wakes the caller then: for who makes one call after the
- * other, hundreds a second, each of that waits for a processor where those are busy.
+ * Small calls of one unary method, each made by the thread that waits for it.
  *
- * <p>Calls go over a connection of their own, to whom was asked last. One thread at a time.
+ * <p>The thread itself writes the request and reads the response. A channel's thread would have to be woken for either,
+ * and to wake the caller: at hundreds of sequential calls a second, each wake-up waits for a processor where those are
+ * busy.
+ *
+ * <p>Calls use one connection, to the endpoint of the last call. One thread at a time.
  *
  * <p>Invariant E9: no call exceeds its deadline or is repeated, and after any failure the next call gets a sound
  * connection.
@@ -48,13 +50,13 @@ public final class DirectCalls<Q extends MessageLite, A> implements AutoCloseabl
     }
 
     /**
-     * Makes one call. Nothing is repeated; after a failure other than the server's refusal the next call connects anew.
+     * Makes one call. Nothing is repeated; after a failure other than the server's refusal the next call reconnects.
      *
-     * @param timeout of connecting, where that is needed, and then of the call: where the server is far one of them may need
-     *     nearly all of it
-     * @throws StatusRuntimeException as a blocking stub does: the server's refusal; {@code DEADLINE_EXCEEDED} by the timeout;
-     *     {@code CANCELLED} if the thread is interrupted, and stays so; {@code UNAVAILABLE} if nobody could be connected to,
-     *     the connection was lost, or this is closed
+     * @param timeout of connecting, where that is needed, and then of the call: where the server is far one of them may
+     *     need nearly all of it
+     * @throws StatusRuntimeException as a blocking stub does: the server's refusal; {@code DEADLINE_EXCEEDED} by the
+     *     timeout; {@code CANCELLED} if the thread is interrupted, and stays so; {@code UNAVAILABLE} if no connection
+     *     could be made, the connection was lost, or this is closed
      * @throws IllegalArgumentException the request is not {@linkplain #takes taken}
      */
     public A call(Endpoint endpoint, Q request, Duration timeout) {

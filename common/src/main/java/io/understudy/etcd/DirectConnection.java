@@ -26,12 +26,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection whose protocol is spoken by the thread that calls: what Netty's handlers make of a request is written by it,
- * and what it reads is given to them. What they have to tell the server besides goes with the next request, or when an answer
- * is long in coming. Deadlines are those of {@link System#nanoTime}. One thread at a time.
+ * A connection driven by the calling thread: it writes what Netty's handlers encode, and passes them what it reads.
+ * Other output of theirs, such as acknowledgements, is sent with the next request, or when a response takes long.
+ * Deadlines are those of {@link System#nanoTime}. One thread at a time.
  *
- * <p>An {@link InterruptedIOException} tells that the thread is interrupted, and a {@link TimeoutException} that it is too
- * late. After any failure nothing can be done with it but to close it.
+ * <p>An {@link InterruptedIOException} means that the thread was interrupted, a {@link TimeoutException} that the
+ * deadline has passed. After any failure it can only be closed.
  */
 final class DirectConnection implements AutoCloseable {
 
@@ -39,11 +39,11 @@ final class DirectConnection implements AutoCloseable {
 
     private static final int READ_BYTES = 16 << 10;
 
-    /** Well within the patience of a server that pings; etcd's is 20 s. */
-    private static final long TELL_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** How long output waits for a response before it is sent alone; etcd waits 20 s for a ping's acknowledgement. */
+    private static final long FLUSH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** So many times the buffer is more than a server has to say unasked. */
-    private static final int UNASKED_READS = 16;
+    /** A server sends fewer buffers than this unsolicited. */
+    private static final int UNSOLICITED_READS = 16;
 
     /** What has been silent for so long may have been cut off by a firewall in between. */
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -71,7 +71,7 @@ final class DirectConnection implements AutoCloseable {
     /**
      * Connects.
      *
-     * @throws IOException nobody is there, or with TLS nobody who is trusted and speaks HTTP/2
+     * @throws IOException no server is reachable, or with TLS none that is trusted and supports HTTP/2
      */
     static DirectConnection to(Endpoint endpoint, Protocol<byte[]> protocol, long deadline)
             throws IOException, TimeoutException {
@@ -129,10 +129,10 @@ final class DirectConnection implements AutoCloseable {
         try {
             // A good-bye, perhaps.
             int reads = 0;
-            while (reads < UNASKED_READS && read()) {
+            while (reads < UNSOLICITED_READS && read()) {
                 reads++;
             }
-            return reads < UNASKED_READS
+            return reads < UNSOLICITED_READS
                     && protocol.isOpen()
                     && protocol.inboundMessages().isEmpty();
         } catch (IOException e) {
@@ -175,7 +175,7 @@ final class DirectConnection implements AutoCloseable {
     }
 
     private void awaitAnswer(long deadline) throws IOException, TimeoutException {
-        if (!isReady(SelectionKey.OP_READ, Math.min(TELL_NANOS, deadline - System.nanoTime()))) {
+        if (!isReady(SelectionKey.OP_READ, Math.min(FLUSH_NANOS, deadline - System.nanoTime()))) {
             handling(protocol::flushOutbound);
             write(deadline);
             await(SelectionKey.OP_READ, deadline);
@@ -220,7 +220,7 @@ final class DirectConnection implements AutoCloseable {
         }
     }
 
-    /** Asked for on a thread that can be left behind: there is no other way to have a deadline for it. */
+    /** Looked up on a thread that can be abandoned, since a lookup has no deadline. */
     private static List<InetAddress> addressesOf(String host, long deadline) throws IOException, TimeoutException {
         CompletableFuture<List<InetAddress>> addresses = new CompletableFuture<>();
         Thread lookup = new Thread(
@@ -326,7 +326,7 @@ final class DirectConnection implements AutoCloseable {
         }
     }
 
-    /** The server is told, as far as it listens at this moment: by an alert where that is due. */
+    /** Sends the server an alert where one is due, if that is possible at once. */
     private void end() throws IOException {
         try {
             var unused = protocol.close();

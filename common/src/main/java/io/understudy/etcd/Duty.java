@@ -1,6 +1,6 @@
 package io.understudy.etcd;
 
-/** What an endpoint is asked for. */
+/** What an endpoint is used for. */
 public enum Duty {
     /** Serializable reads, pinned to a revision. */
     SNAPSHOT,

@@ -25,7 +25,7 @@ public record Endpoint(String host, int port, boolean tls) {
     }
 
     /**
-     * The endpoint a URL stands for.
+     * The endpoint that a URL names.
      *
      * @throws IllegalArgumentException if {@code uri} is not {@code http://host[:port]} or {@code https://host[:port]}
      */

@@ -14,10 +14,10 @@ import java.util.Set;
 /**
  * Orders endpoints by how well they suit a duty.
  *
- * <p>Whoever serves at the least cost to the voters comes first, the leader last, save for writes: a follower would only
- * pass them on to the leader, which has the same work and one hop more, and a gateway to a voter, if it passes them on at
- * all. Endpoints in doubt come after those in order, whatever their role, and once members are known those that lead to
- * none of them last; those that can't serve a duty at all are left out.
+ * <p>Endpoints that cost the voters least come first, the leader last, except for writes: a follower would only forward
+ * them to the leader, at the same cost and one more hop, and a gateway to a voter, if it forwards them at all.
+ * Endpoints in doubt come after healthy ones, whatever their role. Once members are known, endpoints that lead to none
+ * of them come last. Those that can't serve a duty are left out.
  *
  * <p>A write waits for a leader that was lost lately, or for the next one: a follower that has not missed it yet would send
  * the write there in vain, and the client would wait for etcd's 7 s.
@@ -126,9 +126,7 @@ record EndpointChoice(int spread) {
         };
     }
 
-    /**
-     * A learner's read index takes two connections, which must lead to the same member, and an etcd that knows how.
-     */
+    /** A learner's read index takes two connections to the same member, and an etcd version that supports it. */
     private static boolean serves(Duty duty, Member member, Member.Address address) {
         return duty != Duty.READ_INDEX
                 || member.role() != Role.LEARNER

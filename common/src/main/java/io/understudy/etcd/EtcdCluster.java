@@ -29,7 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One etcd cluster: its members, connections to them, and which of them to ask for what.
+ * One etcd cluster: its members, connections to them, and which to use for a duty.
  *
  * <p>All methods may be called from any thread; none waits for the network except {@link #close}.
  */
@@ -42,7 +42,7 @@ public final class EtcdCluster implements AutoCloseable {
 
     private static final int SHOWN_FAILURES = 3;
 
-    /** Who does not answer within it is in trouble, rather than asked for too much. */
+    /** A member that exceeds it has failed; one that exceeds a shorter deadline may only be busy. */
     private static final Duration FAIR_DEADLINE = Duration.ofMillis(200);
 
     private final EtcdSettings settings;
@@ -113,7 +113,7 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * Begins to connect; returns at once. Whether anyone answers shows in {@link #view}.
+     * Begins to connect; returns at once. {@link #view} shows whether members answer.
      *
      * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
      */
@@ -122,10 +122,10 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * Begins to connect; returns at once. Whether anyone answers shows in {@link #view}.
+     * Begins to connect; returns at once. {@link #view} shows whether members answer.
      *
-     * @param readable what the {@linkplain EtcdSettings#login login} may read at least, or a part of it: a read index is
-     *     asked for by the name of its first key
+     * @param readable what the {@linkplain EtcdSettings#login login} may read at least, or a part of it: a read index
+     *     reads its first key
      * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
      */
     public static EtcdCluster connect(EtcdSettings settings, KeyRange readable, MeterRegistry meters) {
@@ -133,7 +133,7 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * Likewise, for who also passes calls on for others.
+     * Likewise, for a process that also forwards calls of its clients.
      *
      * @param forOthers of the {@linkplain #bareChannel connections} for such calls
      * @throws io.understudy.tls.TlsFileException also if their certificate has a common name
@@ -183,8 +183,8 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * Whom to ask for {@code duty}, best first: those that serve it at the least cost to the voters, then the others;
-     * endpoints that failed recently, or don't answer, come last. Endpoints that can't serve the duty are left out.
+     * The endpoints for {@code duty}, best first: those that serve it at the least cost to the voters, then the others.
+     * Endpoints that failed recently, or don't answer, come last. Those that can't serve the duty are left out.
      *
      * @return empty only when no endpoint at all may be used, see {@link ClusterView#foreign}
      */
@@ -203,9 +203,9 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * The connection to an endpoint, shared by all callers; calls on it need deadlines, or callers who give up in time, and
-     * are made as the {@linkplain EtcdSettings#login user} of the settings. Closed some time after the endpoint left the
-     * cluster: calls then fail as unavailable.
+     * The connection to an endpoint, shared by all callers, with the {@linkplain EtcdSettings#login user} of the
+     * settings. Calls need a deadline, or callers that cancel them in time. It is closed some time after the endpoint
+     * left the cluster: calls then fail as unavailable.
      */
     public Channel channel(Endpoint endpoint) {
         Channel channel = channels.get(endpoint);
@@ -213,14 +213,14 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * As {@link #channel}, but calls are made in nobody's name: for those that are passed on for somebody else, and carry his
-     * token or none. Where a certificate is shown that needs {@link #connectForOthers}.
+     * As {@link #channel}, but without a user: for forwarded calls, which carry their client's token or none. With a
+     * client certificate that requires {@link #connectForOthers}.
      */
     public Channel bareChannel(Endpoint endpoint) {
         return nameless.get(endpoint);
     }
 
-    /** The endpoint did what it was asked for: whatever it failed at before is forgiven. */
+    /** The endpoint served the duty: its earlier failures are forgotten. */
     public void reportSuccess(Endpoint endpoint, Duty duty) {
         update(before -> before.succeeded(endpoint, duty));
         metrics.request(duty, EtcdMetrics.OK);
@@ -228,7 +228,7 @@ public final class EtcdCluster implements AutoCloseable {
 
     /**
      * The endpoint failed at the duty; it moves to the end for a while, longer with each failure in a row, unless the
-     * failure says nothing against it.
+     * failure is not its fault.
      *
      * @return what the failure means
      */
@@ -251,7 +251,7 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * The endpoint failed at the duty in a way that no status tells, such as a stream that fell silent.
+     * The endpoint failed at the duty without a status, such as by a stalled stream.
      *
      * @param reason for the log
      */
@@ -267,21 +267,21 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * A revision confirmed by a quorum after this call, by the cheapest way there is. Callers that come while a round is
-     * under way share the next one.
+     * A revision confirmed by a quorum after this call, by the cheapest way there is. Callers that come while a round
+     * is under way share the next one.
      *
      * @param deadline for everything together
-     * @return fails with an {@link EtcdUnavailableException} if nobody could confirm one in time; completed on a thread
-     *     of this cluster, which must not be held up
+     * @return fails with an {@link EtcdUnavailableException} if no member confirmed one in time; completed on a thread
+     *     of this cluster, which must not be blocked
      */
     public CompletableFuture<ReadIndex> readIndex(Duration deadline) {
         return readIndexes.submit(deadline);
     }
 
     /**
-     * A round of its own, sent at once, for who gathers those that share it. Otherwise as {@link #readIndex}.
+     * A round of its own, sent at once, for a caller that batches requests itself. Otherwise as {@link #readIndex}.
      *
-     * @param deadline of the round; a short one is not held against those who don't keep it
+     * @param deadline of the round; a short one is not counted against members that miss it
      */
     public CompletableFuture<ReadIndex> readIndexRound(Duration deadline) {
         return ReadIndexRound.run(
@@ -289,8 +289,8 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * A round of its own, for who asks once and soon: a learner is asked after the healthy others, who answer over the
-     * connection that is there, since it would need two made first. Otherwise as {@link #readIndexRound}.
+     * A round of its own, for a single urgent request. A learner comes after the healthy others: they answer over the
+     * open connection, and it would need two new ones. Otherwise as {@link #readIndexRound}.
      */
     public CompletableFuture<ReadIndex> readIndexSoonest(Duration deadline) {
         return ReadIndexRound.run(this::thoseAtHandFirst, this::readIndexAttempt, deadline, network.loop());
@@ -319,7 +319,7 @@ public final class EtcdCluster implements AutoCloseable {
         return login == null ? Optional.of(new DirectCalls<>(tls, method)) : Optional.empty();
     }
 
-    /** What was confirmed last, and by whom; empty before the first. Whoever can't reach the others has no part in it. */
+    /** The last confirmed revision and its member; empty before the first. A member that is cut off confirms none. */
     public Optional<ReadIndex> lastReadIndex() {
         return Optional.ofNullable(lastReadIndex);
     }
@@ -344,7 +344,7 @@ public final class EtcdCluster implements AutoCloseable {
                 metrics.readIndex(role, took, EtcdMetrics.OK);
             } else if (failure instanceof ReadIndexAttempts.UnidentifiedException
                     || (deadline.compareTo(FAIR_DEADLINE) < 0 && took.compareTo(deadline) >= 0)) {
-                // That is no fault of it; or it was not given the time that would tell anything of it.
+                // Not the member's fault, or the deadline was too short to judge.
                 metrics.readIndex(role, took, EtcdMetrics.FAILED);
             } else {
                 reportFailure(endpoint, Duty.READ_INDEX, FailureText.of(failure));

@@ -16,8 +16,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Single requests to single members, for who chooses them himself: nothing is probed, chosen or repeated. A member that
- * could not be reached before is connected to anew.
+ * Single requests to given members: nothing is probed, chosen or retried. A member that could not be reached before is
+ * reconnected.
  *
  * <p>All methods may be called from any thread; none waits for the network except {@link #close}.
  */
@@ -35,12 +35,12 @@ public final class EtcdConnections implements AutoCloseable {
         this.tls = TlsContext.of(settings.tls());
         this.network = NetworkThread.start(settings.name());
         this.channels = new Channels(network, settings.requestTimeout(), tls);
-        this.login = Login.of(settings, () -> voters, channels::getAnew, outcome -> {});
+        this.login = Login.of(settings, () -> voters, channels::getUsable, outcome -> {});
         this.pages = new HttpPages(tls, settings.requestTimeout());
     }
 
     /**
-     * Connects to nobody yet.
+     * Opens no connection yet.
      *
      * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
      */
@@ -51,7 +51,7 @@ public final class EtcdConnections implements AutoCloseable {
     /**
      * As {@link #open(EtcdSettings)}.
      *
-     * @param otherVoters who may be asked for a token where none of the endpoints given issues one
+     * @param otherVoters that may issue a token where none of the endpoints given does
      */
     public static EtcdConnections open(EtcdSettings settings, List<Endpoint> otherVoters) {
         return new EtcdConnections(settings, otherVoters);
@@ -68,11 +68,11 @@ public final class EtcdConnections implements AutoCloseable {
     }
 
     /**
-     * Makes a call that is answered in many parts, of which one at a time is asked for. To end it before its last part,
-     * make it in a context that can be cancelled.
+     * Makes a call with many responses, and requests one at a time. To end it before the last, make it in a context
+     * that can be cancelled.
      *
-     * @param deadline for all parts together
-     * @return waits for parts; fails with an {@link io.grpc.StatusRuntimeException}
+     * @param deadline for all responses together
+     * @return waits for responses; fails with an {@link io.grpc.StatusRuntimeException}
      */
     public <Q, A> Iterator<A> stream(Endpoint endpoint, MethodDescriptor<Q, A> method, Q request, Duration deadline) {
         CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS);
@@ -91,7 +91,7 @@ public final class EtcdConnections implements AutoCloseable {
     }
 
     private Channel channel(Endpoint endpoint) {
-        Channel channel = channels.getAnew(endpoint);
+        Channel channel = channels.getUsable(endpoint);
         return login == null ? channel : ClientInterceptors.intercept(channel, login);
     }
 

@@ -1,8 +1,8 @@
 package io.understudy.etcd;
 
 /**
- * etcd's errors that callers tell apart. The texts are the contract: the codes differ between releases (a learner refuses
- * with Unavailable in 3.4 and 3.5, with FailedPrecondition from 3.6), and etcd's own client compares texts too.
+ * etcd's errors that callers distinguish. The texts are the contract: the codes differ between releases (a learner
+ * refuses with Unavailable in 3.4 and 3.5, with FailedPrecondition from 3.6), and etcd's own client compares texts too.
  */
 public enum EtcdError {
     COMPACTED(Remedy.CALLERS_FAULT, "etcdserver: mvcc: required revision has been compacted"),

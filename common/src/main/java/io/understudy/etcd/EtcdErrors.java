@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Understands what went wrong with a request, by gRPC code and etcd's message.
+ * Classifies failures of requests by gRPC code and etcd's message.
  *
  * <p>Invariant E13: errors are classified in one place, and an interrupted write has an unknown outcome.
  */
@@ -20,7 +20,7 @@ public final class EtcdErrors {
     private EtcdErrors() {}
 
     /**
-     * What a failed call means for whoever made it.
+     * What a failed call means for its caller.
      *
      * @param failure what a stub threw, or a future failed with; its causes are looked through
      */
@@ -50,13 +50,13 @@ public final class EtcdErrors {
         return FailureText.of(failure);
     }
 
-    /** Whether it is what a call fails with, so that {@link #text} tells its causes as well. */
+    /** Whether it is a failure of a call, so that {@link #text} includes its causes. */
     public static boolean isOfCall(Throwable failure) {
         return failure instanceof StatusRuntimeException;
     }
 
     /**
-     * Which error a text stands for: a status description, or the cancel reason of a watch.
+     * The error that a text means: a status description, or the cancel reason of a watch.
      *
      * @return {@link EtcdError#OTHER} if none
      */

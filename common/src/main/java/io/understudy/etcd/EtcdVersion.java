@@ -8,13 +8,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A server's version, and what follows from it: the one place that knows how etcd's releases differ.
+ * A server's version, and what it supports: the one place with the differences of etcd's releases.
  *
  * @param suffix what follows the three numbers, such as {@code -rc.0} or {@code +understudy}; not compared
  */
 public record EtcdVersion(int major, int minor, int patch, String suffix) implements Comparable<EtcdVersion> {
 
-    /** Of a server that did not say; older than everything, so that nothing is assumed. */
+    /** Of a server that reported none; older than everything, so that nothing is assumed. */
     public static final EtcdVersion UNKNOWN = new EtcdVersion(0, 0, 0, "");
 
     /** The newest version of the API that gateways serve. */
@@ -129,7 +129,7 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
         return !isUnderstudy() && atLeast(3, 5, 11);
     }
 
-    /** Learners a cluster may have unless its operator says otherwise; from 3.6 {@code --max-learners} raises it. */
+    /** Learners a cluster may have by default; from 3.6 {@code --max-learners} raises it. */
     public int defaultMaxLearners() {
         return 1;
     }

@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells failures in one line, to who has to mend them. What keeps a connection from being made is found in the causes:
- * gRPC's own text for it is "io exception", and some lines on the inside of Netty.
+ * Describes failures in one line, for the operator. Why no connection could be made is found in the causes: gRPC's own
+ * text for it is "io exception", and some lines on the inside of Netty.
  */
 final class FailureText {
 
@@ -51,7 +51,7 @@ final class FailureText {
                         .map(FailureText::status)
                         .flatMap(Optional::stream)
                         .findFirst()
-                        .map(status -> status.getCode() + told(": ", description(status))))
+                        .map(status -> status.getCode() + prefixed(": ", description(status))))
                 .orElseGet(() -> chain.stream()
                         .filter(each -> !isWrapping(each))
                         .findFirst()
@@ -132,12 +132,12 @@ final class FailureText {
         return failure instanceof StatusException checked ? Optional.of(checked.getStatus()) : Optional.empty();
     }
 
-    /** gRPC's, or what it stands for. */
+    /** gRPC's description, or the cause behind it. */
     private static String description(Status status) {
         List<Throwable> causes = chain(status.getCause());
         String description = status.getDescription() == null ? "" : status.getDescription();
         if (status.getCode() == Status.Code.DEADLINE_EXCEEDED && description.contains("deadline exceeded after")) {
-            // The rest is for those who debug gRPC, and its seconds are what was left, not what was given.
+            // The rest serves to debug gRPC, and its seconds are what was left, not what was given.
             return description.contains("waiting_for_connection")
                     ? "no connection before the deadline"
                     : "no response before the deadline";
@@ -173,7 +173,7 @@ final class FailureText {
         return message == null || message.isBlank() ? failure.getClass().getSimpleName() : message;
     }
 
-    private static String told(String before, String text) {
+    private static String prefixed(String before, String text) {
         String line = oneLine(text);
         return line.isEmpty() ? "" : before + line;
     }

@@ -1,10 +1,10 @@
 package io.understudy.etcd;
 
-/** How an address, or a member, fared when last probed; best first. */
+/** State of an address or a member at the last probe; best first. */
 public enum Health {
-    /** Answers, and knows a leader; a learner that lost touch with the voters goes on naming its last one. */
+    /** Answers, and has a leader; a learner that is cut off keeps reporting its last one. */
     HEALTHY,
-    /** Answers, but knows no leader: good for serializable reads only. */
+    /** Answers, but has no leader: good for serializable reads only. */
     LEADERLESS,
     /** Not probed yet, or no address is known. */
     UNKNOWN,

@@ -20,7 +20,7 @@ import io.understudy.tls.TlsContext;
 import java.io.IOException;
 import java.util.List;
 
-/** Pages over HTTP/1.1, asked for by their paths, of which only the status matters. */
+/** Pages over HTTP/1.1, requested by path, of which only the status matters. */
 record HttpStatuses(TlsContext context) implements KeptConnections.Protocol<Integer> {
 
     /** What is read of one answer's body before it is given up. */
@@ -46,7 +46,7 @@ record HttpStatuses(TlsContext context) implements KeptConnections.Protocol<Inte
     private static final class Pages extends MessageToMessageCodec<HttpObject, String> {
 
         private final String authority;
-        private boolean asked;
+        private boolean requested;
         private boolean lasts;
         private int code;
         private int bodyBytes;
@@ -58,7 +58,7 @@ record HttpStatuses(TlsContext context) implements KeptConnections.Protocol<Inte
 
         @Override
         protected void encode(ChannelHandlerContext context, String path, List<Object> out) {
-            asked = true;
+            requested = true;
             bodyBytes = 0;
             DefaultFullHttpRequest get = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, path);
             get.headers().set(HttpHeaderNames.HOST, authority);
@@ -67,7 +67,7 @@ record HttpStatuses(TlsContext context) implements KeptConnections.Protocol<Inte
 
         @Override
         protected void decode(ChannelHandlerContext context, HttpObject part, List<Object> out) throws IOException {
-            if (!asked) {
+            if (!requested) {
                 throw new IOException("unexpected response");
             }
             if (part.decoderResult().isFailure()) {
@@ -88,7 +88,7 @@ record HttpStatuses(TlsContext context) implements KeptConnections.Protocol<Inte
                     throw new IOException("response exceeds " + MAX_BODY_BYTES + " bytes");
                 }
                 if (part instanceof LastHttpContent) {
-                    asked = false;
+                    requested = false;
                     out.add(Answered.with(code, lasts));
                 }
             }

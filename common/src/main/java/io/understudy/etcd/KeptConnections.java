@@ -28,8 +28,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks for what changes nothing, request after request. One connection is kept per endpoint, for the next request; one with
- * which anything is not as expected is closed. For the network thread only, on which all of it happens.
+ * Sends read-only requests. One connection is kept per endpoint, for the next request; one with anything unexpected is
+ * closed. For the network thread only, on which all of it happens.
  *
  * <p>Invariant E7: requests for a page reuse one connection per endpoint, and a connection with anything unexpected is
  * closed.
@@ -68,7 +68,7 @@ final class KeptConnections<A> implements AutoCloseable {
     private final EventLoop loop;
     private final Protocol<A> protocol;
     private final Duration connectTimeout;
-    /** Asks for the addresses of hosts, which may take long. */
+    /** Looks up addresses of hosts, which may take long. */
     private final ExecutorService lookups;
 
     private final Map<Endpoint, Connection> idle = new HashMap<>();
@@ -92,7 +92,7 @@ final class KeptConnections<A> implements AutoCloseable {
      * @return the answer, once it is complete; fails as it does, with an {@link IOException}, or by the deadline with a
      *     {@link TimeoutException}
      */
-    CompletableFuture<A> ask(Endpoint endpoint, Object message, Duration deadline) {
+    CompletableFuture<A> call(Endpoint endpoint, Object message, Duration deadline) {
         Request<A> request = new Request<>(endpoint, message);
         request.timer = loop.schedule(
                 () -> request.failed(new TimeoutException("no response within " + deadline.toMillis() + " ms")),

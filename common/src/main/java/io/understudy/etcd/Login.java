@@ -32,12 +32,11 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Has every call carry the token of one user. The token is fetched before the first call, by one request however many calls
- * wait for it, and anew after one was refused: tokens expire, and a learner forgets those it knew when it restarts. The call
- * that was refused fails, as one to be made again {@linkplain Remedy#LATER later}. A password that is refused is looked for
- * in its file again.
+ * Adds the token of one user to every call. The token is fetched before the first call, by one request however many
+ * calls wait for it, and again after one was rejected: tokens expire, and a learner loses them when it restarts. The
+ * rejected call fails, to be retried {@linkplain Remedy#LATER later}. A rejected password is read from its file again.
  *
- * <p>Voters alone issue tokens, all members take them. Any thread.
+ * <p>Only voters issue tokens, all members accept them. Any thread.
  *
  * <p>Invariant E12: a token is fetched once for all calls and replaced after a member rejects it; a rejected password
  * is read from its file again.
@@ -48,16 +47,16 @@ final class Login implements ClientInterceptor {
 
     private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
 
-    private static final Status NOBODY =
+    private static final Status NO_VOTER =
             Status.UNAVAILABLE.withDescription("no TLS endpoint for login; set insecure: true to allow plaintext");
 
-    /** What tells that another token is needed; the second where none was, before authentication was enabled. */
+    /** Errors that require a new token; the second where none was sent, before authentication was enabled. */
     private static final Set<EtcdError> OF_THE_TOKEN =
             EnumSet.of(EtcdError.INVALID_TOKEN, EtcdError.USER_EMPTY, EtcdError.OLD_AUTH_REVISION);
 
     /**
-     * At least, between two requests for a token, and twice as long after each that follows soon upon another: the voter
-     * that is asked spends a tenth of a second on it, and a member that is behind refuses new tokens too.
+     * Minimum time between two token requests, doubled for each that soon follows another: a request costs the voter a
+     * tenth of a second, and a member that is behind rejects new tokens too.
      */
     private static final long LEAST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -76,7 +75,7 @@ final class Login implements ClientInterceptor {
     /** Of the last attempt; null if it succeeded, or before the first. */
     private volatile @Nullable String lastFailure;
 
-    private long askedNanos;
+    private long requestedNanos;
     private long pauseNanos = LEAST_PAUSE_NANOS;
 
     private Login(
@@ -98,9 +97,9 @@ final class Login implements ClientInterceptor {
     /**
      * By the settings; null if they name no user.
      *
-     * @param voters whom to ask for a token, best first; of these only who may be sent the password is asked
+     * @param voters that may issue a token, best first; only those that may be sent the password are used
      * @param channels connections without this
-     * @param outcomes is told how each attempt went
+     * @param outcomes receives the result of each attempt
      */
     static @Nullable Login of(
             EtcdSettings settings,
@@ -134,20 +133,20 @@ final class Login implements ClientInterceptor {
         CompletableFuture<Token> known = current;
         boolean usable =
                 known != null && (!known.isDone() || (!known.isCompletedExceptionally() && !known.join().refused));
-        long sinceNanos = System.nanoTime() - askedNanos;
+        long sinceNanos = System.nanoTime() - requestedNanos;
         if (known != null && (usable || sinceNanos < pauseNanos)) {
             return known;
         }
         boolean soon = known != null && sinceNanos < 2 * pauseNanos;
         pauseNanos = soon ? Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS) : LEAST_PAUSE_NANOS;
-        askedNanos = System.nanoTime();
+        requestedNanos = System.nanoTime();
         CompletableFuture<Token> fetched = new CompletableFuture<>();
         current = fetched;
-        fetch(bestFirst(), NOBODY, fetched);
+        fetch(bestFirst(), NO_VOTER, fetched);
         return fetched;
     }
 
-    /** Who issued the last one first: those named first may be long gone, and silent. */
+    /** The issuer of the last one first: those named first may be long gone, and silent. */
     private List<Endpoint> bestFirst() {
         List<Endpoint> all = new ArrayList<>(voters.get());
         Endpoint last = issuer;
@@ -157,7 +156,7 @@ final class Login implements ClientInterceptor {
         return all;
     }
 
-    /** @param untried whom to ask, one after the other until one has decided */
+    /** @param untried voters, tried one after the other until one has decided */
     private void fetch(List<Endpoint> untried, Status last, CompletableFuture<Token> fetched) {
         if (untried.isEmpty()) {
             failed(last, fetched);
@@ -194,7 +193,7 @@ final class Login implements ClientInterceptor {
         });
     }
 
-    /** The same voter is asked again if the password has another one in its place by now. */
+    /** The same voter is tried again if the password has changed meanwhile. */
     private void refused(String tried, List<Endpoint> untried, Status why, CompletableFuture<Token> fetched) {
         Calls.whenDone(password.isAnother(tried), (another, failure) -> {
             if (another != null && another) {
@@ -257,9 +256,9 @@ final class Login implements ClientInterceptor {
         }
 
         /**
-         * What the call that had to log in fails with. gRPC allows of no other code where the login was refused, and puts it
-         * in place of the refusal's with words of its own before etcd's. Not etcd's alone: they would say of a call that it
-         * is in vain for good, and another login may do.
+         * What the call that had to log in fails with. gRPC allows no other code where the login was rejected, and puts
+         * its own words before etcd's. Not etcd's text alone: by that the call would fail for good, and another login
+         * may succeed.
          */
         private static Status ofCall(Status login) {
             return EtcdErrors.error(String.valueOf(login.getDescription())) == EtcdError.LOGIN_FAILED
@@ -269,7 +268,7 @@ final class Login implements ClientInterceptor {
                     : login;
         }
 
-        /** Whether the text says that another token is needed; if so the next call gets one. */
+        /** Whether the text requires a new token; if so the next call gets one. */
         boolean isRefused(@Nullable String text) {
             Token token = used;
             if (text == null || token == null || !OF_THE_TOKEN.contains(EtcdErrors.error(text))) {
@@ -280,7 +279,7 @@ final class Login implements ClientInterceptor {
         }
     }
 
-    /** Watches out for the refusal of a token, which a watch is told by a message. */
+    /** Detects the rejection of a token, which a watch receives as a message. */
     private static final class Answers<A> extends SimpleForwardingClientCallListener<A> {
 
         private final Ticket ticket;

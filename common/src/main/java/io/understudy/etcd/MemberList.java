@@ -25,8 +25,7 @@ record MemberList(List<Entry> entries) {
     /**
      * Reads an answer.
      *
-     * @param encrypted whether only encrypted endpoints are to be used: what was asked for over TLS must not be fetched
-     *     without
+     * @param encrypted whether to use encrypted endpoints only: data requested over TLS must not be fetched without
      */
     static MemberList of(MemberListResponse response, boolean encrypted) {
         return new MemberList(response.getMembersList().stream()

@@ -21,14 +21,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * Asks a server what it is and how it is: by its status; or, where etcd tells that to root alone, as 3.5.30 does once
- * authentication is enabled, by the header of a read and, less often, by its page of metrics. Any thread.
+ * Probes a server for its role and health. It reads the status. Where etcd restricts that to root, as 3.5.30 does once
+ * authentication is enabled, it reads the header of a read and, less often, the page of metrics. Any thread.
  *
  * <p>Invariant E11: read permission on some keys suffices to learn roles, leader and read indexes.
  */
 final class MemberLook {
 
-    /** How long it is believed that a server does not tell its status. */
+    /** How long a denied status is not requested again. */
     private static final long DENIED_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /** A page of metrics is long: how old it may be while the term is the same. */
@@ -55,7 +55,7 @@ final class MemberLook {
                 .build();
     }
 
-    /** What the server at the endpoint tells; fails if it doesn't answer in time, or tells nothing of use. */
+    /** The facts of the server at the endpoint; fails if it doesn't answer in time, or reports nothing of use. */
     CompletableFuture<Observation.Facts> at(Endpoint endpoint, Duration deadline) {
         Long denied = deniedNanos.get(endpoint);
         if (denied != null && System.nanoTime() - denied < DENIED_NANOS) {
@@ -120,7 +120,7 @@ final class MemberLook {
     }
 
     /**
-     * What a server's pages told.
+     * What a server's pages report.
      *
      * @param header of the read before
      */
@@ -139,13 +139,13 @@ final class MemberLook {
                     new ClusterId(now.getClusterId()),
                     member,
                     pages.isLeader() ? member : null,
-                    // A gateway knows none, and answers as well.
+                    // A gateway reports none, and answers as well.
                     pages.hasLeader() || version.isUnderstudy(),
                     pages.isLearner(),
                     version,
                     now.getRaftTerm(),
                     new Revision(Math.max(0, now.getRevision())),
-                    // Which neither tells.
+                    // Neither reports them.
                     List.of(),
                     null);
         }

@@ -21,11 +21,11 @@ record MemberPages(String versionPage, String metricsPage) {
     private static final Pattern ROLE =
             Pattern.compile("^etcd_server_(is_leader|has_leader|is_learner) 1(?:\\.0|e\\+00)?$", Pattern.MULTILINE);
 
-    /** A gauge of {@code etcdserver/metrics.go}, whose label is the member's id. */
+    /** A gauge of {@code etcdserver/metrics.go}, labelled with the member's id. */
     private static final Pattern MEMBER =
             Pattern.compile("^etcd_server_id\\{server_id=\"([0-9a-f]{1,16})\"} 1(?:\\.0|e\\+00)?$", Pattern.MULTILINE);
 
-    /** Whether they may be of that member: they say so, or don't say whose they are. */
+    /** Whether the pages may be of that member: they name it, or no member. */
     boolean mayBeOf(MemberId member) {
         Matcher found = MEMBER.matcher(metricsPage);
         return !found.find() || new MemberId(Long.parseUnsignedLong(found.group(1), 16)).equals(member);
@@ -38,18 +38,18 @@ record MemberPages(String versionPage, String metricsPage) {
     }
 
     boolean isLeader() {
-        return tells("is_leader");
+        return hasRole("is_leader");
     }
 
     boolean hasLeader() {
-        return tells("has_leader");
+        return hasRole("has_leader");
     }
 
     boolean isLearner() {
-        return tells("is_learner");
+        return hasRole("is_learner");
     }
 
-    private boolean tells(String role) {
+    private boolean hasRole(String role) {
         return ROLE.matcher(metricsPage).results().anyMatch(line -> line.group(1)
                 .equals(role));
     }

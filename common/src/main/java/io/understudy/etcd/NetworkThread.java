@@ -13,8 +13,8 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The one thread on which a cluster's connections live, and the timers of what is asked there: what an answer sets off is
- * sent at once, without another thread to wake. Nothing on it may block.
+ * The one thread of a cluster's connections and of their timers. A request that follows a response is sent at once,
+ * without another thread to wake. Nothing on it may block.
  *
  * @param group has this thread alone
  * @param socket the kind of connection that the group can serve

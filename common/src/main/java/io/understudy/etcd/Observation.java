@@ -21,11 +21,11 @@ record Observation(
     static final Observation NONE = new Observation(Health.UNKNOWN, null, null, 0);
 
     /**
-     * What a server says of itself.
+     * What a server reports of itself.
      *
-     * @param leader null if it knows none, or doesn't tell which
-     * @param hasLeader whether it knows one
-     * @param alarms those it knows of; none where it doesn't tell its status
+     * @param leader null if it has none, or doesn't report which
+     * @param hasLeader whether it has one
+     * @param alarms those it has; none where it doesn't report its status
      * @param status its whole status; null where role {@code root} is required for that
      */
     record Facts(

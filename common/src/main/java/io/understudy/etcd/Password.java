@@ -57,7 +57,7 @@ final class Password {
                         }
                     });
         }
-        // One thread at most is held up: who asks while it is waits for the same, and after the deadline no more.
+        // One thread at most is held up: later callers wait for the same read, and no longer than the deadline.
         return inTime.thenApply(ended -> !current.equals(refused));
     }
 
@@ -94,7 +94,7 @@ final class Password {
         }
     }
 
-    /** Told once, until the file can be read: logins go on to be tried, and refused. */
+    /** Logged once, until the file can be read: logins are still tried, and rejected. */
     private void keep(Path file, String why) {
         if (warned.compareAndSet(false, true)) {
             LOG.atWarn()

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A revision confirmed by a quorum: every write acknowledged before {@code sentNanos} is at or below it.
  *
- * <p>That holds through a gateway too: it is asked for a linearizable read, which it answers by a round of its own, sent
- * after ours had arrived. So our moment is the right one, whatever the age of what that gateway holds.
+ * <p>That holds through a gateway too: it answers a linearizable read by a round of its own, sent after ours had
+ * arrived. So our time is valid, whatever the age of the gateway's data.
  *
  * @param servedBy the member (or gateway) that answered
  * @param sentNanos when the round was sent, by {@link System#nanoTime}

@@ -17,12 +17,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Single attempts to learn a revision that a quorum has confirmed.
+ * Single attempts to get a revision that a quorum has confirmed.
  *
- * <p>A voter, or a gateway, is asked for a linearizable read of one key. A learner refuses that, but
- * {@code GET /readyz/linearizable_read} on its client port answers only after a read index confirmed by the quorum was
- * applied there; a serializable read on the same learner afterwards is then linearizable, and no voter's client port has
- * seen any of it. Used on the network thread, on which answers come too.
+ * <p>A voter or a gateway serves a linearizable read of one key. A learner refuses that, but {@code GET
+ * /readyz/linearizable_read} on its client port answers only after it has applied a read index that the quorum
+ * confirmed. A serializable read on the same learner afterwards is then linearizable, and none of it uses a voter's
+ * client port. For the network thread, on which responses arrive too.
  *
  * <p>Invariant E10: with a learner, read indexes use no voter's client port; without a quorum they fail by their
  * deadline.
@@ -47,8 +47,8 @@ final class ReadIndexAttempts {
 
     /**
      * @param pages by {@link HttpStatuses}
-     * @param ranges by {@link UnaryCalls}, if a learner is to be asked by those
-     * @param readable has the key that is asked for, whether it exists or not
+     * @param ranges by {@link UnaryCalls}, if learners are used by those
+     * @param readable starts with the key to read, whether it exists or not
      * @param valued whether that key is read with its value, which must be small
      */
     ReadIndexAttempts(
@@ -70,7 +70,7 @@ final class ReadIndexAttempts {
         this.view = view;
     }
 
-    /** Asks one endpoint, in the way its member can answer. */
+    /** Makes one attempt, by the way that the endpoint's member supports. */
     CompletableFuture<ReadIndex> at(Endpoint endpoint, Duration deadline) {
         long sentNanos = System.nanoTime();
         return view.get()
@@ -86,7 +86,7 @@ final class ReadIndexAttempts {
 
     private CompletableFuture<ReadIndex> atLearner(
             Endpoint endpoint, MemberId learner, Duration deadline, long sentNanos) {
-        return pages.ask(endpoint, READY, deadline).thenCompose(status -> {
+        return pages.call(endpoint, READY, deadline).thenCompose(status -> {
             if (status != HTTP_OK) {
                 throw new ReadIndexRefusedException(endpoint + " is not ready: HTTP " + status);
             }
@@ -105,7 +105,7 @@ final class ReadIndexAttempts {
     private CompletableFuture<RangeResponse> rangeHere(Endpoint endpoint, Duration deadline) {
         return ranges == null
                 ? range(endpoint, oneKeyHere, deadline)
-                : ranges.ask(endpoint, encoded, deadline).thenApply(ReadIndexAttempts::decoded);
+                : ranges.call(endpoint, encoded, deadline).thenApply(ReadIndexAttempts::decoded);
     }
 
     private static RangeResponse decoded(byte[] answer) {
@@ -127,8 +127,8 @@ final class ReadIndexAttempts {
     }
 
     /**
-     * Of the cluster that is meant, as it is known when the answer comes: an address can pass to a member of another cluster
-     * before a probe notices, and in the beginning nobody knows where a configured one leads.
+     * Of the expected cluster, as it is known when the response arrives: an address can pass to a member of another
+     * cluster before a probe notices, and at first the cluster of a configured one is unknown.
      */
     private ReadIndex index(Endpoint endpoint, RangeResponse answer, long sentNanos) {
         ClusterId cluster = new ClusterId(answer.getHeader().getClusterId());

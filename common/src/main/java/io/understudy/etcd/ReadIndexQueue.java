@@ -9,8 +9,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets many callers share few rounds: one is under way, and whoever comes meanwhile shares the next one. Nobody may join
- * the round that is under way, since it was sent before they asked.
+ * Shares few rounds between many callers: one is under way, and callers that arrive meanwhile share the next. None
+ * joins the round under way, since it was sent before their requests.
  *
  * <p>Invariant E6: a read index covers every write acknowledged before its request, also through a stalled learner, and
  * a shared round starts after its callers arrive.
@@ -51,7 +51,7 @@ final class ReadIndexQueue {
         CompletableFuture<ReadIndex> own = shared.copy()
                 .orTimeout(deadline.toNanos(), TimeUnit.NANOSECONDS)
                 .exceptionally(failure -> {
-                    throw told(failure, deadline);
+                    throw toUnavailable(failure, deadline);
                 });
         if (first) {
             runNext();
@@ -71,7 +71,7 @@ final class ReadIndexQueue {
         }
         long left = round.deadlineNanos - System.nanoTime();
         if (left <= 0) {
-            // They have all been told already; a round for nobody would only keep others waiting.
+            // All of them are complete already; a round without callers would only delay others.
             runNext();
             return;
         }
@@ -93,7 +93,7 @@ final class ReadIndexQueue {
         }
     }
 
-    private static EtcdUnavailableException told(Throwable failure, Duration deadline) {
+    private static EtcdUnavailableException toUnavailable(Throwable failure, Duration deadline) {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         if (cause instanceof EtcdUnavailableException unavailable) {

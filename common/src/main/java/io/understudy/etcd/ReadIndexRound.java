@@ -13,12 +13,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One round: the candidates are asked one after the other until the first confirms. The next one's turn comes when the
- * one before has failed, or is silent for so long that waiting on would risk the deadline; the silent one may still win.
- * Attempts that come too late are left to end by themselves: they have the round's deadline, and how they end counts for
- * the next choice.
+ * One round: candidates are tried in turn until the first confirms. The next is tried when the one before has failed,
+ * or is silent for so long that waiting on would risk the deadline; the silent one may still win. Late attempts end by
+ * themselves at the round's deadline, and their results count for the next choice.
  *
- * <p>All of it happens on one thread, timers included, onto which the ends of attempts hop.
+ * <p>All of it runs on one thread, timers and results included.
  */
 final class ReadIndexRound {
 
@@ -48,8 +47,8 @@ final class ReadIndexRound {
     /**
      * Begins a round.
      *
-     * @param candidates whom to ask, in this order; called on the thread
-     * @param attempts asks one endpoint within a deadline; called on the thread, and best answers there
+     * @param candidates in the order to try them; called on the thread
+     * @param attempts makes one attempt within a deadline; called on the thread, and best completes there
      * @return fails with {@link EtcdUnavailableException} when all have failed, or the deadline has passed
      */
     static CompletableFuture<ReadIndex> run(
@@ -70,14 +69,14 @@ final class ReadIndexRound {
                 return;
             }
             deadlineTimer = after(deadlineNanos - System.nanoTime(), this::timedOut);
-            askNext(0);
+            attemptNext(0);
         } catch (RuntimeException e) {
             fail("read index failed: " + FailureText.of(e), e);
         }
     }
 
-    /** Asks the candidate at {@code turn}, unless that was done already. */
-    private void askNext(int turn) {
+    /** Tries the candidate at {@code turn}, unless that was done already. */
+    private void attemptNext(int turn) {
         if (turn != next || result.isDone() || turn == candidates.size()) {
             return;
         }
@@ -85,10 +84,10 @@ final class ReadIndexRound {
         stop(silenceTimer);
         silenceTimer = next == candidates.size()
                 ? null
-                : after(Math.min(LONGEST_SILENCE.toNanos(), deadline.toNanos() / 4), () -> askNext(turn + 1));
+                : after(Math.min(LONGEST_SILENCE.toNanos(), deadline.toNanos() / 4), () -> attemptNext(turn + 1));
         Endpoint endpoint = candidates.get(turn);
         Calls.whenDone(
-                ask(endpoint),
+                attempt(endpoint),
                 (index, failure) -> onThread(() -> {
                     if (index != null) {
                         confirmed(index);
@@ -98,7 +97,7 @@ final class ReadIndexRound {
                 }));
     }
 
-    private CompletableFuture<ReadIndex> ask(Endpoint endpoint) {
+    private CompletableFuture<ReadIndex> attempt(Endpoint endpoint) {
         try {
             return attempts.apply(endpoint, Duration.ofNanos(Math.max(1, deadlineNanos - System.nanoTime())));
         } catch (RuntimeException e) {
@@ -114,14 +113,14 @@ final class ReadIndexRound {
     private void failed(Endpoint endpoint, int turn, Throwable failure) {
         failures.add(endpoint + ": " + FailureText.of(failure));
         if (failures.size() == candidates.size()) {
-            fail("read index failed: " + told(), failure);
+            fail("read index failed: " + attempted(), failure);
         } else {
-            askNext(turn + 1);
+            attemptNext(turn + 1);
         }
     }
 
     private void timedOut() {
-        fail("read index timed out after " + deadline.toMillis() + " ms: " + told(), null);
+        fail("read index timed out after " + deadline.toMillis() + " ms: " + attempted(), null);
     }
 
     private void fail(String what, @Nullable Throwable why) {
@@ -129,7 +128,7 @@ final class ReadIndexRound {
         result.completeExceptionally(new EtcdUnavailableException(what, why));
     }
 
-    private String told() {
+    private String attempted() {
         return "tried " + candidates.subList(0, next) + (failures.isEmpty() ? "" : ", failed " + failures);
     }
 

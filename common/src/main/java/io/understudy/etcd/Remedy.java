@@ -2,14 +2,14 @@ package io.understudy.etcd;
 
 /** What a caller can do about a failed request. */
 public enum Remedy {
-    /** Ask another endpoint, now. */
+    /** Retry at another endpoint, now. */
     ELSEWHERE,
-    /** Ask again after a pause; another endpoint would say the same. */
+    /** Retry after a pause; another endpoint would answer the same. */
     LATER,
     /** The write may or may not have happened: read before trying again. */
     OUTCOME_UNKNOWN,
     /** The request itself is at fault; repeating it is pointless. */
     CALLERS_FAULT,
-    /** This cluster or this build can't serve it; stop and say so. */
+    /** This cluster or this build can't serve it; stop and report that. */
     FATAL
 }

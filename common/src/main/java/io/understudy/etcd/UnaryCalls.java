@@ -35,9 +35,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls of one unary method over gRPC, one at a time on a connection, with small messages; asked for by their encoded
- * requests, answered by encoded answers. For what is asked hundreds of times a second and awaited by thousands: channels
- * that serve any call spend several times as much on each.
+ * Calls of one unary method over gRPC, one at a time on a connection, with small encoded messages. For hundreds of
+ * requests a second that thousands of callers wait for: channels for any call spend several times as much on each.
  *
  * <p>Follows {@code PROTOCOL-HTTP2.md} of gRPC, and RFC 9113 as far as such a call needs it.
  *
@@ -58,7 +57,7 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
         channel.pipeline().addLast(new Calling(headers(endpoint)));
     }
 
-    /** A block that needs no table of what was sent before (RFC 7541, 6.2.2), and says so. */
+    /** A block without indexing, as its representations state (RFC 7541, 6.2.2). */
     private byte[] headers(Endpoint endpoint) {
         DefaultHttp2HeadersEncoder encoder = new DefaultHttp2HeadersEncoder();
         ByteBuf block = Unpooled.buffer();
@@ -94,10 +93,10 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
         /** Of the largest number, after which a connection has no more (RFC 9113, 5.1.1). */
         private static final int LAST_STREAM = Integer.MAX_VALUE;
 
-        /** What the server may send is told anew once so much of it has come. */
-        private static final int TOLD_BYTES = DEFAULT_WINDOW_SIZE / 2;
+        /** A window update is sent once so many bytes were consumed. */
+        private static final int WINDOW_UPDATE_BYTES = DEFAULT_WINDOW_SIZE / 2;
 
-        /** What has to be told goes with the next request, if there is one by then: that spares both sides a wake-up. */
+        /** How long acknowledgements wait for the next request to go with it: that spares both sides a wake-up. */
         private static final long FLUSH_MILLIS = 20;
 
         private final byte[] headers;
@@ -112,8 +111,8 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
         private int streamWindow = DEFAULT_WINDOW_SIZE;
 
         private boolean begun;
-        private int untoldBytes;
-        private boolean told = true;
+        private int consumedBytes;
+        private boolean flushed = true;
         private boolean flushComes;
 
         private int stream = -1;
@@ -123,7 +122,7 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
         /** The answer behind its prefix. */
         private final ByteBuf received = Unpooled.buffer();
 
-        /** What became of the call, until that is told. */
+        /** The call's result, until it is completed. */
         private @Nullable CompletableFuture<byte[]> outcome;
 
         Calling(byte[] headers) {
@@ -147,7 +146,7 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
             if (bytes > Math.min(Math.min(window, streamWindow), Http2CodecUtil.DEFAULT_MAX_FRAME_SIZE)) {
                 throw new IOException("request of " + bytes + " bytes exceeds the server's flow-control window");
             }
-            // Not by channelActive, which is told later than that it is connected.
+            // Not in channelActive, which is called later than the listeners of the connect.
             begin(context);
             window -= bytes;
             stream += 2;
@@ -159,8 +158,8 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
             out.writeBytes(headers);
             header(out, bytes, Http2FrameTypes.DATA, Http2Flags.END_STREAM);
             out.writeByte(0).writeInt(request.length).writeBytes(request);
-            // It takes along what was to be told.
-            told = true;
+            // Frames that wait are sent with it.
+            flushed = true;
         }
 
         private void header(ByteBuf out, int length, byte type, short flags) {
@@ -186,13 +185,13 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
         @Override
         public void channelReadComplete(ChannelHandlerContext context) throws Exception {
             super.channelReadComplete(context);
-            if (!told && !flushComes) {
+            if (!flushed && !flushComes) {
                 flushComes = true;
                 ScheduledFuture<?> unused = context.executor()
                         .schedule(
                                 () -> {
                                     flushComes = false;
-                                    told = true;
+                                    flushed = true;
                                     context.flush();
                                 },
                                 FLUSH_MILLIS,
@@ -282,11 +281,11 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
                 }
                 int bytes = data.readableBytes() + padding;
                 received.writeBytes(data);
-                untoldBytes += bytes;
-                if (untoldBytes >= TOLD_BYTES) {
-                    ChannelFuture unused = writer.writeWindowUpdate(context, 0, untoldBytes, context.newPromise());
-                    untoldBytes = 0;
-                    told = false;
+                consumedBytes += bytes;
+                if (consumedBytes >= WINDOW_UPDATE_BYTES) {
+                    ChannelFuture unused = writer.writeWindowUpdate(context, 0, consumedBytes, context.newPromise());
+                    consumedBytes = 0;
+                    flushed = false;
                 }
                 return bytes;
             }
@@ -309,13 +308,13 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
                     streamWindow = initial;
                 }
                 ChannelFuture unused = writer.writeSettingsAck(context, context.newPromise());
-                told = false;
+                flushed = false;
             }
 
             @Override
             public void onPingRead(ChannelHandlerContext context, long data) {
                 ChannelFuture unused = writer.writePing(context, true, data, context.newPromise());
-                told = false;
+                flushed = false;
             }
 
             @Override

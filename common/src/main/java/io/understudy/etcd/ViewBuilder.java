@@ -151,8 +151,8 @@ record ViewBuilder(
     }
 
     /**
-     * By the answer of the highest term that names one. Learners are heard only where no voter answers: one that hears
-     * from nobody goes on naming its last leader for ever, since it never campaigns.
+     * The leader in the response of the highest term that names one. Learners count only where no voter answers: one
+     * that is cut off keeps naming its last leader for ever, since it never campaigns.
      */
     private @Nullable MemberId leader() {
         boolean votersAnswer = observations.keySet().stream()
@@ -169,9 +169,7 @@ record ViewBuilder(
                 .orElse(null);
     }
 
-    /**
-     * Seeds that lead to nobody known. One at which a removed member still answers is left out: its state is frozen.
-     */
+    /** Seeds that lead to no known member, without those of removed members, which have a frozen state. */
     private List<Endpoint> unidentified(List<Member> members) {
         Set<Endpoint> identified = new LinkedHashSet<>();
         members.forEach(member -> identified.addAll(member.endpoints()));
@@ -192,7 +190,7 @@ record ViewBuilder(
         return foreign;
     }
 
-    /** What somebody knew who is cut off, or doesn't answer, may have been lifted since. */
+    /** An alarm reported by a member that is cut off, or doesn't answer, may have been cleared since. */
     private List<Alarm> alarms() {
         return observations.keySet().stream()
                 .filter(endpoint -> observation(endpoint).health() == Health.HEALTHY)

@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 import org.slf4j.spi.LoggingEventBuilder;
 
-/** Tells what changed from one view to the next: one line per change, none while nothing does. */
+/** Logs what changed from one view to the next: one line per change, none without one. */
 final class ViewLog {
 
     private static final Logger LOG = LoggerFactory.getLogger(ViewLog.class);
@@ -107,7 +107,7 @@ final class ViewLog {
         }
     }
 
-    /** Why it can't be reached, a login that is refused for one; by its first address that tells. */
+    /** Why it can't be reached, such as a rejected login; by its first address with a cause. */
     private static LoggingEventBuilder withCause(
             LoggingEventBuilder event, Member member, Function<Endpoint, @Nullable String> why) {
         if (member.health() != Health.UNREACHABLE) {

@@ -25,16 +25,16 @@ public interface Feed extends AutoCloseable {
      * Gives the consumer the next event, waiting for it up to {@code timeout}.
      *
      * @return false if none came in time
-     * @throws FeedEndedException the feed is over; the exception's type tells why and what the consumer may do
+     * @throws FeedEndedException the feed is over; its type gives the reason and what the consumer may do
      * @throws InterruptedException the calling thread was interrupted; the feed is intact
      * @throws IllegalStateException the feed was closed
      */
     boolean poll(Duration timeout, FeedConsumer consumer) throws FeedEndedException, InterruptedException;
 
     /**
-     * Asks the source to tell soon how far it is complete, instead of when it is the feed's own time to ask. What comes of
-     * it is an ordinary {@link FeedConsumer#progress}, or nothing if the source can't say. Returns at once; whoever calls
-     * it often bounds the rate. From any thread.
+     * Requests progress from the source now, instead of at the feed's own interval. The result is an ordinary {@link
+     * FeedConsumer#progress}, or nothing if the source has none. Returns at once; the caller bounds the rate. From any
+     * thread.
      */
     void requestProgress();
 

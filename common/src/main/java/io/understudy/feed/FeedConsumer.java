@@ -11,9 +11,9 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What a feed drives. Called on the thread that polls the feed, one call at a time, in this order:
- * {@code (historyRecognised? commitReplaced? snapshotPinned? snapshotStarted snapshotPage* snapshotCompleted | commit |
- * progress)*}; a snapshot may be started anew before it completed. A feed opened at a position starts with commits. One
+ * Receives the events of a feed. Called on the thread that polls the feed, one call at a time, in this order: {@code
+ * (historyRecognised? commitReplaced? snapshotPinned? snapshotStarted snapshotPage* snapshotCompleted | commit |
+ * progress)*}; a snapshot may be restarted before it completed. A feed opened at a position starts with commits. One
  * opened in an unfinished snapshot starts with {@code snapshotResumed snapshotPage* snapshotCompleted}, unless that
  * snapshot's revision is compacted: then another one starts, and all parts of the first are out of date.
  *
@@ -23,8 +23,8 @@ import java.util.List;
 public interface FeedConsumer {
 
     /**
-     * The snapshot that starts next is of the history that the feed was opened in: the commit it stood at was found there a
-     * moment before, and only was too far back to replay what came after it.
+     * The next snapshot is of the history that the feed was opened in. The commit at its position was just found there,
+     * but too far back to replay what followed.
      */
     default void historyRecognised() {}
 
@@ -60,7 +60,7 @@ public interface FeedConsumer {
     /** All pages were given; {@code position} is the snapshot's revision. */
     void snapshotCompleted(Position position);
 
-    /** The next commit. {@code position} stands at it and is what a resume needs. */
+    /** The next commit. {@code position} is at it, and is what a resume needs. */
     void commit(Commit commit, Position position);
 
     /**
@@ -69,8 +69,8 @@ public interface FeedConsumer {
     void progress(Position position);
 
     /**
-     * The source had nothing beyond what was given, when it was {@code time} by the clock of whoever asked it. Only where
-     * the source itself can't be asked: feeds of Kafka tell it at each heartbeat, those of etcd never.
+     * The source had nothing newer at {@code time}, by the clock of the process that read it. Only where the source
+     * itself can't be queried: feeds of Kafka report it at each heartbeat, those of etcd never.
      */
     default void asOf(Instant time) {}
 }

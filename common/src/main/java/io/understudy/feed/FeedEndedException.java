@@ -4,7 +4,7 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 
-/** A feed is over. The type tells what the consumer may do; the message says what, where and what is allowed. */
+/** A feed is over. The type defines what the consumer may do; the message states what happened, and where. */
 public abstract sealed class FeedEndedException extends Exception {
 
     private static final long serialVersionUID = 1L;
@@ -23,9 +23,9 @@ public abstract sealed class FeedEndedException extends Exception {
         private final transient Revision compacted;
 
         /**
-         * @param position where the feed stood
+         * @param position of the feed
          * @param compacted revision up to which the source has compacted its history, {@link Revision#ZERO} if it
-         *     did not say
+         *     reported none
          */
         public Gap(Position position, Revision compacted, String why) {
             super("gap after revision " + position.revision() + ": " + why);
@@ -42,7 +42,7 @@ public abstract sealed class FeedEndedException extends Exception {
         }
     }
 
-    /** The endpoints now lead to a cluster with another id. Fatal: an operator must say which one is meant. */
+    /** The endpoints now lead to a cluster with another id. Fatal: an operator must decide which one is meant. */
     public static final class AnotherCluster extends FeedEndedException {
         private static final long serialVersionUID = 1L;
 

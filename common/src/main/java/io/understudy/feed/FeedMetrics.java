@@ -24,7 +24,7 @@ public final class FeedMetrics {
     /**
      * Registers them.
      *
-     * @param name tells this source's metrics from another's in the same process
+     * @param name distinguishes this source's metrics from another's in the same process
      */
     public FeedMetrics(String name, MeterRegistry registry) {
         this.registry = registry;
@@ -68,7 +68,7 @@ public final class FeedMetrics {
         snapshotKeys.increment(keys);
     }
 
-    /** A feed had to begin to listen anew, for one of few reasons. */
+    /** A feed reopened its stream, for one of few reasons. */
     public void reopened(Enum<?> reason) {
         CommonMeter.FEED_REOPENS
                 .counter()

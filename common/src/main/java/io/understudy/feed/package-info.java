@@ -2,8 +2,8 @@
  * A feed: a consistent snapshot of a key range at one revision, then every commit after it, in order, each once, with
  * progress marks; it ends only in an explicit error or a gap.
  *
- * <p>{@link io.understudy.feed.Feed} is pulled by its one consumer, whose pace is thus the feed's: nothing is read from
- * the source faster than it is consumed.
+ * <p>{@link io.understudy.feed.Feed} is pulled by its one consumer: nothing is read from the source faster than it is
+ * consumed.
  */
 @NullMarked
 package io.understudy.feed;

@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 /**
  * One named condition.
  *
- * @param problem what is wrong now; empty when nothing is. Asked on whatever thread answers, must not wait
+ * @param problem what is wrong now; empty when nothing is. Called on the answering thread, must not wait
  * @param remark what an operator should know though nothing is wrong; likewise
  */
 public record HealthCheck(String name, Supplier<Optional<String>> problem, Supplier<Optional<String>> remark) {

@@ -93,8 +93,8 @@ public record HealthPages(HealthChecks live, HealthChecks ready, Set<String> not
     private Answer health(Map<String, List<String>> query) {
         boolean serializable =
                 query.getOrDefault("serializable", List.of("")).get(0).equals("true");
-        HealthChecks asked = ready.without(excluded(query));
-        Optional<String> problem = (serializable ? asked.without(notSerializable) : asked).problem();
+        HealthChecks checks = ready.without(excluded(query));
+        Optional<String> problem = (serializable ? checks.without(notSerializable) : checks).problem();
         String body = "{\"health\":\"" + problem.isEmpty() + "\",\"reason\":\"" + quoted(problem.orElse("")) + "\"}";
         return new Answer(problem.isEmpty() ? OK : UNAVAILABLE, JSON, NO_SNIFFING, body);
     }
@@ -119,9 +119,9 @@ public record HealthPages(HealthChecks live, HealthChecks ready, Set<String> not
     }
 
     /** The parameters behind a path, for servers that don't take them apart. */
-    public static Map<String, List<String>> parameters(URI asked) {
+    public static Map<String, List<String>> parameters(URI uri) {
         Map<String, List<String>> parameters = new HashMap<>();
-        String query = asked.getRawQuery();
+        String query = uri.getRawQuery();
         for (String part : (query == null ? "" : query).split("&", -1)) {
             int equals = part.indexOf('=');
             String name = equals < 0 ? part : part.substring(0, equals);

@@ -38,7 +38,7 @@ final class ClientProperties {
     }
 
     /**
-     * What the file says; nothing without one.
+     * The properties of the file; none without one.
      *
      * @throws IllegalArgumentException it can't be read, or holds what is not allowed; names the file
      */

@@ -52,9 +52,8 @@ public final class KafkaClients {
     }
 
     /**
-     * A producer of transactions, which fences off whoever was one of this id before, once {@link
-     * Producer#initTransactions} is called. Idempotent, in order; a record not acknowledged within the settings' timeout
-     * has failed.
+     * A transactional producer, which fences off earlier ones of this id once {@link Producer#initTransactions} is
+     * called. Idempotent, in order; a record not acknowledged within the settings' timeout has failed.
      *
      * @param transactionTimeout after which the broker aborts a transaction that is still open
      * @param maxRecordBytes of the largest record that its topics take
@@ -77,7 +76,7 @@ public final class KafkaClients {
         return new KafkaProducer<>(all, new ByteArraySerializer(), new ByteArraySerializer());
     }
 
-    /** A consumer of what is committed, without a group: it is told what to read, and says itself how far it came. */
+    /** A consumer of committed records, without a group: the caller assigns partitions and keeps offsets. */
     public Consumer<byte[], byte[]> consumer() {
         Map<String, Object> all = common(KafkaClient.CONSUMER);
         all.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
@@ -85,7 +84,7 @@ public final class KafkaClients {
         all.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         all.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
         all.putIfAbsent(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 5_000);
-        // Who seeks waits for a fetch that is under way, to the end of its wait for something new.
+        // A seek waits for a fetch that is under way, to the end of its wait for something new.
         all.putIfAbsent(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 100);
         return new KafkaConsumer<>(all, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }

@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Kafka's own TLS, with its files read again for the next connection once they have changed: a client of Kafka reads them
- * when it is made, and only then (KIP-226 has brokers reload theirs). Files that can't be used change nothing: what they held
- * before goes on to count. Connections that are open stay.
+ * Kafka's own TLS, with changed files read again for the next connection. A client of Kafka reads them when it is made,
+ * and only then (KIP-226 has brokers reload theirs). Unusable files change nothing: the previous contents stay valid.
+ * Connections that are open stay.
  *
  * <p>Public, with this constructor, because Kafka makes it by its name. For any thread.
  *
@@ -27,7 +27,7 @@ public final class ReloadingSslEngines implements SslEngineFactory {
 
     private Map<String, ?> configs = Map.of();
     private @Nullable DefaultSslEngineFactory current;
-    /** Said last, so that it is said once and not with each connection. */
+    /** Logged last, so that it is logged once and not with each connection. */
     private @Nullable String failure;
 
     @Override

@@ -43,7 +43,7 @@ public interface Declared {
         return Gauge.builder(metric.name(), value).description(metric.meaning()).baseUnit(metric.unit());
     }
 
-    /** One that doesn't keep {@code of}, unless it is told to. */
+    /** One that doesn't keep {@code of} by default. */
     default <T> Gauge.Builder<T> gauge(T of, ToDoubleFunction<T> value) {
         Metric metric = required(Metric.Type.GAUGE);
         return Gauge.builder(metric.name(), of, value)

@@ -8,7 +8,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is said of a meter, wherever it is said: to who scrapes it, and in the reference.
+ * The description of a meter, for scrapes and for the reference.
  *
  * @param name as registered
  * @param unit base unit; null for counts, and for timers, which are in seconds
@@ -71,7 +71,7 @@ public record Metric(String name, Type type, @Nullable String unit, String meani
         return new Metric(name, Type.SUMMARY, unit, meaning, List.of());
     }
 
-    /** The unit as Prometheus tells it; empty for none. */
+    /** The unit as Prometheus shows it; empty for none. */
     public String shownUnit() {
         return type == Type.TIMER ? "seconds" : unit == null ? "" : unit;
     }

@@ -75,7 +75,7 @@ public final class ProcessMetrics implements AutoCloseable {
     /**
      * All meters as text.
      *
-     * @param accept the request's header of that name; OpenMetrics is answered only to those who ask for it
+     * @param accept the request's header of that name; OpenMetrics is returned only where it is requested
      */
     public Scrape scrape(@Nullable String accept) {
         boolean open = accept != null && accept.contains("application/openmetrics-text");

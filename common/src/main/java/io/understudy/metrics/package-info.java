@@ -1,8 +1,8 @@
 /**
  * The one registry of a process, what every process measures of itself, and how names are formed.
  *
- * <p>A meter is named {@code understudy.<module>.<noun>}, lower case with dots; units are base units and stand in the
- * meter, not in the name. A tag has few values, known beforehand.
+ * <p>A meter is named {@code understudy.<module>.<noun>}, lower case with dots; units are base units, set in the meter
+ * and not in the name. A tag has few values, known beforehand.
  */
 @NullMarked
 package io.understudy.metrics;

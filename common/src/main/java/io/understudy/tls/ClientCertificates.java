@@ -1,11 +1,11 @@
 package io.understudy.tls;
 
-/** What a listener wants to know of its clients. */
+/** Which certificates a listener requires of its clients. */
 public enum ClientCertificates {
-    /** They are not asked for a certificate. */
+    /** No certificate is requested. */
     NONE,
-    /** They are asked, and may show none; one that can't be verified ends the handshake. */
+    /** A certificate is requested, and may be missing; one that can't be verified ends the handshake. */
     OPTIONAL,
-    /** Who shows none that can be verified can't connect. */
+    /** Only clients with a certificate that can be verified connect. */
     REQUIRED
 }

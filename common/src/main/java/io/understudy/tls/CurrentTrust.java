@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.X509ExtendedTrustManager;
 
-/** Trusts those whom the authorities vouch for that count now. */
+/** Trusts certificates of the current authorities. */
 final class CurrentTrust extends X509ExtendedTrustManager {
 
     private final Supplier<X509ExtendedTrustManager> current;

@@ -26,8 +26,8 @@ public final class HttpServers {
     private HttpServers() {}
 
     /**
-     * Threads for such a server, as many as are busy up to a bound; the connection of whoever comes beyond it is closed. To be
-     * shut down by the caller.
+     * Threads for such a server, as many as are busy up to a bound; connections beyond it are closed. To be shut down
+     * by the caller.
      */
     public static ExecutorService workers(String name) {
         return new ThreadPoolExecutor(

@@ -100,8 +100,7 @@ public record ListenerSecurity(
      * Checks that what is sent at an address can't be read on its way.
      *
      * @param setting that the address comes from
-     * @throws IllegalArgumentException if other machines can reach it, plain text is spoken, and nobody wrote down that
-     *     this is wanted
+     * @throws IllegalArgumentException if other machines can reach it in plain text, and the settings don't allow that
      */
     public void require(String setting, HostPort listen) {
         if (certificate == null && !insecure && !listen.isLoopback()) {

@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keys and trust of one side, read again when its files change. Files that can't be used change nothing: what they held
- * before goes on to count, and is read again once they change again.
+ * Keys and trust of one side, read again when its files change. Unusable files change nothing: the previous contents
+ * stay valid, and they are read once they change again.
  *
  * <p>What changed is found by looking at the contents: certificates are replaced by renaming, by links, or with the
  * times they had elsewhere.
@@ -50,7 +50,7 @@ final class ReloadingMaterial implements AutoCloseable {
     private long generation;
 
     /**
-     * Reads the files, and goes on to look at them.
+     * Reads the files, and keeps watching them.
      *
      * @param name what logs and metrics call this side
      * @param files null for the platform's trust and no certificate of our own
@@ -169,7 +169,7 @@ final class ReloadingMaterial implements AutoCloseable {
         return "own-" + generation++;
     }
 
-    /** Tells contents apart without holding on to them. */
+    /** Distinguishes contents without keeping them. */
     private static String contents(@Nullable TlsFiles files) {
         if (files == null) {
             return "";

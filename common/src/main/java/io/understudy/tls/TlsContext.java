@@ -37,7 +37,7 @@ public final class TlsContext implements AutoCloseable {
             ApplicationProtocolNames.HTTP_2);
 
     private final ReloadingMaterial material;
-    // Made when first asked for: in most processes at least one of them is of no use, and each takes a start its time.
+    // Created on first use: most processes need one of them alone, and each delays the start.
     private final Supplier<SslContext> grpc;
     private final Supplier<SslContext> http;
     private final Supplier<SSLContext> platform;
@@ -61,7 +61,7 @@ public final class TlsContext implements AutoCloseable {
     }
 
     /**
-     * Likewise, with a certificate by which etcd takes nobody for a user.
+     * Likewise, with a certificate that etcd maps to no user.
      *
      * @throws TlsFileException also if it has a common name
      */
@@ -69,7 +69,7 @@ public final class TlsContext implements AutoCloseable {
         return of(name, files, true, meters);
     }
 
-    /** Whether TLS itself says what went wrong with a connection. */
+    /** Whether TLS itself reports the failure of a connection. */
     public static boolean isFailure(Throwable failure) {
         return failure instanceof SSLException;
     }
@@ -83,7 +83,7 @@ public final class TlsContext implements AutoCloseable {
         return context;
     }
 
-    /** Likewise, where nobody looks at metrics. */
+    /** Likewise, without metrics. */
     public static TlsContext of(@Nullable TlsFiles files) {
         return of("client", files, new CompositeMeterRegistry());
     }
@@ -103,7 +103,7 @@ public final class TlsContext implements AutoCloseable {
         return builder.sslContext(platform());
     }
 
-    /** For whoever makes the JDK's HTTP client himself. */
+    /** For callers that create the JDK's HTTP client themselves. */
     public SSLContext platform() {
         return platform.get();
     }

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A file with certificates or a key can't be used; the message names it and says why. */
+/** A file with certificates or a key can't be used; the message has its name and the reason. */
 public final class TlsFileException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -27,10 +27,10 @@ public final class TlsFileException extends RuntimeException {
     }
 
     /**
-     * Makes something of files that a configuration names.
+     * Creates an object from files that a configuration names.
      *
      * @param place the settings' group, such as {@code source.tls}
-     * @throws TlsFileException the same, which is told with the place
+     * @throws TlsFileException the same, with the place
      */
     public static <T extends @Nullable Object> T at(String place, Supplier<T> maker) {
         try {

@@ -67,7 +67,7 @@ record TlsMaterial(
 
     private static X509ExtendedTrustManager trust(@Nullable Path trusted) throws GeneralSecurityException, IOException {
         return trusted == null
-                // A hundred authorities and more, read for those only who meet one.
+                // A hundred authorities and more, read only when one is needed.
                 ? new CurrentTrust(Suppliers.memoize(TlsMaterial::trustOfPlatform))
                 : trust(store(Pem.certificates(trusted)));
     }

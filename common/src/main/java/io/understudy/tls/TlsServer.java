@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TlsServer implements AutoCloseable {
 
-    /** What HTTP is spoken by whom, as in etcd: HTTP/2 where the client can. */
+    /** HTTP versions as in etcd: HTTP/2 where the client supports it. */
     private static final ApplicationProtocolConfig HTTP = new ApplicationProtocolConfig(
             ApplicationProtocolConfig.Protocol.ALPN,
             ApplicationProtocolConfig.SelectorFailureBehavior.NO_ADVERTISE,
@@ -51,7 +51,7 @@ public final class TlsServer implements AutoCloseable {
 
     private static final long IDLE_SECONDS = 10;
 
-    /** Who resumes a session shows no certificate again, so this long one counts though it has expired meanwhile. */
+    /** A resumed session shows no certificate again, so one that has expired meanwhile counts this long. */
     private static final int SESSION_SECONDS = 600;
 
     private final ReloadingMaterial material;

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * A fingerprint of one commit: revision, and each change in order with all it carries. Two histories that share a
  * cluster id but differ in the commit at a revision differ in its digest.
  *
- * <p>Computed when first asked for, which it rarely is: of many commits a consumer stores where it stands only after the
- * last. Until then it holds its commit. Any thread.
+ * <p>Computed on first use, which is rare: of many commits a consumer stores the position after the last alone. Until
+ * then it holds its commit. Any thread.
  */
 public final class CommitDigest {
 
@@ -48,7 +48,7 @@ public final class CommitDigest {
 
     /** The first 16 bytes of a SHA-256. */
     public ByteString bytes() {
-        // Read before the bytes: whoever computes them lets the commit go afterwards.
+        // Read before the bytes: their computation releases the commit afterwards.
         Commit of = commit;
         ByteString known = bytes;
         if (known == null) {

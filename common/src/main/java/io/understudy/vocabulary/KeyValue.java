@@ -3,7 +3,7 @@ package io.understudy.vocabulary;
 import com.google.protobuf.ByteString;
 
 /**
- * One key as it stands at some revision, with everything etcd knows of it.
+ * One key at some revision, with all of etcd's metadata.
  *
  * @param createRevision revision of the put that created the key
  * @param modRevision revision of the last put

@@ -3,7 +3,7 @@ package io.understudy.vocabulary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a consumer stands in one cluster's history: it holds every commit up to {@code revision}.
+ * A consumer's position in one cluster's history: it holds every commit up to {@code revision}.
  *
  * @param anchor the last commit seen inside the range, by which the history is recognised again on resuming; null when
  *     none was seen yet, and then the history cannot be verified
@@ -30,12 +30,12 @@ public record Position(
         }
     }
 
-    /** Where a consumer stands that has taken {@code commit} as well, the next one. */
+    /** The position of a consumer that has taken {@code commit} as well, the next one. */
     public Position after(Commit commit) {
         return new Position(cluster, commit.revision(), Anchor.of(commit));
     }
 
-    /** Where a consumer stands for which nothing happened up to {@code complete}. */
+    /** The position of a consumer for which nothing happened up to {@code complete}. */
     public Position upTo(Revision complete) {
         return new Position(cluster, complete, anchor);
     }

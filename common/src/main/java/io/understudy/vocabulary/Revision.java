@@ -3,7 +3,7 @@ package io.understudy.vocabulary;
 /**
  * etcd's store-wide counter: one per commit.
  *
- * @param value 1 for a store never written to; zero stands for "before everything"
+ * @param value 1 for a store never written to; zero is "before everything"
  */
 public record Revision(long value) implements Comparable<Revision> {
 

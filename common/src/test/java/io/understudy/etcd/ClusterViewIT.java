@@ -83,7 +83,7 @@ final class ClusterViewIT {
     }
 
     @Test
-    void knowsNobodyElseFromALearnerWhichRefusesTheMemberList() {
+    void discoversNoMemberThroughALearner() {
         try (EtcdCluster one = EtcdCluster.connect(
                 EtcdSettings.of(etcd.cluster().learners().get(0).clientUrl()), new SimpleMeterRegistry())) {
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(one.view().members(Role.LEARNER))
@@ -96,7 +96,7 @@ final class ClusterViewIT {
     }
 
     @Test
-    void keepsToTheConfiguredEndpointsWhenToldSo() {
+    void usesConfiguredEndpointsOnlyWhenConfiguredSo() {
         List<EtcdMember> configured = List.of(
                 etcd.cluster().voters().get(0), etcd.cluster().learners().get(0));
         EtcdSettings settings = EtcdSettings.of(
@@ -196,7 +196,7 @@ final class ClusterViewIT {
     }
 
     @Test
-    void aMajorityLostLeavesNobodyHealthy() {
+    void noMemberIsHealthyWithoutAMajority() {
         awaitAllHealthy();
         EtcdMember left = etcd.cluster().voters().get(0);
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Against gRPC's own server, and against one that sends what the test says.
+ * Against gRPC's own server, and against a scripted one.
  *
  * <p>Tests invariant E9.
  */
@@ -34,7 +34,7 @@ final class DirectCallsTest {
     private static final RangeRequest REQUEST =
             RangeRequest.newBuilder().setSerializable(true).build();
 
-    /** Labels have 63 characters at most: nobody needs to be asked. */
+    /** Labels have 63 characters at most: no lookup is needed. */
     private static final String NO_HOST = "n".repeat(64) + ".invalid";
 
     private final TlsContext tls = TlsContext.of(null);
@@ -102,7 +102,7 @@ final class DirectCallsTest {
     }
 
     @Test
-    void whereNobodyListensACallFailsAtOnce() throws Exception {
+    void aCallWithoutAListenerFailsAtOnce() throws Exception {
         int port;
         try (ScriptedServer server = new ScriptedServer()) {
             port = server.port();
@@ -118,7 +118,7 @@ final class DirectCallsTest {
     }
 
     @Test
-    void ofSeveralAddressesTheNextIsTriedWhereNobodyIsAtOne() throws Exception {
+    void anAddressWithoutAServerIsFollowedByTheNext() throws Exception {
         try (GrpcServer server = new GrpcServer();
                 DirectConnection connection = DirectConnection.to(
                         at(server.port()),
@@ -130,7 +130,7 @@ final class DirectCallsTest {
     }
 
     @Test
-    void whateverTheServerSaysFirstTheClientBeginsByItsPreface() throws Exception {
+    void theClientStartsWithItsPrefaceWhateverTheServerSendsFirst() throws Exception {
         try (GrpcServer server = new GrpcServer();
                 DirectConnection connection = DirectConnection.to(
                         at(server.port()),
@@ -203,7 +203,7 @@ final class DirectCallsTest {
     }
 
     @Test
-    void aCallThatTheServerHasntSeenWhenItSaysGoodByeFailsAtOnce() throws Exception {
+    void aCallUnseenBeforeGoawayFailsAtOnce() throws Exception {
         try (ScriptedServer server = new ScriptedServer()) {
             assertAnswered(server.port());
             server.withholds = true;

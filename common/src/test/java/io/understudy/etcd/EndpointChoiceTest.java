@@ -53,7 +53,7 @@ final class EndpointChoiceTest {
     }
 
     @Test
-    void aLearnerTooOldForReadIndexesOverHttpIsNotAskedForThem() {
+    void aLearnerTooOldForReadIndexesOverHttpServesNone() {
         ClusterView view = Views.of(Views.voter(LEADER, Health.HEALTHY), Views.learner(Health.HEALTHY, "3.5.10"));
 
         assertThat(order(view, Duty.READ_INDEX)).containsExactly(endpoint(LEADER));
@@ -61,7 +61,7 @@ final class EndpointChoiceTest {
     }
 
     @Test
-    void aLearnersReadIndexTakesAnAddressThatLeadsToNobodyElse() {
+    void aLearnersReadIndexUsesAnAddressOfItsOwn() {
         Endpoint balancer = new Endpoint("balancer", 2379, false);
         Member learner = Views.member(
                 LEARNER,
@@ -75,7 +75,7 @@ final class EndpointChoiceTest {
     }
 
     @Test
-    void whoDoesNotAnswerComesLastWhateverItsRole() {
+    void aSilentEndpointComesLastWhateverItsRole() {
         ClusterView view = Views.of(
                 Views.voter(LEADER, Health.HEALTHY),
                 Views.voter(FOLLOWER, Health.UNREACHABLE),
@@ -93,7 +93,7 @@ final class EndpointChoiceTest {
     }
 
     @Test
-    void whoFailedSinksForThatDutyAndComesBackWithTime() {
+    void aFailedEndpointMovesBackForThatDutyAndReturnsWithTime() {
         ClusterView view = Views.everyone();
         Setbacks setbacks = Setbacks.NONE.failed(endpoint(LEARNER), Duty.SNAPSHOT, NOW);
 
@@ -105,7 +105,7 @@ final class EndpointChoiceTest {
     }
 
     @Test
-    void whoSucceedsIsForgivenAtOnce() {
+    void successClearsFailuresAtOnce() {
         Setbacks setbacks =
                 Setbacks.NONE.failed(endpoint(LEARNER), Duty.SNAPSHOT, NOW).succeeded(endpoint(LEARNER), Duty.SNAPSHOT);
 
@@ -132,7 +132,7 @@ final class EndpointChoiceTest {
     }
 
     @Test
-    void whoMayHaveBeenRemovedHidesNotWhyTheOthersDoNotServe() {
+    void unidentifiedSeedsComeAfterUnreachableMembers() {
         Endpoint second = new Endpoint("second", 2379, false);
         ClusterView view = new ClusterView(
                 Views.CLUSTER,
@@ -163,7 +163,7 @@ final class EndpointChoiceTest {
     }
 
     @Property
-    void failuresAndHealthChangeTheOrderButNeverWhoMayServe(
+    void failuresAndHealthChangeTheOrderOnly(
             @ForAll("views") ClusterView view, @ForAll Duty duty, @ForAll("setbacks") Setbacks setbacks) {
         List<Endpoint> order = choice.order(view, duty, setbacks, NOW);
 
@@ -177,7 +177,7 @@ final class EndpointChoiceTest {
     }
 
     @Property
-    void nobodyInDoubtStandsBeforeAnyoneInOrder(
+    void endpointsInDoubtComeAfterHealthyOnes(
             @ForAll("views") ClusterView view, @ForAll Duty duty, @ForAll("setbacks") Setbacks setbacks) {
         boolean doubtSeen = false;
         for (Endpoint chosen : choice.order(view, duty, setbacks, NOW)) {

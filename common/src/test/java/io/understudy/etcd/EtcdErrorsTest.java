@@ -137,7 +137,7 @@ final class EtcdErrorsTest {
     }
 
     @Test
-    void anUntrustedCertificateIsToldWithoutWhatIsInsideOfNettyAndJava() {
+    void anUntrustedCertificateIsReportedWithoutInternalsOfNettyAndJava() {
         Status status = Status.UNAVAILABLE
                 .withDescription(
                         "io exception\nChannel Pipeline: [SslHandler#0, ProtocolNegotiators$ClientTlsHandler#0]")
@@ -153,7 +153,7 @@ final class EtcdErrorsTest {
     }
 
     @Test
-    void anEtcdOfPlainTextIsTold() {
+    void aPlaintextEtcdIsReported() {
         assertThat(EtcdErrors.text(Status.UNAVAILABLE
                         .withDescription("Connection closed while performing TLS negotiation\nChannel Pipeline: [a#0]")
                         .asRuntimeException()))
@@ -161,7 +161,7 @@ final class EtcdErrorsTest {
     }
 
     @Test
-    void otherFailuresOfAConnectionAreToldByTheirCause() {
+    void otherConnectionFailuresAreReportedByTheirCause() {
         assertThat(EtcdErrors.text(Status.UNAVAILABLE
                         .withDescription("io exception")
                         .withCause(new IOException("Connection reset by peer"))
@@ -175,7 +175,7 @@ final class EtcdErrorsTest {
     }
 
     @Test
-    void whatAServerSaysIsToldWithItsCode_orWithoutOneThatIsNoStatus() {
+    void aStatusIsReportedWithItsCode_otherFailuresWithout() {
         assertThat(EtcdErrors.text(Status.UNKNOWN.withDescription("two\n lines").asRuntimeException()))
                 .isEqualTo("UNKNOWN: two lines");
         assertThat(EtcdErrors.text(new CompletionException(new IllegalStateException("it is closed"))))

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.grpc.Status;
 import org.junit.jupiter.api.Test;
 
-/** What is shown of a failure is for who runs a cluster. */
+/** Failures are described for the operator of a cluster. */
 final class EtcdFailureTest {
 
     @Test
-    void aDeadlineThatPassedIsToldWithoutTheInsidesOfGrpc() {
+    void anExceededDeadlineIsReportedWithoutInternalsOfGrpc() {
         assertThat(shown("CallOptions deadline exceeded after 0.257933418s. Name resolution delay 0.0 seconds."
                         + " [closed=[], open=[[buffered_nanos=260281459, waiting_for_connection]]]"))
                 .isEqualTo("DEADLINE_EXCEEDED: no connection before the deadline");
@@ -19,7 +19,7 @@ final class EtcdFailureTest {
     }
 
     @Test
-    void whatElseIsSaidStays() {
+    void otherDescriptionsAreKept() {
         assertThat(shown("no answer within 5000 ms")).isEqualTo("DEADLINE_EXCEEDED: no answer within 5000 ms");
         assertThat(shown("etcdserver: request timed out"))
                 .isEqualTo("DEADLINE_EXCEEDED: etcdserver: request timed out");

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Against a server that answers what the test says, right or wrong.
+ * Against a server with scripted responses, right or wrong.
  *
  * <p>Tests invariant E7.
  */
@@ -54,7 +54,7 @@ final class HttpStatusesTest {
     }
 
     @Test
-    void tellsTheStatusAndAsksForNoMoreThanItNeeds() throws Exception {
+    void returnsTheStatusAndRequestsNothingElse() throws Exception {
         try (Server server = new Server(OK)) {
             assertThat(get(server, LONG).join()).isEqualTo(200);
             assertThat(server.requests).containsExactly("GET /page HTTP/1.1|host: 127.0.0.1:" + server.port());
@@ -158,12 +158,12 @@ final class HttpStatusesTest {
     }
 
     @Test
-    void whereNobodyListensItFailsAtOnce() throws Exception {
-        Endpoint nobody;
+    void aRequestWithoutAListenerFailsAtOnce() throws Exception {
+        Endpoint closed;
         try (Server server = new Server(OK)) {
-            nobody = server.endpoint(false);
+            closed = server.endpoint(false);
         }
-        assertFails(get(client, nobody, LONG), IOException.class);
+        assertFails(get(client, closed, LONG), IOException.class);
     }
 
     @Test
@@ -202,7 +202,7 @@ final class HttpStatusesTest {
 
     private CompletableFuture<Integer> get(KeptConnections<Integer> from, Endpoint endpoint, Duration deadline) {
         return CompletableFuture.completedFuture(endpoint)
-                .thenComposeAsync(asked -> from.ask(asked, "/page", deadline), network.loop());
+                .thenComposeAsync(each -> from.call(each, "/page", deadline), network.loop());
     }
 
     private static void assertFails(CompletableFuture<Integer> status, Class<? extends Throwable> why) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Access to a real cluster with authentication, as a user who may read {@code app/} and nothing else.
+ * Access to a real cluster with authentication, as a user that may read {@code app/} and nothing else.
  *
  * <p>Tests invariants E11, E12.
  */
@@ -99,7 +99,7 @@ final class LoginIT {
     }
 
     @Test
-    void readIndexesAskForAKeyThatMayBeRead() {
+    void readIndexesReadAPermittedKey() {
         connect();
 
         // Not by the first one surely: it logs in, and a learner that is silent for half a second has no second turn.
@@ -143,7 +143,7 @@ final class LoginIT {
     }
 
     @Test
-    void aWrongPasswordIsToldAsEtcdDoesAndNotTriedWithoutPause() {
+    void aWrongPasswordFailsWithEtcdsErrorAndIsRetriedAfterAPause() {
         connect("wrong");
 
         for (int i = 0; i < 20; i++) {

@@ -22,7 +22,7 @@ final class LoginTest {
     private static final Endpoint OTHER_MACHINE = Endpoint.of(URI.create("http://192.0.2.1:2379"));
 
     @Test
-    void noPasswordIsSentInPlainTextToWhomOnlyTheMemberListNames() throws IOException {
+    void noPasswordIsSentInPlaintextToEndpointsOfTheMemberListAlone() throws IOException {
         EtcdSettings settings =
                 EtcdSettings.of(URI.create("http://127.0.0.1:1")).withLogin(new Credentials("gateway", "secret"));
         List<String> outcomes = new ArrayList<>();

@@ -19,7 +19,7 @@ final class MemberPagesTest {
     private final MemberPages learner = new MemberPages("{\"etcdserver\":\"3.5.30\"}", METRICS);
 
     @Test
-    void tellWhatAMemberIs() {
+    void pagesIdentifyTheRoleOfAMember() {
         assertThat(learner.isLearner()).isTrue();
         assertThat(learner.isLeader()).isFalse();
         assertThat(learner.hasLeader()).isTrue();
@@ -27,7 +27,7 @@ final class MemberPagesTest {
     }
 
     @Test
-    void tellAGatewayFromAMember() {
+    void pagesDistinguishAGatewayFromAMember() {
         String page = "{\"etcdserver\":\"3.5.0\",\"etcdcluster\":\"3.5.0\",\"understudy\":\"0.1.0\"}";
         assertThat(new MemberPages(page, "").version().isUnderstudy()).isTrue();
         assertThat(learner.version().isUnderstudy()).isFalse();
@@ -35,7 +35,7 @@ final class MemberPagesTest {
 
     /** An address may lead to several, and the read before to another. */
     @Test
-    void tellWhoseTheyAre() {
+    void pagesNameTheirMember() {
         assertThat(learner.mayBeOf(new MemberId(0xa767fdcec8889ce3L))).isTrue();
         assertThat(learner.mayBeOf(new MemberId(0xa9b68787ec723bd3L))).isFalse();
         assertThat(new MemberPages("", "").mayBeOf(new MemberId(1))).isTrue();

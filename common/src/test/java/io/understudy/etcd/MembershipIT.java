@@ -62,7 +62,7 @@ final class MembershipIT {
     }
 
     @Test
-    void aRemovedMemberIsForgottenAndANewOneIsUsed() {
+    void aRemovedMemberIsDroppedAndAnAddedOneIsUsed() {
         EtcdMember removed = etcd.cluster().followers().get(0);
         MemberId removedId = new MemberId(removed.id());
         Endpoint gone = endpoint(removed);

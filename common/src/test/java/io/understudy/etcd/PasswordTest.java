@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a login goes by; that it asks is in LoginIT.
+ * The source of a login's password; its requests are in LoginIT.
  *
  * <p>Tests invariant E12.
  */
@@ -84,7 +84,7 @@ final class PasswordTest {
     }
 
     @Test
-    void aFileThatIsEmptyOrGoneKeepsWhatWasReadAndIsToldOnceUntilItCanBeReadAgain() throws IOException {
+    void anEmptyOrMissingFileKeepsThePasswordAndIsReportedOnce() throws IOException {
         Files.writeString(file, "\n");
         assertThat(password.isAnother("old").join()).isFalse();
         Files.delete(file);
@@ -110,7 +110,7 @@ final class PasswordTest {
     }
 
     @Test
-    void aFileThatHangsHoldsUpOneThreadAndNobodyForLong() throws Exception {
+    void aFileThatHangsBlocksOneThreadAndNoCallerForLong() throws Exception {
         Files.delete(file);
         assertThat(new ProcessBuilder("mkfifo", file.toString()).start().waitFor())
                 .isZero();

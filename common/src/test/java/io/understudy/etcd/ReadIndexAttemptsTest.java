@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whose answers are believed, from a server that answers at revision 9 of cluster 7. */
+/** Which responses are accepted, from a server that answers at revision 9 of cluster 7. */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 final class ReadIndexAttemptsTest {
 
@@ -72,33 +72,33 @@ final class ReadIndexAttemptsTest {
     @Test
     void theClusterThatIsMeantConfirms() {
         meant = CLUSTER;
-        assertThat(ask().join().revision()).isEqualTo(new Revision(9));
+        assertThat(attempt().join().revision()).isEqualTo(new Revision(9));
     }
 
     @Test
     void anotherClusterConfirmsNothing() {
         meant = ANOTHER;
-        assertThatThrownBy(ask()::join)
+        assertThatThrownBy(attempt()::join)
                 .cause()
                 .isInstanceOf(ReadIndexAttempts.ReadIndexRefusedException.class)
                 .hasMessageContaining("reached cluster");
     }
 
     @Test
-    void nobodyConfirmsBeforeItIsKnownWhichClusterIsMeant() {
-        assertThatThrownBy(ask()::join).cause().isInstanceOf(ReadIndexAttempts.UnidentifiedException.class);
+    void noAttemptConfirmsBeforeTheClusterIsKnown() {
+        assertThatThrownBy(attempt()::join).cause().isInstanceOf(ReadIndexAttempts.UnidentifiedException.class);
     }
 
     @Test
     void whatCountsIsWhatIsKnownWhenTheAnswerComes() {
         beforeItAnswers = () -> meant = ANOTHER;
-        assertThatThrownBy(ask()::join).cause().isInstanceOf(ReadIndexAttempts.ReadIndexRefusedException.class);
+        assertThatThrownBy(attempt()::join).cause().isInstanceOf(ReadIndexAttempts.ReadIndexRefusedException.class);
         meant = null;
         beforeItAnswers = () -> meant = CLUSTER;
-        assertThat(ask().join().revision()).isEqualTo(new Revision(9));
+        assertThat(attempt().join().revision()).isEqualTo(new Revision(9));
     }
 
-    private CompletableFuture<ReadIndex> ask() {
+    private CompletableFuture<ReadIndex> attempt() {
         return new ReadIndexAttempts(channels::get, pages, null, KeyRange.all(), false, this::view)
                 .at(new Endpoint("127.0.0.1", server.getPort(), false), Duration.ofSeconds(30));
     }

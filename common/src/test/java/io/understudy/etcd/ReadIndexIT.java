@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Read indexes of a real cluster: who serves them, and that no acknowledged write is missing from them.
+ * Read indexes of a real cluster: which member serves them, and that no acknowledged write is missing from them.
  *
  * <p>Tests invariants E6, E10.
  */
@@ -63,7 +63,7 @@ final class ReadIndexIT {
 
         // A busy machine may keep the learner silent for so long that a voter has its turn.
         ReadIndex index = await().atMost(PATIENCE)
-                .until(() -> cluster.readIndex(DEADLINE).join(), asked -> asked.servedBy()
+                .until(() -> cluster.readIndex(DEADLINE).join(), found -> found.servedBy()
                         .equals(learnerId()));
 
         assertThat(index.clusterId()).isEqualTo(cluster.view().clusterId());
@@ -117,9 +117,9 @@ final class ReadIndexIT {
             written = put("stalled", "x".repeat(1000));
         }
 
-        List<CompletableFuture<ReadIndex>> whileStalled = ask(5);
+        List<CompletableFuture<ReadIndex>> whileStalled = request(5);
         learner.resume();
-        List<CompletableFuture<ReadIndex>> whileBehind = ask(5);
+        List<CompletableFuture<ReadIndex>> whileBehind = request(5);
 
         long acknowledged = written;
         assertThat(whileStalled)
@@ -176,7 +176,7 @@ final class ReadIndexIT {
     }
 
     @Test
-    void aRoundTooShortToBeFairIsNotHeldAgainstTheOneWhoWasLate() {
+    void aMissedShortRoundIsNoFailureOfTheMember() {
         Endpoint learner = Endpoint.of(etcd.cluster().learners().get(0).clientUrl());
         etcd.cluster().learners().get(0).pause();
 
@@ -203,19 +203,19 @@ final class ReadIndexIT {
 
     @Test
     void manyAskersShareFewRounds() {
-        List<CompletableFuture<ReadIndex>> many = ask(300);
+        List<CompletableFuture<ReadIndex>> many = request(300);
 
         assertThat(many)
                 .allSatisfy(index -> assertThat(index.join().revision().value()).isPositive());
         assertThat(rounds("learner", "ok") + rounds("voter", "ok")).isLessThan(30);
     }
 
-    private List<CompletableFuture<ReadIndex>> ask(int times) {
-        List<CompletableFuture<ReadIndex>> asked = new ArrayList<>();
+    private List<CompletableFuture<ReadIndex>> request(int times) {
+        List<CompletableFuture<ReadIndex>> requests = new ArrayList<>();
         for (int i = 0; i < times; i++) {
-            asked.add(cluster.readIndex(DEADLINE));
+            requests.add(cluster.readIndex(DEADLINE));
         }
-        return asked;
+        return requests;
     }
 
     private long put(String key, String value) {

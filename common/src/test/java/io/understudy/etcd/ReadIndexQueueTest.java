@@ -28,7 +28,7 @@ final class ReadIndexQueueTest {
     });
 
     @Test
-    void whoComesDuringARoundSharesTheNextSinceTheFirstWasSentBefore() {
+    void callersDuringARoundShareTheNext() {
         CompletableFuture<ReadIndex> first = queue.submit(LONG);
         CompletableFuture<ReadIndex> second = queue.submit(LONG);
         CompletableFuture<ReadIndex> third = queue.submit(LONG);
@@ -78,7 +78,7 @@ final class ReadIndexQueueTest {
     }
 
     @Test
-    void noRoundIsSentForCallersWhoHaveAllLeft() {
+    void noRoundIsSentWhenAllCallersHaveLeft() {
         CompletableFuture<ReadIndex> first = queue.submit(LONG);
         CompletableFuture<ReadIndex> impatient = queue.submit(Duration.ofMillis(20));
         assertThatThrownBy(impatient::join).cause().isInstanceOf(EtcdUnavailableException.class);

@@ -27,7 +27,7 @@ final class ReadIndexRoundTest {
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final ReadIndex INDEX = new ReadIndex(new Revision(7), new ClusterId(1), new MemberId(2), 0, null);
 
-    private final Map<Endpoint, CompletableFuture<ReadIndex>> asked = new ConcurrentHashMap<>();
+    private final Map<Endpoint, CompletableFuture<ReadIndex>> attempts = new ConcurrentHashMap<>();
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();
 
     @AfterEach
@@ -36,41 +36,41 @@ final class ReadIndexRoundTest {
     }
 
     @Test
-    void asksOnlyTheFirstWhenItAnswers() {
+    void triesOnlyTheFirstCandidateWhenItConfirms() {
         CompletableFuture<ReadIndex> round = run(LONG);
 
-        asked(FIRST).complete(INDEX);
+        attempts(FIRST).complete(INDEX);
 
         assertThat(round.join()).isEqualTo(INDEX);
-        assertThat(asked).containsOnlyKeys(FIRST);
+        assertThat(attempts).containsOnlyKeys(FIRST);
     }
 
     @Test
-    void asksTheNextAtOnceWhenTheFirstFails() {
+    void triesTheNextCandidateAtOnceWhenTheFirstFails() {
         CompletableFuture<ReadIndex> round = run(LONG);
 
-        asked(FIRST).completeExceptionally(new IllegalStateException("down"));
-        asked(SECOND).complete(INDEX);
-
-        assertThat(round.join()).isEqualTo(INDEX);
-    }
-
-    @Test
-    void asksTheNextAfterASilenceAndTakesWhoeverIsFirst() {
-        CompletableFuture<ReadIndex> round = run(LONG);
-
-        await().atMost(LONG).until(() -> asked.containsKey(SECOND));
-        asked(FIRST).complete(INDEX);
+        attempts(FIRST).completeExceptionally(new IllegalStateException("down"));
+        attempts(SECOND).complete(INDEX);
 
         assertThat(round.join()).isEqualTo(INDEX);
     }
 
     @Test
-    void tellsEachFailureWhenAllFail() {
+    void triesTheNextCandidateAfterASilenceAndTakesTheFirstAnswer() {
         CompletableFuture<ReadIndex> round = run(LONG);
 
-        asked(FIRST).completeExceptionally(new IllegalStateException("down"));
-        asked(SECOND).completeExceptionally(new IllegalStateException("confused"));
+        await().atMost(LONG).until(() -> attempts.containsKey(SECOND));
+        attempts(FIRST).complete(INDEX);
+
+        assertThat(round.join()).isEqualTo(INDEX);
+    }
+
+    @Test
+    void reportsEachFailureWhenAllFail() {
+        CompletableFuture<ReadIndex> round = run(LONG);
+
+        attempts(FIRST).completeExceptionally(new IllegalStateException("down"));
+        attempts(SECOND).completeExceptionally(new IllegalStateException("confused"));
 
         assertThatThrownBy(round::join)
                 .hasRootCauseMessage("confused")
@@ -97,24 +97,24 @@ final class ReadIndexRoundTest {
     }
 
     @Test
-    void failsAtOnceWhenThereIsNobodyToAsk() {
-        assertThatThrownBy(() ->
-                        ReadIndexRound.run(List::of, this::ask, LONG, thread).join())
+    void failsAtOnceWithoutCandidates() {
+        assertThatThrownBy(() -> ReadIndexRound.run(List::of, this::attempt, LONG, thread)
+                        .join())
                 .cause()
                 .isInstanceOf(EtcdUnavailableException.class)
                 .hasMessageContaining("no endpoint available");
     }
 
     private CompletableFuture<ReadIndex> run(Duration deadline) {
-        return ReadIndexRound.run(() -> List.of(FIRST, SECOND), this::ask, deadline, thread);
+        return ReadIndexRound.run(() -> List.of(FIRST, SECOND), this::attempt, deadline, thread);
     }
 
-    private CompletableFuture<ReadIndex> asked(Endpoint endpoint) {
-        await().atMost(LONG).until(() -> asked.containsKey(endpoint));
-        return asked.get(endpoint);
+    private CompletableFuture<ReadIndex> attempts(Endpoint endpoint) {
+        await().atMost(LONG).until(() -> attempts.containsKey(endpoint));
+        return attempts.get(endpoint);
     }
 
-    private CompletableFuture<ReadIndex> ask(Endpoint endpoint, Duration deadline) {
-        return asked.computeIfAbsent(endpoint, each -> new CompletableFuture<>());
+    private CompletableFuture<ReadIndex> attempt(Endpoint endpoint, Duration deadline) {
+        return attempts.computeIfAbsent(endpoint, each -> new CompletableFuture<>());
     }
 }

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Answers each call over HTTP/2 by an empty message, and sends before and after it what the test says. */
+/** Answers each call over HTTP/2 by an empty message, with the test's frames before and after it. */
 final class ScriptedServer implements AutoCloseable {
 
     static final int DATA = 0;

@@ -29,7 +29,7 @@ final class SetbacksTest {
     }
 
     @Test
-    void oneEndpointAndDutySaysNothingOfAnother() {
+    void failuresCountPerEndpointAndDuty() {
         Setbacks setbacks = Setbacks.NONE.failed(HERE, Duty.WATCH, NOW);
 
         assertThat(setbacks.holdsBack(HERE, Duty.WRITE, NOW)).isFalse();
@@ -37,7 +37,7 @@ final class SetbacksTest {
     }
 
     @Test
-    void successStartsTheCountAnew() {
+    void successResetsTheCount() {
         Setbacks setbacks = Setbacks.NONE
                 .failed(HERE, Duty.WATCH, NOW)
                 .failed(HERE, Duty.WATCH, NOW)

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Connections to a server that shows its certificate and asks for ours.
+ * Connections to a server that shows its certificate and requests ours.
  *
  * <p>Tests invariants E9, T4.
  */
@@ -104,7 +104,7 @@ final class TlsConnectionTest {
     }
 
     @Test
-    void aServerOfPlainTextIsToldAsSuch() throws Exception {
+    void aPlaintextServerIsReportedAsSuch() throws Exception {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Thread serving = new Thread(() -> {
                 try {
@@ -128,18 +128,18 @@ final class TlsConnectionTest {
     }
 
     @Test
-    void whereNobodyListensThatIsAllThatIsTold() throws Exception {
-        Endpoint nobody;
+    void aPortWithoutAListenerIsReportedAsRefused() throws Exception {
+        Endpoint closed;
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            nobody = new Endpoint("127.0.0.1", socket.getLocalPort(), true);
+            closed = new Endpoint("127.0.0.1", socket.getLocalPort(), true);
         }
 
-        assertThatThrownBy(() -> range(new TlsFiles(theirs.certificate(), null, null), nobody))
+        assertThatThrownBy(() -> range(new TlsFiles(theirs.certificate(), null, null), closed))
                 .satisfies(failure -> assertThat(EtcdErrors.text(failure)).isEqualTo("connection refused"));
     }
 
     @Test
-    void aServerThatDoesNotSpeakHttp2IsNotAskedDirectly() throws Exception {
+    void aServerWithoutHttp2GetsNoDirectCall() throws Exception {
         SslContext withoutAlpn = SslContextBuilder.forServer(
                         theirs.certificate().toFile(), theirs.key().toFile())
                 .build();
@@ -165,9 +165,9 @@ final class TlsConnectionTest {
     }
 
     private static void assertUnavailable(TlsFiles files, String why) {
-        for (ThrowingCallable asking :
+        for (ThrowingCallable call :
                 List.<ThrowingCallable>of(() -> range(files, endpoint), () -> direct(files, endpoint))) {
-            assertThatThrownBy(asking).isInstanceOfSatisfying(StatusRuntimeException.class, failure -> {
+            assertThatThrownBy(call).isInstanceOfSatisfying(StatusRuntimeException.class, failure -> {
                 assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
                 assertThat(EtcdErrors.text(failure)).matches(why);
                 assertThat(EtcdErrors.classify(Duty.WRITE, failure)).asString().matches("UNAVAILABLE: " + why);
@@ -185,10 +185,10 @@ final class TlsConnectionTest {
         }
     }
 
-    private static RangeResponse range(TlsFiles files, Endpoint asked) {
+    private static RangeResponse range(TlsFiles files, Endpoint server) {
         try (NetworkThread network = NetworkThread.start("tls");
                 Channels channels = new Channels(network, Duration.ofSeconds(5), TlsContext.of(files))) {
-            return KVGrpc.newBlockingStub(channels.get(asked))
+            return KVGrpc.newBlockingStub(channels.get(server))
                     .withDeadlineAfter(30, TimeUnit.SECONDS)
                     .range(RangeRequest.getDefaultInstance());
         }

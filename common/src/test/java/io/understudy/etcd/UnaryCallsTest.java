@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Against gRPC's own server, and against one that sends what the test says.
+ * Against gRPC's own server, and against a scripted one.
  *
  * <p>Tests invariant E8.
  */
@@ -51,7 +51,7 @@ final class UnaryCallsTest {
         try (GrpcServer server = new GrpcServer()) {
             server.answer = RangeResponse.newBuilder().setCount(7).build();
             for (int i = 0; i < 5_000; i++) {
-                assertThat(ask(server.port(), LONG).join()).isEqualTo(server.answer.toByteArray());
+                assertThat(call(server.port(), LONG).join()).isEqualTo(server.answer.toByteArray());
             }
             assertThat(server.requests).hasValue(5_000);
             assertThat(server.connections).hasValue(1);
@@ -62,14 +62,14 @@ final class UnaryCallsTest {
     void aRefusalIsTheCallsOwnAndTheConnectionIsKept() throws Exception {
         try (GrpcServer server = new GrpcServer()) {
             server.refusal = Status.UNAVAILABLE.withDescription("no leader");
-            assertThatThrownBy(ask(server.port(), LONG)::join)
+            assertThatThrownBy(call(server.port(), LONG)::join)
                     .cause()
                     .isInstanceOfSatisfying(StatusRuntimeException.class, refusal -> {
                         assertThat(refusal.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
                         assertThat(refusal.getStatus().getDescription()).isEqualTo("no leader");
                     });
             server.refusal = Status.OK;
-            ask(server.port(), LONG).join();
+            call(server.port(), LONG).join();
             assertThat(server.connections).hasValue(1);
         }
     }
@@ -78,9 +78,9 @@ final class UnaryCallsTest {
     void silenceFailsByTheDeadlineAndItsConnectionIsNotUsedAgain() throws Exception {
         try (GrpcServer server = new GrpcServer()) {
             server.silent = true;
-            assertFails(ask(server.port(), Duration.ofMillis(100)), TimeoutException.class);
+            assertFails(call(server.port(), Duration.ofMillis(100)), TimeoutException.class);
             server.silent = false;
-            ask(server.port(), LONG).join();
+            call(server.port(), LONG).join();
             assertThat(server.connections).hasValue(2);
         }
     }
@@ -91,16 +91,16 @@ final class UnaryCallsTest {
             server.answer = RangeResponse.newBuilder()
                     .addKvs(KeyValue.newBuilder().setValue(ByteString.copyFrom(new byte[UnaryCalls.MAX_ANSWER_BYTES])))
                     .build();
-            assertFails(ask(server.port(), LONG), IOException.class);
+            assertFails(call(server.port(), LONG), IOException.class);
         }
     }
 
     @Test
     void aConnectionThatEndedBetweenTwoCallsIsReplaced() throws Exception {
         try (ScriptedServer server = new ScriptedServer()) {
-            ask(server.port(), LONG).join();
+            call(server.port(), LONG).join();
             server.closesAtNextCall = true;
-            ask(server.port(), LONG).join();
+            call(server.port(), LONG).join();
             assertThat(server.connections).hasValue(2);
         }
     }
@@ -109,7 +109,7 @@ final class UnaryCallsTest {
     void aNewConnectionThatEndsIsNotReplaced() throws Exception {
         try (ScriptedServer server = new ScriptedServer()) {
             server.closesAtNextCall = true;
-            assertFails(ask(server.port(), LONG), IOException.class);
+            assertFails(call(server.port(), LONG), IOException.class);
             assertThat(server.connections).hasValue(1);
         }
     }
@@ -118,24 +118,24 @@ final class UnaryCallsTest {
     void afterAGoodByeTheCallUnderWayIsAnsweredAndTheNextGoesElsewhere() throws Exception {
         try (ScriptedServer server = new ScriptedServer()) {
             server.before = call -> call.frame(ScriptedServer.GOAWAY, 0, 0, call.stream(), 0);
-            ask(server.port(), LONG).join();
+            call(server.port(), LONG).join();
             server.before = call -> {};
-            ask(server.port(), LONG).join();
+            call(server.port(), LONG).join();
             assertThat(server.connections).hasValue(2);
         }
     }
 
     @Test
-    void aCallThatTheServerHasntSeenWhenItSaysGoodByeIsMadeOnAnotherConnection() throws Exception {
+    void aCallUnseenBeforeGoawayIsMadeOnAnotherConnection() throws Exception {
         try (ScriptedServer server = new ScriptedServer()) {
-            ask(server.port(), LONG).join();
+            call(server.port(), LONG).join();
             server.before = call -> {
                 server.before = next -> {};
                 call.frame(ScriptedServer.GOAWAY, 0, 0, call.stream() - 2, 0);
                 call.out().flush();
                 throw new IOException("good-bye");
             };
-            ask(server.port(), LONG).join();
+            call(server.port(), LONG).join();
             assertThat(server.connections).hasValue(2);
         }
     }
@@ -148,7 +148,7 @@ final class UnaryCallsTest {
                 call.out().flush();
                 throw new IOException("nothing follows that");
             };
-            assertFails(ask(server.port(), LONG), StatusRuntimeException.class);
+            assertFails(call(server.port(), LONG), StatusRuntimeException.class);
         }
     }
 
@@ -160,8 +160,8 @@ final class UnaryCallsTest {
                 call -> call.frame(ScriptedServer.DATA, 0, call.stream() + 2, 0, 0))) {
             try (ScriptedServer server = new ScriptedServer()) {
                 server.after = after;
-                ask(server.port(), LONG).join();
-                ask(server.port(), LONG).join();
+                call(server.port(), LONG).join();
+                call(server.port(), LONG).join();
             }
         }
     }
@@ -169,14 +169,14 @@ final class UnaryCallsTest {
     @Test
     void onceClosedItConnectsNoMore() {
         client.close();
-        assertFails(ask(1, LONG), IOException.class);
+        assertFails(call(1, LONG), IOException.class);
     }
 
     @Test
     void pingsAreAnsweredThoughNoCallFollows() throws Exception {
         try (ScriptedServer server = new ScriptedServer()) {
             server.before = call -> call.frame(ScriptedServer.PING, 0, 0, 1, 2);
-            ask(server.port(), LONG).join();
+            call(server.port(), LONG).join();
             await().untilAsserted(() -> assertThat(server.pingsAnswered).hasValue(1));
         }
     }
@@ -185,19 +185,19 @@ final class UnaryCallsTest {
     void whatAnswersNoCallEndsTheConnection() throws Exception {
         try (ScriptedServer server = new ScriptedServer()) {
             server.before = call -> call.frame(ScriptedServer.DATA, 0, call.stream() + 2, 0, 0);
-            assertFails(ask(server.port(), LONG), IOException.class);
+            assertFails(call(server.port(), LONG), IOException.class);
         }
     }
 
     @Test
     void aServerWithoutRoomForTheRequestIsNotSentIt() throws Exception {
         try (ScriptedServer server = new ScriptedServer()) {
-            ask(server.port(), LONG).join();
+            call(server.port(), LONG).join();
             // The window of each new stream, RFC 9113, 6.5.2.
             server.before = call -> call.raw(ScriptedServer.SETTINGS, 0, 0, new byte[] {0, 4, 0, 0, 0, 1});
-            ask(server.port(), LONG).join();
+            call(server.port(), LONG).join();
             server.before = call -> {};
-            ask(server.port(), LONG).join();
+            call(server.port(), LONG).join();
             assertThat(server.connections).hasValue(2);
         }
     }
@@ -206,13 +206,13 @@ final class UnaryCallsTest {
     void whatIsNotHttpIsNoAnswer() throws Exception {
         try (ScriptedServer server = new ScriptedServer()) {
             server.before = call -> call.out().write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(ISO_8859_1));
-            assertFails(ask(server.port(), LONG), IOException.class);
+            assertFails(call(server.port(), LONG), IOException.class);
         }
     }
 
-    private CompletableFuture<byte[]> ask(int port, Duration deadline) {
+    private CompletableFuture<byte[]> call(int port, Duration deadline) {
         return CompletableFuture.completedFuture(new Endpoint("127.0.0.1", port, false))
-                .thenComposeAsync(endpoint -> client.ask(endpoint, REQUEST, deadline), network.loop());
+                .thenComposeAsync(endpoint -> client.call(endpoint, REQUEST, deadline), network.loop());
     }
 
     private static void assertFails(CompletableFuture<?> answer, Class<? extends Throwable> why) {

@@ -114,9 +114,9 @@ final class ViewBuilderTest {
                 .isEqualTo(TWO);
     }
 
-    /** A learner that hears from nobody never campaigns, and so never stops naming its last leader. */
+    /** A learner that is cut off never campaigns, and so never stops naming its last leader. */
     @Test
-    void aLearnersLeaderIsNotBelievedWhileAVoterKnowsNone() {
+    void aLearnersLeaderIsIgnoredWhileAVoterReportsNone() {
         answers(A, OURS, ONE, null, 2);
         learnerAnswers(B, TWO, ONE);
 
@@ -127,7 +127,7 @@ final class ViewBuilderTest {
     }
 
     @Test
-    void aLearnersLeaderIsBelievedWhileNoVoterAnswers() {
+    void aLearnersLeaderCountsWhileNoVoterAnswers() {
         learnerAnswers(B, TWO, ONE);
 
         assertThat(build(List.of(B), list(entry(ONE, A), learnerEntry(TWO, B))).leaderId())
@@ -149,7 +149,7 @@ final class ViewBuilderTest {
     }
 
     @Test
-    void aGatewayIsKnownByItsVersionAndStandsBesideTheMembers() {
+    void aGatewayIsIdentifiedByItsVersionAndListedAfterTheMembers() {
         answers(A, OURS, ONE, ONE, 2);
         seen.put(
                 B,
@@ -172,7 +172,7 @@ final class ViewBuilderTest {
     }
 
     @Test
-    void anAlarmIsTheClustersWhoeverTellsIt_asLongAsHeAnswers() {
+    void anAlarmCountsOnceWhileAReportingMemberAnswers() {
         Alarm alarm = new Alarm("NOSPACE", TWO);
         for (Endpoint endpoint : List.of(A, B)) {
             seen.put(

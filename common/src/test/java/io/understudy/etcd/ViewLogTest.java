@@ -35,7 +35,7 @@ final class ViewLogTest {
     }
 
     @Test
-    void whoCanBeReachedNoMoreIsToldWithTheCause() {
+    void anUnreachableMemberIsLoggedWithTheCause() {
         log.changed(leader(Health.HEALTHY), leader(Health.UNREACHABLE), REFUSED::get);
 
         assertThat(lines())
@@ -45,7 +45,7 @@ final class ViewLogTest {
     }
 
     @Test
-    void soIsWhoIsFoundAndCanNotBeReached() {
+    void aNewUnreachableMemberIsLoggedWithTheCause() {
         log.changed(Views.of(), leader(Health.UNREACHABLE), REFUSED::get);
 
         assertThat(lines())
@@ -56,7 +56,7 @@ final class ViewLogTest {
     }
 
     @Test
-    void whoAnswersHasNoCause() {
+    void aHealthyMemberIsLoggedWithoutACause() {
         log.changed(leader(Health.UNREACHABLE), leader(Health.HEALTHY), Map.<Endpoint, String>of()::get);
 
         assertThat(lines()).singleElement().asString().endsWith("from=\"UNREACHABLE\", to=\"HEALTHY\"]");

@@ -29,8 +29,8 @@ final class Views {
     }
 
     /**
-     * Whether a member has answered and the member list is known too: it is by the list that an address leads to one member
-     * alone, as a learner's has to before it is asked for a read index.
+     * Whether a member has answered and the member list is known too: it is by the list that an address leads to one
+     * member alone, as a learner's read index requires.
      */
     static boolean isKnownWhole(Member member) {
         return member.health() == Health.HEALTHY && member.addresses().stream().allMatch(Member.Address::exclusive);

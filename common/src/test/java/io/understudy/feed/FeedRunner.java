@@ -39,11 +39,11 @@ public final class FeedRunner implements AutoCloseable {
         }
     }
 
-    /** Waits until the model stands at {@code revision} or later. */
+    /** Waits until the model is at {@code revision} or later. */
     public void awaitRevision(Revision revision, Duration timeout) {
         await().atMost(timeout).pollInterval(Duration.ofMillis(20)).until(() -> {
             requireRunning();
-            Position position = ask(ModelConsumer::position);
+            Position position = read(ModelConsumer::position);
             return position != null && !position.revision().isBefore(revision);
         });
     }
@@ -53,12 +53,12 @@ public final class FeedRunner implements AutoCloseable {
         return await().atMost(timeout).until(() -> failure, ended -> ended != null);
     }
 
-    public <T> T ask(Function<ModelConsumer, T> question) {
-        return question.apply(model);
+    public <T> T read(Function<ModelConsumer, T> query) {
+        return query.apply(model);
     }
 
     public List<KeyValue> state() {
-        return ask(ModelConsumer::state);
+        return read(ModelConsumer::state);
     }
 
     private void requireRunning() {

@@ -17,9 +17,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reference model: what a consumer's state must be, and the feed's invariants F1 to F3 checked on every event. A put
- * must follow on the version this model holds, so one missing or repeated commit of a key shows at the next. May be asked
- * from any thread while a feed drives it.
+ * The reference model: what a consumer's state must be, and the feed's invariants F1 to F3 checked on every event. A
+ * put must follow on the version this model holds, so one missing or repeated commit of a key shows at the next. May be
+ * read from any thread while a feed drives it.
  */
 public final class ModelConsumer implements FeedConsumer {
 

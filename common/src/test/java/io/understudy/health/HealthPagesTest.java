@@ -36,7 +36,7 @@ final class HealthPagesTest {
     }
 
     @Test
-    void redSaysWhy_alsoToThoseWhoDoNotAskForIt() {
+    void aFailedCheckReportsItsCause_evenWithoutVerbose() {
         late = Optional.of("30 s");
         assertPage("/readyz", 503, """
                 [+]feed ok
@@ -100,14 +100,14 @@ final class HealthPagesTest {
         }
     }
 
-    private void assertPage(String asked, int status, String body) {
-        HealthPages.Answer answer = answer("GET", asked).orElseThrow();
-        assertThat(answer.body()).as(asked).isEqualTo(body);
-        assertThat(answer.status()).as(asked).isEqualTo(status);
+    private void assertPage(String path, int status, String body) {
+        HealthPages.Answer answer = answer("GET", path).orElseThrow();
+        assertThat(answer.body()).as(path).isEqualTo(body);
+        assertThat(answer.status()).as(path).isEqualTo(status);
     }
 
-    private Optional<HealthPages.Answer> answer(String method, String asked) {
-        URI uri = URI.create(asked);
+    private Optional<HealthPages.Answer> answer(String method, String path) {
+        URI uri = URI.create(path);
         return pages.answer(method, uri.getPath(), HealthPages.parameters(uri));
     }
 }

@@ -33,7 +33,7 @@ class ClientPropertiesTest {
     private Path folder;
 
     @Test
-    void whatSaysHowToGetInIsPassedOn() throws Exception {
+    void connectionPropertiesArePassedOn() throws Exception {
         Path file = Files.writeString(folder.resolve("kafka.properties"), """
                 security.protocol=SASL_SSL
                 sasl.mechanism=SCRAM-SHA-512
@@ -175,7 +175,7 @@ class ClientPropertiesTest {
                 .hasMessageContaining(file.toString());
     }
 
-    /** PATH stands in for a secret: an environment has it, and it is no protocol. */
+    /** PATH serves as a secret: an environment has it, and it is no protocol. */
     @Test
     void secretsAreTakenFromTheEnvironmentAndFromFiles() throws Exception {
         Path secret = Files.writeString(folder.resolve("secret.properties"), "protocol=PLAINTEXT");

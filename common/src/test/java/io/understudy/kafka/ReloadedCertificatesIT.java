@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A client of a real broker that asks for certificates, while its own is replaced.
+ * A client of a real broker that requests certificates, while its own is replaced.
  *
  * <p>Tests invariant T2b.
  */
@@ -94,7 +94,7 @@ final class ReloadedCertificatesIT {
         replace(Files.readString(pair.key()) + Files.readString(pair.certificate()));
     }
 
-    /** In one step, as those do who renew certificates. */
+    /** In one step, as certificate managers do. */
     private void replace(String text) throws IOException {
         Path next = Files.writeString(folder.resolve("client.pem.new"), text);
         Files.move(next, folder.resolve("client.pem"), StandardCopyOption.ATOMIC_MOVE);

@@ -27,7 +27,7 @@ final class MetricNamesTest {
         "understudy.etcd.lag.seconds,duty,must not end in a unit",
         "understudy.etcd.requests,Duty,must be lower case"
     })
-    void othersAreTold(String name, String tag, String fault) {
+    void otherNamesAreReported(String name, String tag, String fault) {
         registry.counter(name, tag, "x");
 
         assertThat(MetricNames.faults(registry)).singleElement().asString().contains(name, fault);

@@ -26,7 +26,7 @@ final class ProcessMetricsTest {
     }
 
     @Test
-    void openMetricsIsForThoseWhoAskForIt() {
+    void openMetricsIsReturnedOnRequestOnly() {
         try (ProcessMetrics metrics = new ProcessMetrics("mirror", "1")) {
             ProcessMetrics.Scrape page =
                     metrics.scrape("application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3");

@@ -11,7 +11,7 @@ import java.security.cert.X509Certificate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who a certificate says its holder is. */
+/** The common name of a certificate. */
 final class CommonNameTest {
 
     private static final byte UTF8_STRING = 0x0c;

@@ -90,7 +90,7 @@ final class ListenerSecurityTest {
     }
 
     @Test
-    void authoritiesThatVerifyNobodyAreAMistake() {
+    void authoritiesWithoutClientVerificationAreRejected() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> from(Map.of(CERTIFICATE, "/s.crt", KEY, "/s.key", TRUSTED, "/ca.crt")))
                 .withMessageContaining("tls.clients is none")

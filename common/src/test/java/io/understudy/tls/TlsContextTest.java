@@ -66,7 +66,7 @@ final class TlsContextTest {
     }
 
     @Test
-    void aFileThatAConfigurationNamesIsToldWithItsPlace() {
+    void aFileOfAConfigurationIsReportedWithItsPlace() {
         Path none = folder.resolve("none.crt");
 
         assertThatThrownBy(() -> TlsFileException.at(

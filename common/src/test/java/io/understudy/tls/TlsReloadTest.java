@@ -112,7 +112,7 @@ final class TlsReloadTest {
     }
 
     @Test
-    void filesThatCannotBeUsedAreToldOnceAndChangeNothing() throws IOException {
+    void unusableFilesAreReportedOnceAndChangeNothing() throws IOException {
         Files.writeString(file("server.crt"), "nonsense");
 
         await().until(() -> reloads("listener", "failed") > 0);
@@ -138,7 +138,7 @@ final class TlsReloadTest {
     }
 
     @Test
-    void aClientWhoseAuthorityIsGoneCannotResumeWhatItBegan() throws IOException {
+    void aClientOfARemovedAuthorityCannotResumeItsSession() throws IOException {
         assertThat(name()).isEqualTo("first");
 
         use(stranger.certificate(), "clients.crt");
@@ -148,7 +148,7 @@ final class TlsReloadTest {
     }
 
     @Test
-    void aServerWhoseAuthorityIsGoneIsNotTalkedTo() throws IOException {
+    void aServerOfARemovedAuthorityIsRejected() throws IOException {
         assertThat(name()).isEqualTo("first");
 
         use(stranger.certificate(), "servers.crt");
@@ -170,7 +170,7 @@ final class TlsReloadTest {
     }
 
     @Test
-    void tellsWhenCertificatesExpire() {
+    void reportsWhenCertificatesExpire() {
         for (String side : new String[] {"listener", "source"}) {
             // They are made for two days.
             assertThat(meters.get("understudy.tls.expiry")
@@ -241,7 +241,7 @@ final class TlsReloadTest {
 
     private record Connection(SSLSocket socket) implements Closeable {
 
-        /** Sends something and waits for it; gives the name of who answers. */
+        /** Sends something and waits for it; returns the name of the peer that answers. */
         String echo() throws IOException {
             socket.getOutputStream().write(7);
             if (socket.getInputStream().read() != 7) {

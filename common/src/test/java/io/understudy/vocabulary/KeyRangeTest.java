@@ -46,7 +46,7 @@ class KeyRangeTest {
     }
 
     @Test
-    void coversTellsWhetherAnotherRangeLiesInside() {
+    void coversRangesThatLieInside() {
         KeyRange a = KeyRange.prefix(ByteString.copyFromUtf8("a"));
 
         assertThat(KeyRange.all().covers(a)).isTrue();

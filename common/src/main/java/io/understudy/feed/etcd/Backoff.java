@@ -21,7 +21,7 @@ final class Backoff {
         failed(MAX_MILLIS);
     }
 
-    /** As {@link #failed}, where nobody was there to be spared: that it is there again should be noticed soon. */
+    /** As {@link #failed}, where no server was reached that needs a pause: its return should be noticed soon. */
     void missed() {
         failed(MAX_MISSED_MILLIS);
     }
@@ -42,7 +42,7 @@ final class Backoff {
         return failures == 0;
     }
 
-    /** When to go on, in the time of {@link System#nanoTime}. */
+    /** When to continue, in the time of {@link System#nanoTime}. */
     long untilNanos() {
         return untilNanos;
     }

@@ -27,8 +27,8 @@ final class CommitAssembler {
     private long revision;
 
     /**
-     * Gives every commit that {@code response} completes, in order, to {@code commits}; and how its keys stood before, where
-     * the watch tells.
+     * Passes every commit that {@code response} completes, in order, to {@code commits}, with the previous values of
+     * its keys where the watch has them.
      *
      * @param maxCommitBytes of keys and values that one commit may have
      * @throws CommitTooLarge before more than the limit is held; all earlier commits were given

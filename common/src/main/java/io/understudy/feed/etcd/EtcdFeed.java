@@ -35,11 +35,11 @@ import org.slf4j.event.Level;
  *       TailMove moves} to the leader.
  * </ol>
  *
- * <p>The snapshot counts as complete only once its tail is open: so there is never a moment in which the consumer
- * stands at a revision after which nothing could follow.
+ * <p>The snapshot counts as complete only once its tail is open: the consumer is never at a revision after which
+ * nothing could follow.
  *
- * <p>A feed without a position begins with a snapshot; one that needn't tell all history and finds itself far behind on
- * opening goes back to it.
+ * <p>A feed without a position begins with a snapshot; one that needs not replay all history, and is far behind on
+ * opening, takes another.
  *
  * <p>A feed of another kind than {@link FeedKind#TRANSIENT} pins its snapshot by the last commit before it, unless it is small.
  * Another feed can then continue it: that commit must be found again when the tail opens, or the source's history is another one.
@@ -52,7 +52,7 @@ final class EtcdFeed implements Feed {
 
     private static final Logger LOG = LoggerFactory.getLogger(EtcdFeed.class);
 
-    /** etcd brings watchers of the past up to date in rounds of that time, and tells no progress before. */
+    /** etcd brings unsynced watchers up to date in rounds of that time, and sends no progress before. */
     private static final Duration REPLAY_INTERVAL = Duration.ofMillis(100);
 
     /** After that the source may have become another one. */
@@ -66,7 +66,7 @@ final class EtcdFeed implements Feed {
     private final EtcdFeedOptions options;
     private final FeedMetrics metrics;
     private final Backoff backoff = new Backoff();
-    /** Of snapshots that begin anew, between which requests succeed. */
+    /** Of snapshots that restart, between which requests succeed. */
     private final Backoff restarts = new Backoff();
 
     private final SnapshotPin pin;
@@ -74,7 +74,7 @@ final class EtcdFeed implements Feed {
     private final CountDownLatch closing = new CountDownLatch(1);
     private final long openedNanos = System.nanoTime();
 
-    /** Where the consumer stands; while a snapshot is given, where it will. Null before the first pinned revision. */
+    /** The consumer's position; during a snapshot, the one at its end. Null before the first pinned revision. */
     private @Nullable Position position;
     /** Whether a snapshot was begun and not completed. */
     private boolean snapshotDue;
@@ -152,7 +152,7 @@ final class EtcdFeed implements Feed {
             }
             throw e;
         } catch (RuntimeException | Error e) {
-            // What was given to the consumer may have been lost on it: going on could skip a commit.
+            // The consumer may have lost what it was given: continuing could skip a commit.
             close();
             throw e;
         }
@@ -186,7 +186,7 @@ final class EtcdFeed implements Feed {
         }
         if (snapshotDue && reader == null) {
             if (cluster.view().clusterId() != null) {
-                askInAdvance();
+                prefetchSnapshot();
             }
             if (!isSourceKnown(deadline)) {
                 return false;
@@ -255,12 +255,12 @@ final class EtcdFeed implements Feed {
             throws LargeCommitException, FeedEndedException, InterruptedException {
         boolean replaying = standing.revision().isBefore(present);
         if (!tail.isOpen() && !snapshotDue && mayCompare(standing, newestKnown())) {
-            askInAdvance();
+            prefetchSnapshot();
         }
         boolean hurried = replaying && patience.compareTo(REPLAY_INTERVAL) > 0;
         TailEvent event = tail.next(standing, this::recognition, hurried ? REPLAY_INTERVAL : patience);
         if (event == null && replaying) {
-            // The last of history may be outside the range, and nobody should wait for that.
+            // The last of history may be outside the range, and the replay should not wait for that.
             tail.requestProgress();
         }
         return event != null && deliver(event, consumer);
@@ -272,7 +272,7 @@ final class EtcdFeed implements Feed {
                 && head - Math.max(standing.revision().value(), present.value()) > options.catchUpRevisions();
     }
 
-    /** Where the source is at least, by what members said last: known before the tail is open. */
+    /** The least revision of the source, by the members' last probes: known before the tail is open. */
     private long newestKnown() {
         return cluster.view().members().stream()
                 .mapToLong(member -> member.revision().value())
@@ -317,7 +317,7 @@ final class EtcdFeed implements Feed {
         snapshotDue = true;
     }
 
-    /** Compacted before the tail was open: the consumer does not stand at the snapshot yet. */
+    /** Compacted before the tail was open: the consumer is not at the snapshot yet. */
     private void afterCompactedOpening(Position standing) {
         if (!resumed && (anchorSpan > 0 || standing.anchor() != null)) {
             tail.drop();
@@ -346,10 +346,10 @@ final class EtcdFeed implements Feed {
         return startSnapshot(pinned, consumer);
     }
 
-    /** Pages are read ahead only where all members are known, or a voter would be asked in the learner's place. */
-    private void askInAdvance() {
+    /** Pages are read ahead only where all members are known, or a voter might serve them in the learner's place. */
+    private void prefetchSnapshot() {
         boolean rest = unfinished != null;
-        pin.ask(() -> !rest && areMembersKnown());
+        pin.prefetch(() -> !rest && areMembersKnown());
     }
 
     private void resumeSnapshot(UnfinishedSnapshot begun, FeedConsumer consumer) {

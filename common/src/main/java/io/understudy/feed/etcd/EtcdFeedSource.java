@@ -20,9 +20,7 @@ public final class EtcdFeedSource implements FeedSource {
     private final EtcdFeedOptions options;
     private final FeedMetrics metrics;
 
-    /**
-     * @param name tells this source's metrics from another's in the same process, such as a mirror's name
-     */
+    /** @param name distinguishes this source's metrics from another's in the same process, such as a mirror's name */
     public EtcdFeedSource(String name, EtcdCluster cluster, EtcdFeedOptions options, MeterRegistry metrics) {
         this(cluster, options, new FeedMetrics(name, metrics));
     }
@@ -42,7 +40,7 @@ public final class EtcdFeedSource implements FeedSource {
      * Begins to read the past of {@code range}. Connects lazily, in the first {@link EtcdHistory#next}.
      *
      * @param from revision of the first commit wanted, at least 1
-     * @param previous whether commits shall tell how their keys stood before
+     * @param previous whether commits include the previous values of their keys
      */
     public EtcdHistory history(KeyRange range, Revision from, boolean previous) {
         return new EtcdHistory(cluster, range, from, previous, options, metrics);

@@ -17,9 +17,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The commits of an etcd cluster from a past revision on: in order, each whole and once, none missing, from one watch on one
- * member at a time (a gateway or follower, if there is one), which is had again elsewhere when it is lost. It is read as fast
- * as it is asked for, and no faster.
+ * The commits of an etcd cluster from a past revision on: in order, each whole and once, none missing. They come from
+ * one watch on one member at a time (a gateway or follower, if there is one), which is reopened elsewhere when it is
+ * lost. The reader sets the pace.
  *
  * <p>For one thread; only {@link #close} may be called from another.
  *
@@ -34,8 +34,7 @@ public final class EtcdHistory implements AutoCloseable {
         /**
          * The next commit.
          *
-         * @param previous how those of its keys stood before that were there, if that was asked for; without those whose
-         *     state before was compacted
+         * @param previous previous values of its keys, if requested; without those that were compacted
          */
         record Committed(Commit commit, List<KeyValue> previous) implements Step {}
 
@@ -67,9 +66,10 @@ public final class EtcdHistory implements AutoCloseable {
     }
 
     /**
-     * The next step, or null if none came in time. Losses of members and connections are survived, for as long as it takes.
+     * The next step, or null if none came in time. Losses of members and connections are survived, for as long as it
+     * takes.
      *
-     * @throws Gap the next commits were compacted; {@link Gap#compacted} tells up to where
+     * @throws Gap the next commits were compacted, up to {@link Gap#compacted}
      * @throws FeedEndedException.CommitTooLarge the next commit is larger than is held
      * @throws FeedEndedException for good: another cluster or another history
      * @throws IllegalStateException it was closed
@@ -131,7 +131,7 @@ public final class EtcdHistory implements AutoCloseable {
         return standing.anchor() == null ? Recognition.following(standing) : Recognition.resuming(standing);
     }
 
-    /** Where it stands; null until the cluster is known. */
+    /** Its position; null until the cluster is known. */
     private @Nullable Position standing() {
         if (position == null) {
             ClusterId id = cluster.view().clusterId();

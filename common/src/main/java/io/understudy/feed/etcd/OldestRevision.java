@@ -23,8 +23,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the oldest of the latest revisions that can still be read. A read of one key tells whether the one wanted can; where
- * it was compacted away, the compact revision is what a watch is cancelled with, which is the only place where etcd tells it
+ * Finds the oldest of the latest revisions that can still be read. A read of one key shows whether the wanted one can.
+ * If it was compacted, a watch is cancelled with the compact revision, which is the only place where etcd reports it
  * ({@code v3rpc/watch.go}).
  *
  * <p>For one thread; only {@link #close} may be called from another.
@@ -39,8 +39,8 @@ final class OldestRevision implements AutoCloseable {
     private final Backoff backoff;
 
     private boolean compacted;
-    private @Nullable Endpoint asked;
-    /** Has yet to compact what another has: nothing is wrong with it, but it can't tell. */
+    private @Nullable Endpoint probed;
+    /** Has yet to compact what another has: it is healthy, but can't report the revision. */
     private @Nullable Endpoint uncompacted;
 
     private boolean created;
@@ -51,7 +51,7 @@ final class OldestRevision implements AutoCloseable {
 
     /**
      * @param wanted the oldest revision of interest
-     * @param backoff told of failures, for its owner to wait
+     * @param backoff is notified of failures, for its owner to wait
      */
     OldestRevision(
             EtcdCluster cluster,
@@ -69,8 +69,8 @@ final class OldestRevision implements AutoCloseable {
     }
 
     /**
-     * The revision; it is after the present one if that was compacted since. Null if it isn't known in time, or who was asked
-     * failed: then call again.
+     * The revision; it is after the present one if that was compacted since. Null if it isn't known in time, or the
+     * request failed: then call again.
      */
     @Nullable Revision find(Duration timeout) throws InterruptedException {
         return compacted ? watch(timeout) : read(timeout);
@@ -125,7 +125,7 @@ final class OldestRevision implements AutoCloseable {
             Status status = Status.fromThrowable(e);
             EtcdError error = EtcdErrors.classify(Duty.SNAPSHOT, status).error();
             if (error == EtcdError.FUTURE_REVISION) {
-                // A learner that is behind: whoever reads the pages waits for it.
+                // A learner that is behind: the reader of the pages waits for it.
                 return wanted;
             }
             if (error == EtcdError.COMPACTED) {
@@ -186,7 +186,7 @@ final class OldestRevision implements AutoCloseable {
     }
 
     private void notCompacted() {
-        uncompacted = asked;
+        uncompacted = probed;
         startOver();
         backoff.failed();
     }
@@ -202,19 +202,19 @@ final class OldestRevision implements AutoCloseable {
 
     private @Nullable Endpoint choose(Duty duty) {
         List<Endpoint> candidates = cluster.endpointsFor(duty);
-        asked = candidates.stream()
+        probed = candidates.stream()
                 .filter(candidate -> candidates.size() == 1 || !candidate.equals(uncompacted))
                 .findFirst()
                 .orElse(null);
-        if (asked == null) {
+        if (probed == null) {
             backoff.failed();
         }
-        return asked;
+        return probed;
     }
 
     private void failed(Duty duty, String why) {
-        if (asked != null) {
-            cluster.reportFailure(asked, duty, why);
+        if (probed != null) {
+            cluster.reportFailure(probed, duty, why);
         }
         backoff.failed();
     }

@@ -9,14 +9,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where to end the range of the next page, so that it holds about as many keys as are wanted: from how far apart keys were in
- * a page before. So what follows can be asked for while the page is under way; and etcd counts all keys of a requested range,
- * whatever the limit, with its index locked against writes ({@code treeIndex.Revisions}): of an open range each page of a
- * large key space would stall the member for as long as all of them.
+ * Where to end the range of the next page, so that it holds about as many keys as wanted. Estimated from the distance
+ * of keys in a page before, so that the following page can be requested while this one is under way. etcd counts all
+ * keys of a requested range, whatever the limit, with its index locked against writes ({@code treeIndex.Revisions}):
+ * with open ranges, each page of a large key space would stall the member for as long as all of them.
  *
- * <p>Only ever a guess: one that is too far leaves a rest to be asked for, after one that is too near the next looks much
- * further; after some such the range stays open until a page is full. Where many guesses are too near, as with groups of
- * keys of about a page, they are made further than a page should reach, and where most are still, it stays open for good.
+ * <p>Only ever an estimate. One that is too far leaves a rest to request; after one that is too near the next goes much
+ * further; after some such the range stays open until a page is full. Where many are too near, as with groups of keys
+ * of about a page, they go further than a page should reach, and where most still are, the range stays open for good.
  *
  * @param first the first key of the page that is measured by; null while there was none of two keys
  * @param last the last key of that page
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param slack how many times as far as the page should reach
  * @param misses how many bounds since then were too near
  * @param credit how many more may be too near than pages are full
- * @param left how many keys nobody asked for yet, by what was counted of the last open range and is expected of pages since
+ * @param left how many keys are not requested yet, by the count of the last open range and the estimates of pages since
  */
 record PageBound(@Nullable ByteString first, ByteString last, int keys, int slack, int misses, int credit, long left) {
 
@@ -52,12 +52,12 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
     private static final int CARRIED_BYTES = 4;
 
     /**
-     * The first key after the range to ask for, null for an open one.
+     * The first key after the range to request, null for an open one.
      *
      * @param most how many keys a page may have
      */
     @Nullable ByteString of(ByteString from, int wanted, int most) {
-        // Of an open range that is nearly read no more is counted, and whether it ends there needs not be asked again.
+        // Near its end an open range costs no more to count, and shows that it ends without another request.
         boolean isNearTheEnd = left <= (long) slack * most;
         if (first == null || misses > MAX_MISSES || credit == 0 || isNearTheEnd) {
             return null;
@@ -78,13 +78,13 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
         return end == null || KeyRange.KEY_ORDER.compare(end, from) > 0 ? end : null;
     }
 
-    /** Whether a page about ends where its bound is, so that it is worth while to ask beyond it before the page came. */
+    /** Whether a page about ends at its bound, so that it is worthwhile to request beyond it before the page came. */
     boolean isNear() {
         return slack == 1 && misses == 0;
     }
 
-    /** A page was asked for whose range was guessed to hold so many keys. */
-    PageBound asked(int guessed) {
+    /** A page was requested that was estimated to hold so many keys. */
+    PageBound requested(int guessed) {
         return withLeft(left - guessed);
     }
 
@@ -108,7 +108,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
     /**
      * After a page of an open range.
      *
-     * @param more how many keys are said to follow it
+     * @param more how many keys follow it by the response
      */
     PageBound afterOpen(List<KeyValue> page, long more) {
         return (more > 0 ? full(page) : this).withLeft(more);
@@ -127,7 +127,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
     private PageBound measuredBy(List<KeyValue> page, int newCredit) {
         ByteString firstKey = page.get(0).getKey();
         ByteString lastKey = page.get(page.size() - 1).getKey();
-        // Of one key no distance can be told.
+        // One key gives no distance.
         return new PageBound(
                 firstKey.equals(lastKey) ? null : firstKey, lastKey, page.size(), slack, 0, newCredit, left);
     }
@@ -145,7 +145,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
         return common;
     }
 
-    /** What the bytes after the prefix are written in, as far as the page's first and last key tell. */
+    /** The alphabets of the bytes after the prefix, as far as the page's first and last key show. */
     private static Alphabet[] places(ByteString first, ByteString last, int common) {
         Alphabet[] places = new Alphabet[MEASURED_BYTES];
         for (int i = 0; i < places.length; i++) {

@@ -24,13 +24,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks for the pages of one revision, ahead of who takes them, and {@value #MAX_UNDER_WAY} at a time where it can be guessed
- * where one ends: so that of a source that is far away a page's round trip passes while others are on their way or worked
- * on, and the small ones of the beginning, and the empty ones of the end, come while nobody waits for them. They are taken in
- * the order of their keys. Asks for no more while a page's bytes wait, but for what those wait for; nor after a failure, until
- * whoever took it takes again.
+ * Requests the pages of one revision ahead of their reader, {@value #MAX_UNDER_WAY} at a time where the end of one can
+ * be estimated. So round trips to a distant source overlap, and the small first pages and the empty last ones arrive
+ * before they are needed. Pages are taken in key order. No more are requested while a page's bytes wait, except for the
+ * page that those wait for; nor after a failure until the reader takes again.
  *
- * <p>Thread-safe; answers come on threads of gRPC's, which also ask for what is next. Its lock is held while calls are made.
+ * <p>Thread-safe; responses arrive on threads of gRPC's, which also send the next request. Its lock is held while calls
+ * are made.
  *
  * <p>Invariant F11: two pages are requested at a time and delivered in key order, each once, whatever their guessed
  * bounds.
@@ -47,15 +47,15 @@ final class PageChain implements AutoCloseable {
         record Foreign(Endpoint member, ClusterId cluster) implements Outcome {}
 
         /**
-         * No answer.
+         * A failed request.
          *
-         * @param asked what was asked for
-         * @param keys how many of it
+         * @param range of the request
+         * @param keys requested of it
          */
-        record Failure(Endpoint member, KeyRange asked, int keys, Status status) implements Outcome {}
+        record Failure(Endpoint member, KeyRange range, int keys, Status status) implements Outcome {}
 
-        /** There is no member to ask. */
-        record Nobody() implements Outcome {}
+        /** No member can be used. */
+        record NoMember() implements Outcome {}
     }
 
     private static final int MAX_UNDER_WAY = 2;
@@ -87,9 +87,9 @@ final class PageChain implements AutoCloseable {
     private PageBound bound = PageBound.NONE;
     /** Waits to be taken, behind the answers that can be. */
     private @Nullable Outcome failure;
-    /** From a failure until who took it had time to act on it, and takes again. */
+    /** From a failure until the reader had time to act on it, and takes again. */
     private boolean isPaused;
-    /** How many failures were taken: what was asked before the last and fails too has nothing new to tell. */
+    /** How many failures were taken: an earlier request that fails too adds nothing to the last one. */
     private int failures;
 
     private @Nullable KeyValue newest;
@@ -122,11 +122,11 @@ final class PageChain implements AutoCloseable {
         this.parts = new RangeParts<>(ranges);
     }
 
-    /** Asks for the next pages, unless there are none, or enough are under way or wait. */
+    /** Requests the next pages, unless there are none, or enough are under way or wait. */
     synchronized void advance() {
         while (!closed && !isPaused && parts.underWay().size() < MAX_UNDER_WAY) {
-            RangeParts.Part<Request, Outcome.Answer> next = parts.toBeAskedFor();
-            if (next == null || (!parts.isFirst(next) && !mayGoOn())) {
+            RangeParts.Part<Request, Outcome.Answer> next = parts.nextToRequest();
+            if (next == null || (!parts.isFirst(next) && !mayRequestMore())) {
                 return;
             }
             List<Endpoint> candidates = cluster.endpointsFor(Duty.SNAPSHOT);
@@ -134,19 +134,19 @@ final class PageChain implements AutoCloseable {
                 return;
             }
             // Chosen for each page: a learner that comes back relieves the voter in its place.
-            ask(next, candidates.get(0));
+            request(next, candidates.get(0));
         }
     }
 
-    /** Whether to ask for more than what all else waits for, which nothing must keep from being asked for. */
-    private boolean mayGoOn() {
+    /** Whether to request a page that no other waits for; one that others wait for is always requested. */
+    private boolean mayRequestMore() {
         return waitingBytes <= pageBytes
                 && parts.waiting() < MAX_WAITING
-                // Beyond a bound that may be anywhere nothing is asked for.
+                // Nothing is requested beyond a bound that may be anywhere.
                 && (parts.underWay().isEmpty() || bound.isNear());
     }
 
-    private void ask(RangeParts.Part<Request, Outcome.Answer> rest, Endpoint endpoint) {
+    private void request(RangeParts.Part<Request, Outcome.Answer> rest, Endpoint endpoint) {
         ByteString end = bound.of(rest.range().from(), size.keys(), size.most());
         RangeParts.Part<Request, Outcome.Answer> part = rest;
         int guessed = 0;
@@ -154,7 +154,7 @@ final class PageChain implements AutoCloseable {
             part = parts.cut(rest, end);
             guessed = size.keys();
         }
-        bound = bound.asked(guessed);
+        bound = bound.requested(guessed);
         ListenableFuture<RangeResponse> response = KVGrpc.newFutureStub(cluster.channel(endpoint))
                 .withDeadlineAfter(options.requestTimeout().toNanos(), TimeUnit.NANOSECONDS)
                 .withMaxInboundMessageSize(MOST_ANSWER_BYTES)
@@ -164,13 +164,13 @@ final class PageChain implements AutoCloseable {
                         .setSerializable(true)
                         .build());
         Request request = new Request(endpoint, size, guessed, failures, response);
-        parts.asked(part, request);
-        RangeParts.Part<Request, Outcome.Answer> asked = part;
-        response.addListener(() -> ended(asked, request), MoreExecutors.directExecutor());
+        parts.requested(part, request);
+        RangeParts.Part<Request, Outcome.Answer> requested = part;
+        response.addListener(() -> ended(requested, request), MoreExecutors.directExecutor());
     }
 
     /**
-     * The next outcome, null if none came in time. A failed page is asked for again by the call after.
+     * The next outcome, null if none came in time. A failed page is requested again by the next call.
      *
      * @throws CancellationException the chain is closed
      */
@@ -195,7 +195,7 @@ final class PageChain implements AutoCloseable {
                 return failed;
             }
             if (parts.underWay().isEmpty()) {
-                return new Outcome.Nobody();
+                return new Outcome.NoMember();
             }
             long left = deadline - System.nanoTime();
             if (left <= 0) {
@@ -221,7 +221,7 @@ final class PageChain implements AutoCloseable {
     }
 
     /**
-     * Asks for half as many keys from now on as were too many, or fewer.
+     * Limits requests from now on to half as many keys as were too many, or fewer.
      *
      * @return false if it was one already
      */
@@ -259,7 +259,7 @@ final class PageChain implements AutoCloseable {
             outcome = new Outcome.Failure(
                     request.member(), part.range(), request.size().keys(), Status.fromThrowable(e));
         } catch (RuntimeException e) {
-            // Nobody hears of what is thrown here.
+            // No caller sees what is thrown here.
             Status status = Status.INTERNAL.withDescription(e.getMessage()).withCause(e);
             outcome = new Outcome.Failure(
                     request.member(), part.range(), request.size().keys(), status);
@@ -269,7 +269,7 @@ final class PageChain implements AutoCloseable {
             waitingBytes += answer.bytes();
         } else {
             parts.failed(part);
-            bound = bound.asked(-request.guessed());
+            bound = bound.requested(-request.guessed());
             if (failure == null && request.failures() == failures) {
                 failure = outcome;
                 isPaused = true;
@@ -299,10 +299,10 @@ final class PageChain implements AutoCloseable {
         bound = isOpen
                 ? bound.afterOpen(page, response.getCount() - page.size())
                 : bound.after(page, request.guessed(), response.getMore());
-        // A page of few keys tells little of those that follow.
+        // A page of few keys is a poor measure of the following ones.
         if (page.size() > request.size().keys() / 2) {
             PageSize next = request.size().after(page.size(), bytes, pageBytes);
-            // One that was asked for before may be of another size.
+            // A page that was requested before may be of another size.
             size = request.size().equals(size) || next.keys() < size.keys() ? next : size;
         }
         ByteString rest =
@@ -311,13 +311,13 @@ final class PageChain implements AutoCloseable {
     }
 
     /** So that what follows can't fail half-way. */
-    private static void requireInside(KeyRange asked, RangeResponse page) {
+    private static void requireInside(KeyRange range, RangeResponse page) {
         int keys = page.getKvsCount();
         if (keys == 0
                 ? page.getMore()
-                : !asked.contains(page.getKvs(0).getKey())
-                        || !asked.contains(page.getKvs(keys - 1).getKey())) {
-            throw new IllegalStateException("page of " + keys + " keys is outside the requested range " + asked);
+                : !range.contains(page.getKvs(0).getKey())
+                        || !range.contains(page.getKvs(keys - 1).getKey())) {
+            throw new IllegalStateException("page of " + keys + " keys is outside the requested range " + range);
         }
     }
 }

@@ -1,8 +1,7 @@
 package io.understudy.feed.etcd;
 
 /**
- * How many keys to ask for in the next page. Begins small, because nothing is known of the values, and follows the bytes
- * seen.
+ * How many keys to request in the next page. Starts small, since the values are unknown, and follows the bytes seen.
  *
  * @param keys at least 1
  */

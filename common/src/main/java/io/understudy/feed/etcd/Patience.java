@@ -5,15 +5,15 @@ import java.time.Duration;
 /**
  * How a tail is opened after the ones before it failed.
  *
- * <p>Fragments are asked for only once a response was too large: etcd cuts a response in time quadratic in the events of
- * a fragment ({@code sendFragments} in {@code v3rpc/watch.go}), so that one commit of 200,000 deletions takes it a minute
- * or more, and milliseconds unfragmented. A live response is one commit anyway, it is a thousand commits of history
- * that can be too large.
+ * <p>Fragments are requested only after a response was too large: etcd cuts a response in time quadratic in the events
+ * of a fragment ({@code sendFragments} in {@code v3rpc/watch.go}), so that one commit of 200,000 deletions takes it a
+ * minute or more, and milliseconds unfragmented. A live response is one commit anyway, it is a thousand commits of
+ * history that can be too large.
  *
- * <p>Patience grows with each tail in a row that fell silent: etcd begins anew with each watch, so a commit that takes it
- * longer than the patience would never be seen.
+ * <p>The timeout grows with each tail in a row that stalled: etcd starts over with each watch, so a commit that takes
+ * it longer than the timeout would never arrive.
  *
- * @param stallTimeout silence that is suffered
+ * @param stallTimeout silence that is tolerated
  * @param fragments whether etcd may split responses
  */
 record Patience(Duration stallTimeout, boolean fragments, int stallsInARow) {

@@ -9,14 +9,14 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ranges in parts, each asked for by itself, several at a time, and taken in the order of their keys. Not thread-safe.
+ * Ranges in parts, each requested by itself, several at a time, and taken in key order. Not thread-safe.
  *
  * @param <R> a request for a part
  * @param <A> the answer to one
  */
 final class RangeParts<R, A> {
 
-    /** One part: to be asked for, under way, or answered. */
+    /** One part: not requested, under way, or answered. */
     static final class Part<R, A> {
         private final KeyRange range;
         private @Nullable R request;
@@ -30,7 +30,7 @@ final class RangeParts<R, A> {
             return range;
         }
 
-        private boolean isToBeAskedFor() {
+        private boolean isUnrequested() {
             return request == null && answer == null;
         }
     }
@@ -43,9 +43,9 @@ final class RangeParts<R, A> {
         whole.forEach(range -> parts.add(new Part<>(range)));
     }
 
-    /** The first part that is to be asked for; null if there is none. */
-    @Nullable Part<R, A> toBeAskedFor() {
-        return parts.stream().filter(Part::isToBeAskedFor).findFirst().orElse(null);
+    /** The first part that is not requested; null if there is none. */
+    @Nullable Part<R, A> nextToRequest() {
+        return parts.stream().filter(Part::isUnrequested).findFirst().orElse(null);
     }
 
     /** Whether all that can be taken waits for it. */
@@ -62,11 +62,11 @@ final class RangeParts<R, A> {
         return begin;
     }
 
-    void asked(Part<R, A> part, R request) {
+    void requested(Part<R, A> part, R request) {
         part.request = request;
     }
 
-    /** Has it be asked for anew. */
+    /** Makes it one to request again. */
     void failed(Part<R, A> part) {
         part.request = null;
         part.answer = null;
@@ -75,7 +75,7 @@ final class RangeParts<R, A> {
     /**
      * Keeps an answer until it is taken.
      *
-     * @param restFrom where that begins which the answer leaves to be asked for; null if it is all there is in the part
+     * @param restFrom start of the rest that the answer leaves to request; null if it is all there is in the part
      * @param answer made of what it covers
      */
     A answered(Part<R, A> part, @Nullable ByteString restFrom, Function<KeyRange, A> answer) {
@@ -90,10 +90,10 @@ final class RangeParts<R, A> {
         return made;
     }
 
-    /** What is to be asked for may be asked for together. */
+    /** Adjacent parts that are not requested are requested together. */
     private void join(int index) {
         if (index + 1 < parts.size()
-                && parts.get(index + 1).isToBeAskedFor()
+                && parts.get(index + 1).isUnrequested()
                 && parts.get(index + 1)
                         .range
                         .from()

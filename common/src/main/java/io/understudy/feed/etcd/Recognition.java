@@ -54,7 +54,7 @@ final class Recognition {
         this.resuming = resuming;
     }
 
-    /** Going on at a position that has an anchor. */
+    /** Resumes at a position that has an anchor. */
     static Recognition resuming(Position position) {
         Position.Anchor anchor = position.anchor();
         if (anchor == null) {
@@ -63,7 +63,7 @@ final class Recognition {
         return new Recognition(position, anchor.revision(), null, true);
     }
 
-    /** Going on at a position that has no anchor, whatever the history: the first commit is as good as any. */
+    /** Resumes at a position that has no anchor, whatever the history: any first commit is accepted. */
     static Recognition following(Position position) {
         return new Recognition(position, position.revision().next(), null, false);
     }
@@ -80,7 +80,7 @@ final class Recognition {
     }
 
     /**
-     * Going on from a snapshot.
+     * Resumes after a snapshot.
      *
      * @param newest the entry of the highest mod revision on its pages, null if they were empty
      * @param replayAtMost revisions; further back than this the newest entry is not looked for, and the position stays
@@ -105,7 +105,7 @@ final class Recognition {
 
     Verdict onCommit(Commit commit) {
         if (commit.revision().isBefore(start)) {
-            // Before 3.5.22 a member restored by its leader's snapshot can tell a watcher what is before its start.
+            // Before 3.5.22 a member restored by its leader's snapshot can send a watcher revisions before its start.
             return UNDECIDED;
         }
         boolean wasFirst = first;
@@ -120,7 +120,7 @@ final class Recognition {
         return resuming ? compare(commit) : collect(commit);
     }
 
-    /** @param complete revision up to which the member has nothing more to tell */
+    /** @param complete revision up to which the member has sent everything */
     Verdict onProgress(Revision complete) {
         if (complete.isBefore(position.revision())) {
             return UNDECIDED;

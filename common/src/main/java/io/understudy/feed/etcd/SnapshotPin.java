@@ -36,18 +36,18 @@ final class SnapshotPin {
     private final KeyRange range;
     private final EtcdFeedOptions options;
     private final Backoff backoff;
-    private volatile @Nullable CompletableFuture<ReadIndex> asked;
-    /** Whether that was asked before anybody looked. */
+    private volatile @Nullable CompletableFuture<ReadIndex> pending;
+    /** Whether {@link #pending} was prefetched. */
     private boolean inAdvance;
-    /** Whether what was asked for in advance was of no use, until it was found when looked for. */
+    /** Whether a prefetched read index was unusable, until {@link #look} finds one. */
     private boolean inVain;
 
-    /** Begun before anybody looked. */
+    /** Started by a prefetch. */
     private volatile @Nullable ReadAhead ahead;
 
     private volatile boolean closed;
 
-    /** A snapshot whose pages come before it is known to be wanted. Any thread. */
+    /** A snapshot that is read before it is needed. Any thread. */
     private static final class ReadAhead {
         private @Nullable SnapshotReader reader;
         private boolean closed;
@@ -59,7 +59,7 @@ final class SnapshotPin {
             }
         }
 
-        /** What was begun, of the one who now closes it. */
+        /** Takes the reader, if one began, and closes this. */
         synchronized @Nullable SnapshotReader take() {
             SnapshotReader taken = reader;
             reader = null;
@@ -84,30 +84,31 @@ final class SnapshotPin {
     }
 
     /**
-     * Has the present be asked for in advance, so that it is known soon when it is {@linkplain #look looked} for; it is asked
-     * for anew then if the answer is of no use any more, and not in advance again before that.
+     * Prefetches the read index, so that {@link #look} has it soon. If it is unusable by then {@link #look} requests
+     * another, and nothing is prefetched before it has that.
      *
-     * @param mayRead whether to have its first pages come as well, asked once it is known, on a thread of the cluster
+     * @param mayRead whether to prefetch the first pages too; called once the revision is known, on a thread of the
+     *     cluster
      */
-    void ask(BooleanSupplier mayRead) {
-        if (asked == null && !inVain) {
+    void prefetch(BooleanSupplier mayRead) {
+        if (pending == null && !inVain) {
             inAdvance = true;
             var unused = use(readAheadOf(cluster.readIndexSoonest(options.requestTimeout()), mayRead));
         }
     }
 
     private CompletableFuture<ReadIndex> use(CompletableFuture<ReadIndex> waiting) {
-        asked = waiting;
+        pending = waiting;
         if (closed) {
             waiting.cancel(false);
         }
         return waiting;
     }
 
-    /** What was asked for in advance is not wanted. */
+    /** Drops what was prefetched. */
     void forget() {
-        CompletableFuture<ReadIndex> waiting = asked;
-        asked = null;
+        CompletableFuture<ReadIndex> waiting = pending;
+        pending = null;
         if (waiting != null) {
             waiting.cancel(false);
         }
@@ -127,7 +128,7 @@ final class SnapshotPin {
             begun.close();
         }
         SnapshotReader reader = reader(pinned);
-        // Whoever takes its pages may have much to prepare.
+        // The reader of its pages may have much to prepare.
         reader.begin();
         return reader;
     }
@@ -183,7 +184,7 @@ final class SnapshotPin {
     /** Ends what waits, soon. For any thread. */
     void close() {
         closed = true;
-        CompletableFuture<ReadIndex> waiting = asked;
+        CompletableFuture<ReadIndex> waiting = pending;
         if (waiting != null) {
             waiting.cancel(false);
         }
@@ -191,20 +192,20 @@ final class SnapshotPin {
     }
 
     /**
-     * Goes on looking for that time.
+     * Waits for the read index for that time.
      *
-     * @param standing where the consumer stands, if it does: the source has to be the same, and as far
+     * @param standing the consumer's position, if it has one: the source has to be the same, and as far
      * @return null if there is nothing yet
      */
     @Nullable ReadIndex look(@Nullable Position standing, Duration patience) throws FeedEndedException, InterruptedException {
-        CompletableFuture<ReadIndex> waiting = asked;
+        CompletableFuture<ReadIndex> waiting = pending;
         if (waiting == null) {
             waiting = use(cluster.readIndexSoonest(options.requestTimeout()));
             inAdvance = false;
         }
         try {
             ReadIndex index = waiting.get(patience.toNanos(), TimeUnit.NANOSECONDS);
-            asked = null;
+            pending = null;
             if (inAdvance && !isOfUse(index, standing)) {
                 wasInVain();
                 return null;
@@ -218,9 +219,9 @@ final class SnapshotPin {
         } catch (TimeoutException | CancellationException e) {
             return null;
         } catch (ExecutionException e) {
-            asked = null;
+            pending = null;
             if (inAdvance) {
-                // Who knows when.
+                // The prefetch may have failed long ago.
                 wasInVain();
                 return null;
             }
@@ -236,8 +237,8 @@ final class SnapshotPin {
     }
 
     /**
-     * Of one that was asked for in advance: the revision of an old one may be compacted by now, and one from before the
-     * consumer came where it stands says nothing of whether the source went back.
+     * Whether a prefetched one is usable: the revision of an old one may be compacted by now, and one from before the
+     * consumer reached its position does not show whether the source went back.
      */
     private boolean isOfUse(ReadIndex index, @Nullable Position standing) {
         return System.nanoTime() - index.sentNanos() <= options.requestTimeout().toNanos()

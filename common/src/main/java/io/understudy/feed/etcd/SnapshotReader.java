@@ -43,14 +43,14 @@ public final class SnapshotReader implements AutoCloseable {
         }
     }
 
-    /** The revision was compacted away while it was read: begin anew at a later one. */
+    /** The revision was compacted during the read: restart at a later one. */
     public static final class CompactedException extends Exception {
         private static final long serialVersionUID = 1L;
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotReader.class);
 
-    /** Pause before a page is asked for again, of a member that has not reached the revision for example. */
+    /** Pause before a page is requested again, for example of a member that has not reached the revision. */
     private static final long RETRY_MILLIS = 20;
 
     private static final int MAX_REFUSALS_OF_ONE_KEY = 3;
@@ -64,13 +64,13 @@ public final class SnapshotReader implements AutoCloseable {
 
     private @Nullable Endpoint givenBy;
     private int refusalsOfOneKey;
-    /** Who has not reached the revision, and when that was first seen. */
+    /** The member that has not reached the revision, and when that was first seen. */
     private @Nullable Endpoint behind;
 
     private long behindSinceNanos;
 
     /**
-     * A reader that nobody else is held up by.
+     * A reader with a backoff of its own.
      *
      * @param clusterId that must be the answering members' own
      * @param revision to be read; a member that hasn't reached it is waited for
@@ -82,7 +82,7 @@ public final class SnapshotReader implements AutoCloseable {
 
     /**
      * @param ranges disjoint, in key order
-     * @param backoff told of failures, for its owner to wait
+     * @param backoff is notified of failures, for its owner to wait
      */
     SnapshotReader(
             EtcdCluster cluster,
@@ -114,7 +114,7 @@ public final class SnapshotReader implements AutoCloseable {
         return newest == null ? null : EtcdMessages.keyValue(newest);
     }
 
-    /** Who gave the last page; null before the first. */
+    /** The member that served the last page; null before the first. */
     public @Nullable Endpoint givenBy() {
         return givenBy;
     }
@@ -130,8 +130,7 @@ public final class SnapshotReader implements AutoCloseable {
     }
 
     /**
-     * The next page, or null if it did not come in time, or the member that was asked failed: then call again, after a
-     * pause.
+     * The next page, or null if it did not come in time, or the request failed: then call again, after a pause.
      *
      * @throws CompactedException the revision is gone
      */
@@ -149,7 +148,7 @@ public final class SnapshotReader implements AutoCloseable {
             SourceFacts.requireOwnCluster(cluster, clusterId);
         } else if (outcome instanceof PageChain.Outcome.Failure failure) {
             failed(failure);
-        } else if (outcome instanceof PageChain.Outcome.Nobody) {
+        } else if (outcome instanceof PageChain.Outcome.NoMember) {
             SourceFacts.requireOwnCluster(cluster, clusterId);
             backoff.failed();
         }
@@ -173,7 +172,7 @@ public final class SnapshotReader implements AutoCloseable {
         return new Page(answer.covered(), entries);
     }
 
-    /** Decides how to go on; the page is asked for again by the next call. */
+    /** Decides how to continue; the next call requests the page again. */
     private void failed(PageChain.Outcome.Failure page) throws CompactedException, Unexplained, InterruptedException {
         EtcdFailure failure = EtcdErrors.classify(Duty.SNAPSHOT, page.status());
         if (failure.error() == EtcdError.COMPACTED) {
@@ -189,7 +188,7 @@ public final class SnapshotReader implements AutoCloseable {
         boolean isHalved = tooLarge && pages.halve(page.keys());
         if (tooLarge && !isHalved && ++refusalsOfOneKey >= MAX_REFUSALS_OF_ONE_KEY) {
             throw new Unexplained(
-                    "cannot read the first key from " + page.asked().from() + " at " + page.member() + ": " + failure);
+                    "cannot read the first key from " + page.range().from() + " at " + page.member() + ": " + failure);
         }
         if (!isHalved && (!isBehind || isLate(page.member()))) {
             giveUp(page.member(), failure.toString());

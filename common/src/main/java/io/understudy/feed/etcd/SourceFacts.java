@@ -64,10 +64,10 @@ final class SourceFacts {
     }
 
     /**
-     * What to make of an answer of another cluster: an address that passed to it is given up like a failed one, as long
-     * as the cluster is known by its others.
+     * Handles a response of another cluster: its address is given up like a failed one, as long as the cluster answers
+     * at others.
      *
-     * @throws TailLostException the feed may go on elsewhere
+     * @throws TailLostException the feed may continue elsewhere
      */
     AnotherCluster foreign(String where, ClusterId expected, ClusterId found) throws TailLostException {
         if (expected.equals(cluster.view().clusterId())) {
@@ -79,7 +79,7 @@ final class SourceFacts {
     }
 
     /**
-     * Called when there is nobody left to ask.
+     * Called when no endpoint is left.
      *
      * @throws AnotherCluster because another cluster answers at the endpoints
      */
@@ -92,10 +92,10 @@ final class SourceFacts {
     }
 
     /**
-     * What to make of a member whose commit at the anchor is not the one consumed: compaction up to that very revision
-     * removes tombstones (before etcd 3.5.19), and then nothing can be told; otherwise it is another history.
+     * Handles a member with another commit at the anchor than the one consumed. Compaction up to that very revision
+     * removes tombstones (before etcd 3.5.19), and then nothing can be decided; otherwise it is another history.
      *
-     * @throws TailLostException the member cannot be asked now
+     * @throws TailLostException the member cannot be queried now
      */
     FeedEndedException differentHistory(String where, Channel channel, KeyRange range, Position position, String why)
             throws TailLostException {

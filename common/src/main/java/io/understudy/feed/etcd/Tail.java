@@ -24,14 +24,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The commits after a position, from one watch on one member: opened at the anchor, verified, then followed until it is
- * lost. Never goes on by itself after a loss; the feed opens another tail.
+ * lost. It never resumes after a loss; the feed opens another tail.
  *
- * <p>A quiet stream is asked for progress, so that a silent one is known to be stalled. Read by the feed's thread;
+ * <p>Progress is requested on a quiet stream, so that a silent one is known to be stalled. Read by the feed's thread;
  * {@link #close} and {@link #requestProgress} from any.
  */
 final class Tail implements AutoCloseable {
 
-    /** etcd brings a new watcher of the past up to date in rounds of 100 ms, and tells no progress before. */
+    /** etcd brings unsynced watchers up to date in rounds of 100 ms, and sends no progress before. */
     private static final Duration OPENING_INTERVAL = Duration.ofMillis(100);
 
     /**
@@ -66,7 +66,7 @@ final class Tail implements AutoCloseable {
     private @Nullable CommitTooLarge large;
 
     private long heardNanos;
-    private long askedNanos;
+    private long requestedNanos;
     private long polledNanos;
 
     Tail(
@@ -97,7 +97,7 @@ final class Tail implements AutoCloseable {
                 WatchMessages.create(range, recognition.start(), previous, patience.fragments()),
                 requiresLeader);
         this.heardNanos = System.nanoTime();
-        this.askedNanos = heardNanos;
+        this.requestedNanos = heardNanos;
         this.polledNanos = heardNanos;
     }
 
@@ -125,10 +125,10 @@ final class Tail implements AutoCloseable {
                 throw stalled();
             }
             long interval = (opening == null ? progressInterval : OPENING_INTERVAL).toNanos();
-            long progressDue = Math.max(askedNanos, heardNanos) + interval;
+            long progressDue = Math.max(requestedNanos, heardNanos) + interval;
             if (now >= progressDue) {
                 stream.requestProgress();
-                askedNanos = now;
+                requestedNanos = now;
                 progressDue = now + interval;
             }
             WatchStream.Signal signal =
@@ -172,17 +172,17 @@ final class Tail implements AutoCloseable {
         if (!cluster.equals(position.cluster())) {
             throw facts.foreign(where, position.cluster(), cluster);
         }
-        Revision told = new Revision(response.getHeader().getRevision());
+        Revision reported = new Revision(response.getHeader().getRevision());
         if (response.getCreated()) {
-            onCreated(told);
+            onCreated(reported);
             return true;
         }
         if (response.getEventsCount() == 0) {
-            if (opening != null && told.isBefore(position.revision())) {
-                head = told;
+            if (opening != null && reported.isBefore(position.revision())) {
+                head = reported;
                 return false;
             }
-            onProgress(told);
+            onProgress(reported);
             return true;
         }
         ArrayDeque<Whole> commits = new ArrayDeque<>();
@@ -308,7 +308,7 @@ final class Tail implements AutoCloseable {
     }
 
     private TailLostException canceled(String reason) throws FeedEndedException {
-        // A cancel has no code: etcd's texts are all there is to tell a refusal by.
+        // A cancel has no code: etcd's texts are all there is to detect a refusal by.
         Status status = Status.UNKNOWN.withDescription(reason);
         if (EtcdErrors.classify(Duty.WATCH, status).remedy() == Remedy.FATAL) {
             throw new Unexplained(where + " rejected the watch: " + reason);

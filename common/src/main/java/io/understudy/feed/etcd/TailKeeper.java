@@ -53,7 +53,7 @@ final class TailKeeper implements AutoCloseable {
     /**
      * Opens nothing yet.
      *
-     * @param previous whether commits shall tell how their keys stood before
+     * @param previous whether commits include the previous values of their keys
      * @param isHistory whether the consumer needs each commit
      * @param servesWithoutLeader whether a member without a leader is read while there is no other
      * @param watch where commits are watched, once level
@@ -88,7 +88,7 @@ final class TailKeeper implements AutoCloseable {
     /**
      * The tail's next event, or null if none came in time or the tail was lost.
      *
-     * @param standing where the consumer stands, used if a tail has to be opened
+     * @param standing the consumer's position, used if a tail has to be opened
      * @param recognition how the history is recognised at {@code standing}, likewise
      * @throws LargeCommitException until the tail is dropped and opened behind that commit
      */
@@ -103,10 +103,10 @@ final class TailKeeper implements AutoCloseable {
                 }
             }
             open(standing, recognition);
-            goOnElsewhere();
+            switchTail();
             Tail open = tail;
             TailEvent event = open == null ? null : open.next(timeout);
-            if (event == null || wasTold(event, standing)) {
+            if (event == null || wasDelivered(event, standing)) {
                 return null;
             }
             heard(event, recognition);
@@ -117,7 +117,7 @@ final class TailKeeper implements AutoCloseable {
         }
     }
 
-    /** Asks for a progress mark now, if a tail is open. */
+    /** Requests a progress mark now, if a tail is open. */
     void requestProgress() {
         Tail open = tail;
         if (open != null) {
@@ -168,7 +168,7 @@ final class TailKeeper implements AutoCloseable {
         Endpoint chosen = best(candidates);
         EtcdVersion version = versionAt(chosen);
         if (version.equals(EtcdVersion.UNKNOWN)) {
-            // Neither its role nor its faults are known: the next probe tells.
+            // Neither its role nor its faults are known before the next probe.
             backoff.failed();
             return;
         }
@@ -211,7 +211,7 @@ final class TailKeeper implements AutoCloseable {
         }
     }
 
-    private void goOnElsewhere() throws FeedEndedException, InterruptedException {
+    private void switchTail() throws FeedEndedException, InterruptedException {
         TailMove.Placed better = move == null ? null : move.ready();
         Tail before = tail;
         if (better == null || before == null) {
@@ -224,12 +224,12 @@ final class TailKeeper implements AutoCloseable {
         use(better.tail(), better.member());
         isMoved = true;
         before.close();
-        // The last may have been asked for progress that it will not tell any more.
+        // Progress requested of the last one may be lost with it.
         better.tail().requestProgress();
     }
 
-    /** Whether the tail that this one took over from told it. */
-    private static boolean wasTold(TailEvent event, Position standing) {
+    /** Whether the tail before this one delivered it. */
+    private static boolean wasDelivered(TailEvent event, Position standing) {
         if (event instanceof TailEvent.Committed committed) {
             return !committed.commit().revision().isAfter(standing.revision());
         }

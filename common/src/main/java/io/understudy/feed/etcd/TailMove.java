@@ -20,9 +20,9 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Takes a tail to the leader, and after the leadership when that goes elsewhere. The leader reads next to no history for it:
- * only a tail that stands at a commit, no further back than the leader was when it was looked at last, is taken on. There is
- * no moment without one either: the next is open before the last is given up, and if it can't be opened, the last goes on.
+ * Moves a tail to the leader, and on with the leadership. The leader reads next to no history for it: only a tail at a
+ * commit is moved, no further back than the leader was at its last probe. The next tail is open before the last is
+ * closed; if it can't be opened, the last continues.
  *
  * <p>A leader at which that fails, or at which the tail is lost soon, is left alone for a time that doubles.
  *
@@ -62,7 +62,7 @@ final class TailMove implements AutoCloseable {
         this.patienceNanos = patience.toNanos();
     }
 
-    /** What the tail at {@code serving} told: begins to move it, if it is time to. */
+    /** Handles an event of the tail at {@code serving}: begins to move it, if it is time to. */
     void heard(TailEvent event, Endpoint serving, BiFunction<Endpoint, Position, Tail> opener) {
         long now = System.nanoTime();
         if (opening != null || now - lookNanos < 0 || !(event instanceof TailEvent.Committed committed)) {
@@ -80,9 +80,9 @@ final class TailMove implements AutoCloseable {
     }
 
     /**
-     * The tail to go on with instead, or null if there is none. It may tell again what came between its opening and now.
+     * The tail to continue with instead, or null if there is none. It may repeat what came between its opening and now.
      *
-     * @throws FeedEndedException the leader tells another history, or leads to another cluster
+     * @throws FeedEndedException the leader has another history, or leads to another cluster
      */
     @Nullable Placed ready() throws FeedEndedException, InterruptedException {
         Placed begun = opening;
@@ -90,7 +90,7 @@ final class TailMove implements AutoCloseable {
             return null;
         }
         if (System.nanoTime() - sinceNanos > patienceNanos) {
-            // Before the tail looks into it: that takes requests, and the one that is open has commits to tell
+            // Before the tail checks it: that takes requests, and the one that is open has commits to deliver
             // meanwhile.
             failed(begun, "watch did not open in time");
             return null;

@@ -36,7 +36,7 @@ final class WatchMessages {
     private WatchMessages() {}
 
     /**
-     * @param previous whether events shall tell how their keys stood before
+     * @param previous whether events include the previous values of their keys
      * @param fragments whether large responses may be split
      */
     static WatchRequest create(KeyRange range, Revision start, boolean previous, boolean fragments) {

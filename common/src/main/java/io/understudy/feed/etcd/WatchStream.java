@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One watch stream whose reader sets the pace: while {@value #UNREAD_BYTES} bytes wait unread, or one response that is larger,
- * the member is not read from, but for two more responses.
+ * One watch stream, at the pace of its reader. While {@value #UNREAD_BYTES} bytes wait unread, or one larger response,
+ * only two more responses are read from the member.
  *
  * <p>Read by one thread; {@link #close} and {@link #requestProgress} from any.
  *
@@ -34,21 +34,21 @@ final class WatchStream implements AutoCloseable {
         record Closed(Status status) implements Signal {}
     }
 
-    /** Responses asked for ahead, so that the next one is on its way while one is read. */
+    /** Responses requested ahead, so that the next one is on its way while one is read. */
     private static final int AHEAD = 2;
     /** A response to a small commit is a few hundred: a reader that pauses finds all of them together. */
     private static final long UNREAD_BYTES = 1L << 20;
 
-    /** Asks etcd to end the stream when its member has lost the leader, instead of staying silent. */
+    /** Makes etcd end the stream when its member has lost the leader, instead of staying silent. */
     private static final Metadata.Key<String> HAS_LEADER =
             Metadata.Key.of("hasleader", Metadata.ASCII_STRING_MARSHALLER);
 
     private final ClientCall<WatchRequest, WatchResponse> call;
-    /** Bounded by the window: nothing arrives that was not asked for. */
+    /** Bounded by the window: nothing arrives unrequested. */
     private final LinkedBlockingQueue<Signal> arrived = new LinkedBlockingQueue<>();
     /** Bytes of messages that arrived and were not read. */
     private final AtomicLong unread = new AtomicLong();
-    /** Responses not asked for yet, because too many bytes wait. */
+    /** Responses not requested yet, because too many bytes wait. */
     private final AtomicInteger withheld = new AtomicInteger();
 
     /** Under the call's lock. */
@@ -74,7 +74,7 @@ final class WatchStream implements AutoCloseable {
         return stream;
     }
 
-    /** Asks for a progress mark. etcd answers only once every event up to it was sent. */
+    /** Requests a progress mark. etcd answers only once every event up to it was sent. */
     void requestProgress() {
         // A call may be sent on by one thread at a time.
         synchronized (call) {
@@ -89,13 +89,13 @@ final class WatchStream implements AutoCloseable {
         Signal signal = arrived.poll(timeout.toNanos(), TimeUnit.NANOSECONDS);
         if (signal instanceof Signal.Message message) {
             if (unread.addAndGet(-message.response().getSerializedSize()) <= UNREAD_BYTES) {
-                ask(withheld.getAndSet(0));
+                request(withheld.getAndSet(0));
             }
         }
         return signal;
     }
 
-    private void ask(int responses) {
+    private void request(int responses) {
         if (responses > 0) {
             call.request(responses);
         }
@@ -115,11 +115,11 @@ final class WatchStream implements AutoCloseable {
         public void onMessage(WatchResponse response) {
             boolean isMuch = unread.addAndGet(response.getSerializedSize()) > UNREAD_BYTES;
             if (isMuch) {
-                // Before the reader can find the message: with the last one of them it asks for all that was withheld.
+                // Before the reader can find the message: with the last one of them it requests all that were withheld.
                 withheld.incrementAndGet();
             }
             arrived.add(new Signal.Message(response));
-            ask(isMuch ? 0 : 1);
+            request(isMuch ? 0 : 1);
         }
 
         @Override

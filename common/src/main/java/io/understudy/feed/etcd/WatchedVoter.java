@@ -1,9 +1,6 @@
 package io.understudy.feed.etcd;
 
-/**
- * Whose watch tells a feed the commits. A gateway among the endpoints is watched before a follower, and left for the
- * leader.
- */
+/** The voter that a feed watches. A gateway is watched before a follower, and left for the leader. */
 public enum WatchedVoter {
     /** A follower's, where there is one when the watch is opened: the leader has no work with it. */
     FOLLOWER,

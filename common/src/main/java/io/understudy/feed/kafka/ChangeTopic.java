@@ -32,7 +32,7 @@ final class ChangeTopic {
     private final KafkaFeedMetrics metrics;
     private final ArrayDeque<FeedEvent> ready = new ArrayDeque<>();
 
-    /** Where the consumer will stand once it has what is ready. */
+    /** The consumer's position once it has what is ready. */
     private Position position;
 
     private @Nullable ChangeTopicStart start;
@@ -208,9 +208,9 @@ final class ChangeTopic {
             return;
         }
         recognition = null;
-        boolean told = batch.revision().equals(position.revision());
+        boolean delivered = batch.revision().equals(position.revision());
         position = position.upTo(batch.revision());
-        if (!told || batch.asOf() != null) {
+        if (!delivered || batch.asOf() != null) {
             ready.add(new FeedEvent.Marked(position));
         }
         if (batch.asOf() != null) {

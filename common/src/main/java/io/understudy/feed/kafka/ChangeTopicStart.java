@@ -15,8 +15,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds where the partitions of the change topic have to be read from to go on at a position: before its anchor, by which
- * the history is recognised, or where that is gone, before the position itself. Owned by the feed's thread.
+ * Finds where the partitions of the change topic have to be read from to resume at a position: before its anchor, by
+ * which the history is recognised, or where that is gone, before the position itself. Owned by the feed's thread.
  *
  * <p>Invariant FK4: a feed resumes at any position; expired records, a rewritten state and a replaced topic are gaps.
  */
@@ -24,8 +24,8 @@ final class ChangeTopicStart {
 
     private final Connection connection;
     private final Position position;
-    private final Connection.Question<TopicDescription> describing;
-    private Connection.@Nullable Question<Map<TopicPartition, TopicBounds>> bounding;
+    private final Connection.AdminQuery<TopicDescription> describing;
+    private Connection.@Nullable AdminQuery<Map<TopicPartition, TopicBounds>> bounding;
     private @Nullable Map<TopicPartition, TopicBounds> bounds;
 
     private @Nullable TopicWatch watch;
@@ -60,7 +60,7 @@ final class ChangeTopicStart {
         return watch;
     }
 
-    /** Goes on looking. Returns null if more time is needed. */
+    /** Continues the search. Returns null if more time is needed. */
     @Nullable List<SectionAssembly.Start> find(Duration timeout)
             throws HoleException, MalformedRecordException, Unexplained, InterruptedException {
         if (partitions.isEmpty() && !describe(timeout)) {
@@ -133,12 +133,12 @@ final class ChangeTopicStart {
     }
 
     private @Nullable Map<TopicPartition, TopicBounds> bound(Duration timeout) throws InterruptedException {
-        var asking = bounding;
-        if (asking == null) {
-            asking = connection.question(admin -> TopicBounds.ask(admin, partitions));
-            bounding = asking;
+        var query = bounding;
+        if (query == null) {
+            query = connection.query(admin -> TopicBounds.request(admin, partitions));
+            bounding = query;
         }
-        bounds = asking.answer(timeout);
+        bounds = query.answer(timeout);
         return bounds;
     }
 }

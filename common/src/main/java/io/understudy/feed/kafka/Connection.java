@@ -107,14 +107,14 @@ final class Connection implements AutoCloseable {
         }
     }
 
-    /** A question to Kafka that may take many turns. */
-    <T> Question<T> question(Function<Admin, KafkaFuture<T>> asking) {
-        return new Question<>(asking);
+    /** A query of Kafka that may take many turns. */
+    <T> AdminQuery<T> query(Function<Admin, KafkaFuture<T>> call) {
+        return new AdminQuery<>(call);
     }
 
     /** What is known of a topic. */
-    Question<TopicDescription> describing(String topic) {
-        return question(admin -> Objects.requireNonNull(
+    AdminQuery<TopicDescription> describing(String topic) {
+        return query(admin -> Objects.requireNonNull(
                 admin.describeTopics(List.of(topic)).topicNameValues().get(topic)));
     }
 
@@ -136,7 +136,7 @@ final class Connection implements AutoCloseable {
         try {
             consumer.close(CloseOptions.timeout(CLOSING));
         } finally {
-            // Also if that was interrupted: it would go on for ever.
+            // Also if that was interrupted: it would run for ever.
             admin.close(CLOSING);
         }
     }
@@ -149,26 +149,26 @@ final class Connection implements AutoCloseable {
         return interrupted;
     }
 
-    /** Asked until it is answered. */
-    final class Question<T> {
+    /** Repeated until it is answered. */
+    final class AdminQuery<T> {
 
-        private final Function<Admin, KafkaFuture<T>> asking;
-        private @Nullable KafkaFuture<T> asked;
+        private final Function<Admin, KafkaFuture<T>> call;
+        private @Nullable KafkaFuture<T> pending;
 
-        private Question(Function<Admin, KafkaFuture<T>> asking) {
-            this.asking = asking;
+        private AdminQuery(Function<Admin, KafkaFuture<T>> call) {
+            this.call = call;
         }
 
         /**
          * The answer, or null if it did not come in time: then wait again.
          *
-         * @throws KafkaException what Kafka answered, or that it did not within its clients' own time; asks anew next time
+         * @throws KafkaException Kafka's failure, or the timeout of its clients; the next call requests again
          */
         @Nullable T answer(Duration timeout) throws InterruptedException {
-            KafkaFuture<T> future = asked;
+            KafkaFuture<T> future = pending;
             if (future == null) {
-                future = asking.apply(admin);
-                asked = future;
+                future = call.apply(admin);
+                pending = future;
             }
             waiting = future;
             try {
@@ -176,13 +176,13 @@ final class Connection implements AutoCloseable {
                     return null;
                 }
                 T answer = future.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-                asked = null;
+                pending = null;
                 answered.run();
                 return answer;
             } catch (TimeoutException | CancellationException e) {
                 return null;
             } catch (ExecutionException e) {
-                asked = null;
+                pending = null;
                 throw e.getCause() instanceof KafkaException failure ? failure : new KafkaException(e.getCause());
             } finally {
                 waiting = null;

@@ -7,12 +7,12 @@ import java.time.Instant;
 /** What the change topic comes to. */
 sealed interface FeedEvent {
 
-    /** The next commit; the position stands at it. */
+    /** The next commit, and the position at it. */
     record Committed(Commit commit, Position position) implements FeedEvent {}
 
     /** Complete up to the position's revision. */
     record Marked(Position position) implements FeedEvent {}
 
-    /** The source had nothing beyond what was told, at that time by the mirror's clock. */
+    /** The source had nothing newer at that time, by the mirror's clock. */
     record Current(Instant asOf) implements FeedEvent {}
 }

@@ -42,7 +42,7 @@ final class KafkaFeed implements Feed {
     private final OriginCheck origins;
     private final KafkaFeedMetrics metrics;
     private final Outages outages;
-    /** Kafka's consumer is one thread's at a time: who polls, or who closes. */
+    /** Kafka's consumer is one thread's at a time: the polling or the closing one's. */
     private final ReentrantLock using = new ReentrantLock();
 
     private volatile boolean closed;
@@ -99,7 +99,7 @@ final class KafkaFeed implements Feed {
             }
             throw e;
         } catch (RuntimeException | Error e) {
-            // What was given to the consumer may have been lost on it: going on could skip a commit.
+            // The consumer may have lost what it was given: continuing could skip a commit.
             close();
             throw e;
         } finally {
@@ -108,7 +108,7 @@ final class KafkaFeed implements Feed {
         }
     }
 
-    /** The mirror tells at each heartbeat, and can't be asked. */
+    /** The mirror reports at each heartbeat, and takes no requests. */
     @Override
     public void requestProgress() {}
 
@@ -123,7 +123,7 @@ final class KafkaFeed implements Feed {
     }
 
     private void releaseIfClosed() {
-        // Who holds the lock comes here when done.
+        // The holder of the lock comes here when done.
         if (closed && using.tryLock()) {
             try {
                 Connection open = connection;

@@ -35,9 +35,9 @@ public final class KafkaFeedSource implements FeedSource {
     }
 
     /**
-     * The same for a consumer that has no use for every key of the ranges that it opens.
+     * The same for a consumer that uses parts of its ranges only.
      *
-     * @param parts of them of which the topics must tell
+     * @param parts that the topics must contain
      */
     public KafkaFeedSource(
             String name,
@@ -66,10 +66,10 @@ public final class KafkaFeedSource implements FeedSource {
     }
 
     /**
-     * Asks Kafka, within the settings' timeout, up to which revision the change topic is complete. Who asks while another
-     * question is under way shares its answer.
+     * Reads from Kafka, within the settings' timeout, up to which revision the change topic is complete. Callers during
+     * a read share its result.
      */
     public CompletableFuture<Revision> head() {
-        return head.ask();
+        return head.request();
     }
 }

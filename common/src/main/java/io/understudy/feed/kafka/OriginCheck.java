@@ -7,13 +7,12 @@ import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /**
- * Refuses topics that do not tell all that is to be read of them: keys beyond the mirror's scope would be taken for keys that
- * don't exist.
+ * Rejects topics that lack keys to be read: keys beyond the mirror's scope would count as missing.
  *
  * <p>Invariant FK6: keys outside the mirror's scope and partitions without its records are rejected, not read as
  * missing.
  *
- * @param used what of the feed's range its consumer has a use for
+ * @param used parts of the feed's range that its consumer uses
  */
 record OriginCheck(List<KeyRange> used) {
 

@@ -25,7 +25,7 @@ final class Outages {
     /** Brokers log each rejected attempt. */
     private static final long MAX_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** Times the patience with topics that were never seen: whoever writes them may be starting, too. */
+    /** Times the patience with topics that were never seen: their writer may be starting, too. */
     private static final int PATIENCE_AT_FIRST = 6;
 
     private final String topics;
@@ -35,7 +35,7 @@ final class Outages {
     /** Whether the topics were there once. */
     private boolean seen;
 
-    /** Since when it says that there is no such topic; 0 if it doesn't. */
+    /** Since when Kafka reports that there is no such topic; 0 if it doesn't. */
     private long missingNanos;
 
     private long pauseNanos = PAUSE_NANOS;
@@ -83,7 +83,7 @@ final class Outages {
         }
         boolean isAccess = KafkaErrors.isAccess(failure);
         if (!isAccess && !(failure instanceof RetriableException) && !isNameUnknown(failure)) {
-            throw new Unexplained("cannot read topics " + topics + " from Kafka: " + told(failure), failure);
+            throw new Unexplained("cannot read topics " + topics + " from Kafka: " + text(failure), failure);
         }
         if (!(failure instanceof UnknownTopicOrPartitionException)) {
             missingNanos = 0;
@@ -92,7 +92,7 @@ final class Outages {
         } else if (System.nanoTime() - missingNanos > settings.timeout().toNanos() * (seen ? 1 : PATIENCE_AT_FIRST)) {
             throw new Unexplained(
                     "one of the topics " + topics + " does not exist; start the mirror or MirrorMaker that writes"
-                            + " them, or correct the topic names: " + told(failure),
+                            + " them, or correct the topic names: " + text(failure),
                     failure);
         }
         if (!away) {
@@ -100,7 +100,7 @@ final class Outages {
             metrics.away();
             LOG.atWarn()
                     .addKeyValue("topics", topics)
-                    .addKeyValue("cause", told(failure))
+                    .addKeyValue("cause", text(failure))
                     .log("Kafka unavailable; retrying");
         }
         pausedUntilNanos = System.nanoTime() + pauseNanos;
@@ -115,7 +115,7 @@ final class Outages {
                 && String.valueOf(cause.getMessage()).contains("No resolvable bootstrap urls");
     }
 
-    private String told(KafkaException failure) {
+    private String text(KafkaException failure) {
         Throwable cause = failure.getCause();
         Throwable shown = cause == null || KafkaErrors.isAccess(failure) ? failure : cause;
         return KafkaErrors.text(shown, settings, AclOperation.READ);

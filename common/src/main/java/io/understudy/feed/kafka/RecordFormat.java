@@ -21,18 +21,18 @@ import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a mirror's records look. The key is etcd's, the value etcd's, null for a deleted key; an empty value is a put of an
- * empty value. Everything else is in headers, as text of ASCII. Records with an empty key, which no key of etcd is, tell
- * of the records around them.
+ * The format of a mirror's records. The key is etcd's, the value etcd's, null for a deleted key; an empty value is a
+ * put of an empty value. Everything else is in headers, as text of ASCII. Records with an empty key, which no key of
+ * etcd is, are marks: they describe the records around them.
  *
  * <p>The change topic has every record, in order. The state topic has the same ones, and is compacted: the last of each
- * key is left, and the last with an empty key tells what the rest amounts to.
+ * key is left, and the last mark describes the rest.
  *
- * <p>{@link MirrorRecord} reads the headers, here they are written and become a {@link TopicRecord}. Values of format 3 are
- * {@linkplain Envelope envelopes}, also of deletes in the change topic.
+ * <p>{@link MirrorRecord} reads the headers, here they are written and become a {@link TopicRecord}. Values of format 3
+ * are {@linkplain Envelope envelopes}, also of deletes in the change topic.
  *
- * <p>A stray record has no such headers, or malformed ones. Readers skip it; in the state topic its key counts as absent,
- * whether or not compaction has removed the mirror's record. A record of another format is not stray.
+ * <p>A stray record has no such headers, or malformed ones. Readers skip it; in the state topic its key counts as
+ * absent, whether or not compaction has removed the mirror's record. A record of another format is not stray.
  *
  * <p>Invariant FK1: a record is read back as written, of any kind and with any bytes; a stray record is skipped and
  * reported with its offset.
@@ -182,7 +182,7 @@ public final class RecordFormat {
     }
 
     /**
-     * What a mark tells of the topics; null if an earlier version wrote it, which did not.
+     * The origin that a mark states; null if an earlier version wrote it, without one.
      *
      * @throws MalformedRecordException it can't be read
      */

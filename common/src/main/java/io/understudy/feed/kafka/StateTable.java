@@ -86,8 +86,8 @@ final class StateTable {
      * @param ofGeneration see {@link TopicOrigin}
      * @param state of a mark, if known
      */
-    void accept(TopicRecord told, long ofGeneration, @Nullable StateDigest state) {
-        long revision = told.revision().value();
+    void accept(TopicRecord record, long ofGeneration, @Nullable StateDigest state) {
+        long revision = record.revision().value();
         StateChain.Generation generation = chain.begin(ofGeneration, revision);
         if (generation == StateChain.Generation.OLD) {
             return;
@@ -97,22 +97,22 @@ final class StateTable {
             others.clear();
             replaced.clear();
         }
-        cluster = told.cluster();
-        if (told instanceof TopicRecord.Changed changed) {
+        cluster = record.cluster();
+        if (record instanceof TopicRecord.Changed changed) {
             chain.changed(revision, changed.index());
             if (changed.change() instanceof Change.Put put) {
                 put(put.keyValue());
             } else {
                 gone(changed.change().key());
             }
-        } else if (told instanceof TopicRecord.Found found) {
+        } else if (record instanceof TopicRecord.Found found) {
             put(found.entry());
-        } else if (told instanceof TopicRecord.Gone gone) {
+        } else if (record instanceof TopicRecord.Gone gone) {
             gone(gone.key());
-        } else if (told instanceof TopicRecord.Complete complete) {
+        } else if (record instanceof TopicRecord.Complete complete) {
             chain.mark(Kind.COMPLETE, revision, complete.previous().value(), complete.records(), state);
         } else {
-            boolean begins = told instanceof TopicRecord.SnapshotBegin;
+            boolean begins = record instanceof TopicRecord.SnapshotBegin;
             chain.mark(begins ? Kind.SNAPSHOT_BEGIN : Kind.SNAPSHOT_END, revision, 0, 0, state);
         }
     }

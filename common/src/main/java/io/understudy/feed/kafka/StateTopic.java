@@ -37,9 +37,9 @@ final class StateTopic {
     private final KeyRange range;
     private final OriginCheck origins;
     private final StrayRecords strays;
-    private final Connection.Question<TopicDescription> describing;
-    private final Connection.Question<Duration> retaining;
-    private final Connection.Question<Map<TopicPartition, TopicBounds>> bounding;
+    private final Connection.AdminQuery<TopicDescription> describing;
+    private final Connection.AdminQuery<Duration> retaining;
+    private final Connection.AdminQuery<Map<TopicPartition, TopicBounds>> bounding;
 
     private StateTable table;
     private int attempts;
@@ -63,8 +63,8 @@ final class StateTopic {
         this.strays = strays;
         this.table = new StateTable(range);
         this.describing = connection.describing(topic);
-        this.retaining = connection.question(admin -> DeleteRetention.request(admin, topic));
-        this.bounding = connection.question(admin -> TopicBounds.ask(admin, List.of(partition)));
+        this.retaining = connection.query(admin -> DeleteRetention.request(admin, topic));
+        this.bounding = connection.query(admin -> TopicBounds.request(admin, List.of(partition)));
         connection.assign(List.of(partition));
         begin();
     }

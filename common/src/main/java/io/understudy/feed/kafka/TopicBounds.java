@@ -15,14 +15,14 @@ import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * What a partition has for those who read what is committed.
+ * The offsets of a partition for readers of committed records.
  *
  * @param beginning first offset
  * @param end offset after the last transaction that is over
  */
 record TopicBounds(long beginning, long end) {
 
-    static KafkaFuture<Map<TopicPartition, TopicBounds>> ask(Admin admin, Collection<TopicPartition> partitions) {
+    static KafkaFuture<Map<TopicPartition, TopicBounds>> request(Admin admin, Collection<TopicPartition> partitions) {
         ListOffsetsOptions committed = new ListOffsetsOptions(IsolationLevel.READ_COMMITTED);
         var beginnings = admin.listOffsets(all(partitions, OffsetSpec.earliest()), committed)
                 .all();

@@ -18,10 +18,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AclOperation;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads the last mark of the change topic. It has clients and a thread of its own, which are let go of when nobody has
- * asked for a while. Thread-safe.
- */
+/** Reads the last mark of the change topic. Clients and thread are released when idle. Thread-safe. */
 final class TopicHead {
 
     private static final long IDLE_SECONDS = 30;
@@ -33,7 +30,7 @@ final class TopicHead {
 
     private final KafkaClients clients;
     private final TopicPartition partition;
-    private final BlockingQueue<CompletableFuture<Revision>> questions = new ArrayBlockingQueue<>(1);
+    private final BlockingQueue<CompletableFuture<Revision>> requests = new ArrayBlockingQueue<>(1);
     private @Nullable CompletableFuture<Revision> underWay;
     private boolean running;
 
@@ -43,13 +40,13 @@ final class TopicHead {
         this.partition = new TopicPartition(topic, 0);
     }
 
-    /** The answer to the question under way, or to a new one. */
-    synchronized CompletableFuture<Revision> ask() {
-        CompletableFuture<Revision> asked = underWay;
-        if (asked == null || asked.isDone()) {
-            asked = new CompletableFuture<>();
-            underWay = asked;
-            questions.add(asked);
+    /** The result of the read under way, or of a new one. */
+    synchronized CompletableFuture<Revision> request() {
+        CompletableFuture<Revision> pending = underWay;
+        if (pending == null || pending.isDone()) {
+            pending = new CompletableFuture<>();
+            underWay = pending;
+            requests.add(pending);
             if (!running) {
                 running = true;
                 Thread thread = new Thread(this::answerAll, "kafka-head");
@@ -57,14 +54,14 @@ final class TopicHead {
                 thread.start();
             }
         }
-        return asked.copy();
+        return pending.copy();
     }
 
     private void answerAll() {
         Connection connection = null;
         while (true) {
-            CompletableFuture<Revision> question = nextQuestion();
-            if (question == null) {
+            CompletableFuture<Revision> request = nextRequest();
+            if (request == null) {
                 close(connection);
                 return;
             }
@@ -85,27 +82,27 @@ final class TopicHead {
                 connection = null;
             }
             if (failure == null) {
-                question.complete(head);
+                request.complete(head);
             } else {
-                question.completeExceptionally(failure);
+                request.completeExceptionally(failure);
             }
         }
     }
 
     /** Null if none came for long: then no more are taken on this thread. */
-    private @Nullable CompletableFuture<Revision> nextQuestion() {
+    private @Nullable CompletableFuture<Revision> nextRequest() {
         try {
-            CompletableFuture<Revision> question = questions.poll(IDLE_SECONDS, TimeUnit.SECONDS);
-            if (question != null) {
-                return question;
+            CompletableFuture<Revision> request = requests.poll(IDLE_SECONDS, TimeUnit.SECONDS);
+            if (request != null) {
+                return request;
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
         synchronized (this) {
-            CompletableFuture<Revision> question = questions.poll();
-            running = question != null;
-            return question;
+            CompletableFuture<Revision> request = requests.poll();
+            running = request != null;
+            return request;
         }
     }
 
@@ -117,8 +114,8 @@ final class TopicHead {
 
     private Revision read(Connection connection, long deadline)
             throws MalformedRecordException, TimeoutException, InterruptedException {
-        Connection.Question<Map<TopicPartition, TopicBounds>> bounding =
-                connection.question(admin -> TopicBounds.ask(admin, List.of(partition)));
+        Connection.AdminQuery<Map<TopicPartition, TopicBounds>> bounding =
+                connection.query(admin -> TopicBounds.request(admin, List.of(partition)));
         Map<TopicPartition, TopicBounds> known = bounding.answer(remaining(deadline));
         TopicBounds bounds = known == null ? null : known.get(partition);
         if (bounds == null) {
@@ -133,9 +130,9 @@ final class TopicHead {
             connection.seek(partition, from);
             for (long at = from; at < to; at = connection.position(partition)) {
                 for (ConsumerRecord<byte[], byte[]> record : connection.poll(partition, remaining(deadline))) {
-                    TopicRecord told = RecordFormat.readOwn(record, null);
-                    if (told instanceof TopicRecord.Complete || told instanceof TopicRecord.SnapshotEnd) {
-                        head = told.revision();
+                    TopicRecord parsed = RecordFormat.readOwn(record, null);
+                    if (parsed instanceof TopicRecord.Complete || parsed instanceof TopicRecord.SnapshotEnd) {
+                        head = parsed.revision();
                     }
                 }
             }

@@ -1,11 +1,11 @@
 package io.understudy.feed.kafka;
 
 /**
- * What holds of all that a mirror writes.
+ * What holds for all that a mirror writes.
  *
- * @param generation greater each time the topics are begun anew, all of the state being written again; records of an earlier
- *     one tell nothing any more. 0 for those of versions that told none
- * @param scope of the mirror: of other keys the topics tell nothing
+ * @param generation greater each time the topics are restarted, with all of the state written again; records of an
+ *     earlier one are void. 0 for those of versions without generations
+ * @param scope of the mirror: the topics contain no other keys
  * @param partitions of the change topic that the mirror writes to
  * @param format of values
  */

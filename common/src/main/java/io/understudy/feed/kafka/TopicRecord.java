@@ -8,16 +8,16 @@ import io.understudy.vocabulary.Revision;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** What one record of a mirror's topics tells. */
+/** One record of a mirror's topics. */
 public sealed interface TopicRecord {
 
     /** The source's id. */
     ClusterId cluster();
 
-    /** Of the put, of the commit or snapshot that deleted, or up to which a mark tells. */
+    /** Of the put, of the commit or snapshot that deleted, or up to which a mark is complete. */
     Revision revision();
 
-    /** Whether it has no key of its own, and tells of the records around it. */
+    /** Whether it has no key of its own, and describes the records around it. */
     default boolean isMark() {
         return this instanceof SnapshotBegin || this instanceof SnapshotEnd || this instanceof Complete;
     }
@@ -52,11 +52,12 @@ public sealed interface TopicRecord {
     record SnapshotEnd(ClusterId cluster, Revision revision, long records) implements TopicRecord {}
 
     /**
-     * All commits up to {@code revision} are before this record, in its own partition; the last record of a transaction.
+     * All commits up to {@code revision} are before this record, in its own partition; the last record of a
+     * transaction.
      *
-     * @param previous what the mark before it says: if it is another one, something is missing
+     * @param previous of the mark before it: if that is another one, something is missing
      * @param records {@link Changed} ones in this partition since the mark before it
-     * @param asOf by the mirror's clock, when the source had nothing beyond; null if nobody had asked
+     * @param asOf by the mirror's clock, when the source had nothing newer; null if that was not checked
      */
     record Complete(
             ClusterId cluster,

@@ -11,10 +11,10 @@ import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which keys a mirror's topics tell of.
+ * Which keys a mirror's topics contain.
  *
- * <p>As text, {@code +} and a prefix that is included, or {@code -} and one that isn't, separated by commas; bytes that are
- * not printable ASCII, commas and percent signs are {@code %} and two hexadecimal digits. Every key is {@code +}.
+ * <p>As text, {@code +} and a prefix that is included, or {@code -} and one that isn't, separated by commas; bytes that
+ * are not printable ASCII, commas and percent signs are {@code %} and two hexadecimal digits. Every key is {@code +}.
  *
  * @param include prefixes, disjoint and in key order; empty for all keys
  * @param exclude prefixes inside of what is included
@@ -31,7 +31,7 @@ public record TopicScope(List<ByteString> include, List<ByteString> exclude) {
         return new TopicScope(List.of(), List.of());
     }
 
-    /** Whether each key of the range is told of, if there is one. */
+    /** Whether the topics contain each key of the range that exists. */
     boolean covers(KeyRange range) {
         if (exclude.stream().map(KeyRange::prefix).anyMatch(range::intersects)) {
             return false;

@@ -7,15 +7,15 @@ import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out why nothing comes. Kafka's consumer does not tell: it waits alike for a broker that is away and for a topic that
- * was deleted, and would read on in another topic of the same name. Owned by the feed's thread.
+ * Finds out why no records arrive. Kafka's consumer does not report it: it waits alike for a broker that is away and
+ * for a topic that was deleted, and would read on in another topic of the same name. Owned by the feed's thread.
  */
 final class TopicWatch {
 
     /** A mirror that runs writes a mark each second. */
     private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-    private final Connection.Question<TopicDescription> describing;
+    private final Connection.AdminQuery<TopicDescription> describing;
     private final Uuid id;
     private long heardNanos = System.nanoTime();
 
@@ -30,7 +30,7 @@ final class TopicWatch {
     }
 
     /**
-     * Nothing came: after a while, asks for the topic.
+     * Nothing came: after a while, queries the topic.
      *
      * @return whether it is another one, that was made in its place
      * @throws org.apache.kafka.common.KafkaException it is not there, or Kafka is away
@@ -47,7 +47,7 @@ final class TopicWatch {
         return !same;
     }
 
-    /** Asks for the topic at once, whether it is still the one that was found; null if more time is needed. */
+    /** Whether the topic is still the one that was found, by a query made at once; null if more time is needed. */
     @Nullable Boolean isSame(Duration timeout) throws InterruptedException {
         TopicDescription found = describing.answer(timeout);
         return found == null ? null : found.topicId().equals(id);

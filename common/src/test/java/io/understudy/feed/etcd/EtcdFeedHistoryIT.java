@@ -61,7 +61,7 @@ class EtcdFeedHistoryIT {
         Revision consumed = fixture.client().put("key", "after the backup");
         FeedRunner runner = fixture.run(range);
         runner.awaitRevision(consumed, PATIENCE);
-        Position position = runner.ask(ModelConsumer::position);
+        Position position = runner.read(ModelConsumer::position);
         runner.close();
 
         source.cluster().restore(folder.resolve("backup"));
@@ -75,7 +75,7 @@ class EtcdFeedHistoryIT {
                 .isInstanceOf(AnotherHistory.class)
                 .hasMessageContaining("revision " + consumed)
                 .hasMessageContaining("restored from a backup");
-        assertThat(resumed.ask(ModelConsumer::commits)).isZero();
+        assertThat(resumed.read(ModelConsumer::commits)).isZero();
     }
 
     @Test
@@ -95,7 +95,7 @@ class EtcdFeedHistoryIT {
     }
 
     @Test
-    void aSourceWhoseRevisionWentBackIsAnotherHistory() {
+    void aRevisionThatWentBackIsAnotherHistory() {
         source.cluster().snapshot(folder.resolve("backup"));
         FeedRunner runner = fixture.run(range);
         runner.awaitRevision(fixture.client().put("key", "after the backup"), PATIENCE);
@@ -107,9 +107,9 @@ class EtcdFeedHistoryIT {
                 .hasMessageContaining("source history changed: quorum of cluster ");
     }
 
-    /** Found out by asking where the source is: there is no commit by which to recognise it. */
+    /** Found out by the source's revision: there is no commit by which to recognise it. */
     @Test
-    void aSourceWhoseRevisionWentBackIsAnotherHistoryToWhoKnowsNoCommitOfIt() {
+    void aRevisionThatWentBackIsAnotherHistoryWithoutAnAnchor() {
         await().atMost(PATIENCE).until(() -> fixture.source().view().clusterId() != null);
         Revision beyond = new Revision(fixture.client().put("key", "value").value() + 1_000);
         Position position = new Position(fixture.source().view().clusterId(), beyond, null);
@@ -125,7 +125,7 @@ class EtcdFeedHistoryIT {
         try (FeedFixture elsewhere = new FeedFixture(other.cluster())) {
             FeedRunner runner = elsewhere.run(range);
             runner.awaitRevision(elsewhere.client().put("key", "value"), PATIENCE);
-            Position position = runner.ask(ModelConsumer::position);
+            Position position = runner.read(ModelConsumer::position);
 
             FeedRunner resumed = fixture.run(
                     fixture.feed(range, FeedKind.HISTORY, position, EtcdFeedOptions.DEFAULTS),
@@ -146,6 +146,6 @@ class EtcdFeedHistoryIT {
         runner.awaitRevision(fixture.client().put("key", "after"), PATIENCE);
 
         fixture.assertEqual(runner, range);
-        assertThat(runner.ask(ModelConsumer::snapshots)).isEqualTo(1);
+        assertThat(runner.read(ModelConsumer::snapshots)).isEqualTo(1);
     }
 }

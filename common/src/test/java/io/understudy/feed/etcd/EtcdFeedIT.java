@@ -80,7 +80,7 @@ class EtcdFeedIT {
         FeedRunner runner = fixture.run(range);
 
         fixture.assertEqual(runner, range);
-        assertThat(runner.ask(ModelConsumer::snapshots)).isEqualTo(1);
+        assertThat(runner.read(ModelConsumer::snapshots)).isEqualTo(1);
     }
 
     @Test
@@ -207,7 +207,7 @@ class EtcdFeedIT {
 
     /** A commit between the last one known and the mark would be of another history, and was not looked for. */
     @Test
-    void farBehindAMarkTheHistoryIsNotSaidToBeRecognised() throws Exception {
+    void aHistoryFarBehindAMarkIsNotRecognised() throws Exception {
         KeyRange range = KeyRange.prefix(bytes("marked/"));
         fixture.client().put("marked/key", "before");
         fixture.client().put("elsewhere", "beyond it");
@@ -229,7 +229,7 @@ class EtcdFeedIT {
     }
 
     @Test
-    void compactionDuringTheSnapshotBeginsItAnew() throws Exception {
+    void compactionDuringASnapshotRestartsIt() throws Exception {
         KeyRange range = KeyRange.prefix(bytes("compacted/"));
         fixture.client().fill("compacted/", 2_000, ByteString.copyFrom(new byte[5_000]), 0);
         Feed feed = fixture.feed(range, FeedKind.STATE, null, EtcdFeedOptions.DEFAULTS);

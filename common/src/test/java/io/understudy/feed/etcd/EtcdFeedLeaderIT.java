@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A feed whose watch is to be at the leader. Its model checks that nothing is missed or repeated on the way.
+ * A feed that is to watch the leader. Its model checks that nothing is missed or repeated on the way.
  *
  * <p>Tests invariant F7.
  */
@@ -63,7 +63,7 @@ class EtcdFeedLeaderIT {
         source.cluster().moveLeader(next);
 
         awaitWatchedAlone(next);
-        assertAllWasTold(runner);
+        assertComplete(runner);
         assertThat(fixture.count("understudy.feed.reopens")).isZero();
     }
 
@@ -81,7 +81,7 @@ class EtcdFeedLeaderIT {
         source.heal();
 
         awaitWatchedAlone(leader);
-        assertAllWasTold(runner);
+        assertComplete(runner);
     }
 
     @ParameterizedTest
@@ -99,7 +99,7 @@ class EtcdFeedLeaderIT {
                 .anyMatch(voter -> watchers(voter) > 0));
         source.heal();
         awaitWatchedAlone(source.cluster().leader());
-        assertAllWasTold(runner);
+        assertComplete(runner);
     }
 
     /** What may happen to the leader. */
@@ -133,12 +133,12 @@ class EtcdFeedLeaderIT {
         return runner;
     }
 
-    private void assertAllWasTold(FeedRunner runner) {
+    private void assertComplete(FeedRunner runner) {
         long before = writer.writes();
         await().atMost(PATIENCE).until(() -> writer.writes() > before + 50);
         writer.stop();
         fixture.assertEqual(runner, RANGE);
-        assertThat(runner.ask(ModelConsumer::snapshots)).isEqualTo(1);
+        assertThat(runner.read(ModelConsumer::snapshots)).isEqualTo(1);
     }
 
     private void awaitWatchedAlone(EtcdMember member) {

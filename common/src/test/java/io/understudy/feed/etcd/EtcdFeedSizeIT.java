@@ -96,7 +96,7 @@ class EtcdFeedSizeIT {
         runner.awaitRevision(deleted, PATIENCE);
 
         assertThat(runner.state()).isEmpty();
-        assertThat(runner.ask(ModelConsumer::commits)).isEqualTo(1);
+        assertThat(runner.read(ModelConsumer::commits)).isEqualTo(1);
     }
 
     @Test
@@ -114,7 +114,7 @@ class EtcdFeedSizeIT {
         runner.awaitRevision(fixture.client().revision(), PATIENCE);
 
         assertThat(runner.state()).isEmpty();
-        assertThat(runner.ask(ModelConsumer::commits)).isEqualTo(1);
+        assertThat(runner.read(ModelConsumer::commits)).isEqualTo(1);
     }
 
     @Test

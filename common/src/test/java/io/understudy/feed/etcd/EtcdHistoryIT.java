@@ -48,7 +48,7 @@ class EtcdHistoryIT {
     }
 
     @Test
-    void commitsAreWholeAndInOrderAndTellHowTheirKeysStoodBefore() throws Exception {
+    void commitsAreWholeAndInOrderWithPreviousValues() throws Exception {
         fixture.client().put("whole/a", "before");
         Revision both = fixture.client().putAll(List.of(bytes("whole/a"), bytes("whole/b")), bytes("both"), 0);
         Revision gone = fixture.client().delete(KeyRange.single(bytes("whole/b")));
@@ -75,22 +75,22 @@ class EtcdHistoryIT {
     void losingTheMemberThatServesMissesAndRepeatsNothing() throws Exception {
         List<Revision> written = new ArrayList<>();
         write(written, 50);
-        List<Revision> told = new ArrayList<>();
+        List<Revision> read = new ArrayList<>();
         try (EtcdHistory history = history("lost/", written.get(0), false)) {
-            readTo(history, written.get(49), told);
+            readTo(history, written.get(49), read);
             for (EtcdMember voter : source.cluster().voters()) {
                 if (MemberMetrics.watchers(voter) > 0) {
                     voter.clientProxy().cut();
                 }
             }
             write(written, 50);
-            readTo(history, written.get(99), told);
+            readTo(history, written.get(99), read);
         }
-        assertThat(told).isEqualTo(written);
+        assertThat(read).isEqualTo(written);
     }
 
     @Test
-    void whatWasCompactedIsAGapAndTheCompactRevisionItselfIsTold() throws Exception {
+    void compactedCommitsAreAGapUpToTheCompactRevision() throws Exception {
         Revision lost = fixture.client().put("gap/key", "lost");
         Revision compacted = fixture.client().put("gap/key", "kept");
         fixture.compact(compacted);
@@ -108,7 +108,7 @@ class EtcdHistoryIT {
     }
 
     @Test
-    void compactionOfWhatWasToldAlreadyIsNoGap() throws Exception {
+    void compactionOfDeliveredCommitsIsNoGap() throws Exception {
         Revision first = fixture.client().put("told/key", "first");
         try (EtcdHistory history = history("told/", first, false)) {
             assertThat(next(history)).isInstanceOf(EtcdHistory.Step.Committed.class);
@@ -117,9 +117,9 @@ class EtcdHistoryIT {
             fixture.compact(second);
             source.cluster().members().forEach(member -> member.clientProxy().heal());
 
-            List<Revision> told = new ArrayList<>();
-            readTo(history, second, told);
-            assertThat(told).containsExactly(second);
+            List<Revision> read = new ArrayList<>();
+            readTo(history, second, read);
+            assertThat(read).containsExactly(second);
         }
     }
 
@@ -140,12 +140,12 @@ class EtcdHistoryIT {
         return step;
     }
 
-    private static void readTo(EtcdHistory history, Revision last, List<Revision> told) throws Exception {
+    private static void readTo(EtcdHistory history, Revision last, List<Revision> read) throws Exception {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (told.isEmpty() || told.get(told.size() - 1).isBefore(last)) {
+        while (read.isEmpty() || read.get(read.size() - 1).isBefore(last)) {
             assertThat(System.nanoTime()).as("told in time up to " + last).isLessThan(deadline);
             if (history.next(Duration.ofMillis(100)) instanceof EtcdHistory.Step.Committed committed) {
-                told.add(committed.commit().revision());
+                read.add(committed.commit().revision());
             }
         }
     }

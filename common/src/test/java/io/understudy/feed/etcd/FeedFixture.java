@@ -96,7 +96,7 @@ final class FeedFixture implements AutoCloseable {
     void assertEqual(FeedRunner runner, KeyRange range) {
         runner.awaitRevision(client.revision(), PATIENCE);
         runner.close();
-        Position position = runner.ask(ModelConsumer::position);
+        Position position = runner.read(ModelConsumer::position);
         assertThat(position).isNotNull();
         assertThat(runner.state()).isEqualTo(client.read(range, position.revision()));
     }

@@ -29,9 +29,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Why the feed doesn't stand on jetcd's own watch: on the response that says a watch was created, jetcd 0.8.7 moves its
- * resume point to the header's revision ({@code WatchImpl}), even for a watch of the past. When the connection breaks
- * between that response and the first events, it resumes behind history that was never delivered.
+ * Why the feed doesn't use jetcd's own watch: on the created response, jetcd 0.8.7 moves its resume point to the
+ * header's revision ({@code WatchImpl}), even for a watch of the past. When the connection breaks between that response
+ * and the first events, it resumes behind history that was never delivered.
  */
 @Timeout(120)
 class JetcdWatchResumeIT {

@@ -8,7 +8,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
 
-/** What members say of the load they carry. */
+/** The load that members report. */
 final class MemberMetrics {
 
     private static final String RANGES =

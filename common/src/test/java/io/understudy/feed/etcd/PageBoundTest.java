@@ -56,7 +56,7 @@ class PageBoundTest {
         // then: 62 times and 125 pages without bounds
         assertThat(pages.read).hasSize(keys.size());
         assertThat(pages.counted).isLessThan(10L * keys.size());
-        assertThat(pages.asked).isLessThan(160);
+        assertThat(pages.requested).isLessThan(160);
     }
 
     @Test
@@ -72,7 +72,7 @@ class PageBoundTest {
 
         // then
         assertThat(pages.read).hasSize(keys.size());
-        assertThat(pages.asked).isLessThan(2 * keys.size() / 400);
+        assertThat(pages.requested).isLessThan(2 * keys.size() / 400);
     }
 
     @Provide
@@ -121,7 +121,7 @@ class PageBoundTest {
 
         final List<ByteString> read = new ArrayList<>();
         long counted;
-        int asked;
+        int requested;
 
         private final NavigableSet<ByteString> keys;
         private final int pageKeys;
@@ -153,11 +153,11 @@ class PageBoundTest {
         /** Returns where the rest begins. */
         private @Nullable ByteString readPage(ByteString from, @Nullable ByteString to, boolean isGuess) {
             int guessed = isGuess ? pageKeys : 0;
-            bound = bound.asked(guessed);
+            bound = bound.requested(guessed);
             List<ByteString> inside =
                     List.copyOf(to == null ? keys.tailSet(from, true) : keys.subSet(from, true, to, false));
             counted += inside.size();
-            asked++;
+            requested++;
             List<ByteString> page = inside.subList(0, Math.min(most(), inside.size()));
             read.addAll(page);
             List<KeyValue> entries = page.stream()

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Pages come ahead of who takes them, and not further ahead than memory allows.
+ * Pages are read ahead of their reader, and not further than memory allows.
  *
  * <p>Tests invariant F11.
  */
@@ -94,7 +94,7 @@ class PageChainIT {
 
     /** Where keys grow denser two guesses take in too many: what waits is more than may wait, and lacks its middle. */
     @Test
-    void allComeToWhoeverTakesSlowly_whereGuessesAreTooFar() throws Exception {
+    void aSlowReaderReceivesAllPages_whenGuessesAreTooFar() throws Exception {
         ByteString value = ByteString.copyFrom(new byte[400]);
         for (int i = 0; i < 700; i++) {
             fixture.client().put(bytes("denser/%08d".formatted(9_993_000 + 10 * i)), value, 0);
@@ -139,16 +139,16 @@ class PageChainIT {
     }
 
     @Test
-    void whoWaitsForAPageIsToldOfTheClose() throws Exception {
+    void closingCancelsAWaitingReader() throws Exception {
         PageChain pages = chain("waiting/");
         source.cluster().leader().pause();
-        CompletableFuture<Throwable> told =
+        CompletableFuture<Throwable> failure =
                 CompletableFuture.supplyAsync(() -> catchThrowable(() -> pages.take(FeedFixture.PATIENCE)));
-        await().during(Duration.ofMillis(100)).until(() -> !told.isDone());
+        await().during(Duration.ofMillis(100)).until(() -> !failure.isDone());
 
         pages.close();
 
-        assertThat(told).succeedsWithin(FeedFixture.PATIENCE).isInstanceOf(CancellationException.class);
+        assertThat(failure).succeedsWithin(FeedFixture.PATIENCE).isInstanceOf(CancellationException.class);
     }
 
     private PageChain chain(String prefix) {

@@ -23,8 +23,8 @@ class RangePartsTest {
     @Test
     void theFirstIsTakenFirst_whicheverIsAnsweredFirst() {
         // given
-        Part<Part<?, KeyRange>, KeyRange> first = ask(key(300));
-        Part<Part<?, KeyRange>, KeyRange> second = ask(key(600));
+        Part<Part<?, KeyRange>, KeyRange> first = request(key(300));
+        Part<Part<?, KeyRange>, KeyRange> second = request(key(600));
 
         // when
         parts.answered(second, null, covered -> covered);
@@ -42,38 +42,38 @@ class RangePartsTest {
     }
 
     @Test
-    void theRestOfAnAnswerIsAskedForTogetherWithWhatFollows_unlessThatIsUnderWay() {
+    void theRestOfAnAnswerIsRequestedWithTheNextPart_unlessThatIsUnderWay() {
         // given
-        Part<Part<?, KeyRange>, KeyRange> first = ask(key(300));
-        Part<Part<?, KeyRange>, KeyRange> second = ask(key(600));
+        Part<Part<?, KeyRange>, KeyRange> first = request(key(300));
+        Part<Part<?, KeyRange>, KeyRange> second = request(key(600));
 
         // when
         parts.answered(first, key(200), covered -> covered);
 
         // then
-        assertThat(toBeAskedFor()).isEqualTo(new KeyRange(key(200), key(300)));
+        assertThat(nextToRequest()).isEqualTo(new KeyRange(key(200), key(300)));
 
         // when
-        ask(null);
+        request(null);
         parts.answered(second, key(500), covered -> covered);
 
         // then
-        assertThat(toBeAskedFor()).isEqualTo(new KeyRange(key(500), key(1_000)));
+        assertThat(nextToRequest()).isEqualTo(new KeyRange(key(500), key(1_000)));
     }
 
     @Test
-    void whatFailedIsAskedForAnew() {
-        Part<Part<?, KeyRange>, KeyRange> first = ask(key(300));
-        ask(key(600));
+    void aFailedPartIsRequestedAgain() {
+        Part<Part<?, KeyRange>, KeyRange> first = request(key(300));
+        request(key(600));
 
         parts.failed(first);
 
-        assertThat(toBeAskedFor()).isEqualTo(new KeyRange(key(0), key(300)));
+        assertThat(nextToRequest()).isEqualTo(new KeyRange(key(0), key(300)));
         assertThat(parts.underWay()).hasSize(1);
     }
 
     @Property(tries = 300)
-    void allIsTakenOnceAndInOrder_howeverItIsAskedForAndAnswered(@ForAll long seed) {
+    void partsAreTakenOnceAndInOrder(@ForAll long seed) {
         // given
         parts = new RangeParts<>(List.of(WHOLE));
         Random random = new Random(seed);
@@ -82,8 +82,11 @@ class RangePartsTest {
         // when
         for (int step = 0; step < 10_000 && !parts.isTaken(); step++) {
             List<Part<?, KeyRange>> underWay = parts.underWay();
-            if (parts.toBeAskedFor() != null && random.nextInt(3) > 0) {
-                ask(random.nextInt(4) == 0 ? null : inside(parts.toBeAskedFor().range(), random));
+            if (parts.nextToRequest() != null && random.nextInt(3) > 0) {
+                request(
+                        random.nextInt(4) == 0
+                                ? null
+                                : inside(parts.nextToRequest().range(), random));
             } else if (!underWay.isEmpty()) {
                 @SuppressWarnings("unchecked") // Its own request.
                 Part<Part<?, KeyRange>, KeyRange> part =
@@ -110,16 +113,16 @@ class RangePartsTest {
         assertThat(reached).isEqualTo(WHOLE.to());
     }
 
-    /** Asks for what is first, up to there. */
-    private Part<Part<?, KeyRange>, KeyRange> ask(@Nullable ByteString end) {
-        Part<Part<?, KeyRange>, KeyRange> rest = parts.toBeAskedFor();
+    /** Requests the first part, up to there. */
+    private Part<Part<?, KeyRange>, KeyRange> request(@Nullable ByteString end) {
+        Part<Part<?, KeyRange>, KeyRange> rest = parts.nextToRequest();
         Part<Part<?, KeyRange>, KeyRange> part = end == null ? rest : parts.cut(rest, end);
-        parts.asked(part, part);
+        parts.requested(part, part);
         return part;
     }
 
-    private KeyRange toBeAskedFor() {
-        return parts.toBeAskedFor().range();
+    private KeyRange nextToRequest() {
+        return parts.nextToRequest().range();
     }
 
     /** A key by which the range can be cut; null if there is none. */

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What may be made of a present that was asked for before it was needed.
+ * Use of a read index that was prefetched.
  *
  * <p>Tests invariant F12.
  */
@@ -47,11 +47,11 @@ class SnapshotPinIT {
     }
 
     @Test
-    void itIsPinned_whereTheConsumerStandsNoFurther() throws Exception {
+    void aPrefetchIsUsedAtThePositionOfTheConsumer() throws Exception {
         Revision before = fixture.client().put("key", "before");
         SnapshotPin pin = pin(EtcdFeedOptions.DEFAULTS);
-        pin.ask(() -> true);
-        awaitAsked();
+        pin.prefetch(() -> true);
+        awaitPrefetch();
         fixture.client().put("key", "after");
 
         ReadIndex pinned = found(pin, before);
@@ -63,8 +63,8 @@ class SnapshotPinIT {
     void itProvesNoOtherHistory_whereTheConsumerHasComeFurtherSince() throws Exception {
         fixture.client().put("key", "before");
         SnapshotPin pin = pin(EtcdFeedOptions.DEFAULTS);
-        pin.ask(() -> true);
-        awaitAsked();
+        pin.prefetch(() -> true);
+        awaitPrefetch();
         Revision after = fixture.client().put("key", "after");
 
         ReadIndex pinned = found(pin, after);
@@ -73,12 +73,12 @@ class SnapshotPinIT {
     }
 
     @Test
-    void itIsAskedForAnew_whenItHasGrownOld() throws Exception {
+    void anOldPrefetchIsRequestedAgain() throws Exception {
         Revision before = fixture.client().put("key", "before");
         EtcdFeedOptions hasty = EtcdFeedOptions.DEFAULTS.withRequestTimeout(Duration.ofSeconds(1));
         SnapshotPin pin = pin(hasty);
-        pin.ask(() -> true);
-        awaitAsked();
+        pin.prefetch(() -> true);
+        awaitPrefetch();
         long sent = System.nanoTime();
         Revision after = fixture.client().put("key", "after");
         await().atMost(FeedFixture.PATIENCE)
@@ -90,33 +90,33 @@ class SnapshotPinIT {
     }
 
     @Test
-    void itsPagesHaveComeBeforeAnybodyLooks() throws Exception {
+    void pagesOfAPrefetchAreReadAhead() throws Exception {
         Revision before = fixture.client().put("key", "before");
         SnapshotPin pin = pin(EtcdFeedOptions.DEFAULTS);
-        long asked = ranges();
-        pin.ask(() -> true);
+        long rangesBefore = ranges();
+        pin.prefetch(() -> true);
         // The present, and the one page.
-        await().atMost(FeedFixture.PATIENCE).until(() -> ranges() - asked >= 2);
+        await().atMost(FeedFixture.PATIENCE).until(() -> ranges() - rangesBefore >= 2);
 
         SnapshotReader reader = pin.read(found(pin, before));
 
         await().atMost(FeedFixture.PATIENCE).until(reader::isRead);
         assertThat(reader.next(FeedFixture.PATIENCE).entries()).isNotEmpty();
-        assertThat(ranges() - asked).isEqualTo(2);
+        assertThat(ranges() - rangesBefore).isEqualTo(2);
     }
 
     @Test
     void itIsNotRead_whereThatIsNotWantedOrItIsForgotten() throws Exception {
         Revision before = fixture.client().put("key", "before");
-        long asked = ranges();
+        long rangesBefore = ranges();
         SnapshotPin unread = pin(EtcdFeedOptions.DEFAULTS);
-        unread.ask(() -> false);
+        unread.prefetch(() -> false);
         SnapshotPin forgotten = pin(EtcdFeedOptions.DEFAULTS);
-        forgotten.ask(() -> true);
+        forgotten.prefetch(() -> true);
         forgotten.forget();
 
-        await().atMost(FeedFixture.PATIENCE).until(() -> ranges() - asked == 2);
-        await().during(Duration.ofMillis(300)).atMost(FeedFixture.PATIENCE).until(() -> ranges() - asked == 2);
+        await().atMost(FeedFixture.PATIENCE).until(() -> ranges() - rangesBefore == 2);
+        await().during(Duration.ofMillis(300)).atMost(FeedFixture.PATIENCE).until(() -> ranges() - rangesBefore == 2);
         assertThat(found(forgotten, before).revision()).isEqualTo(before);
     }
 
@@ -128,7 +128,7 @@ class SnapshotPinIT {
         return new SnapshotPin(fixture.source(), KeyRange.all(), options, new Backoff());
     }
 
-    private void awaitAsked() {
+    private void awaitPrefetch() {
         await().atMost(FeedFixture.PATIENCE)
                 .until(() -> fixture.source().lastReadIndex().isPresent());
     }

@@ -31,7 +31,7 @@ class BatchAssemblyTest {
             new KeyRange(ByteString.copyFromUtf8("key-2"), ByteString.copyFromUtf8("key-6"));
 
     /** A record of one partition, and when it was written. */
-    private record Written(TopicRecord told, long millis) {}
+    private record Written(TopicRecord content, long millis) {}
 
     /** What a mirror wrote: a snapshot, then transactions and heartbeats. */
     private static final class Topic {
@@ -151,17 +151,17 @@ class BatchAssemblyTest {
         }
 
         private void accept(int partition, Written record) throws Exception {
-            assembly.accept(partition, record.told(), record.millis());
+            assembly.accept(partition, record.content(), record.millis());
             for (BatchAssembly.Batch batch = assembly.next(); batch != null; batch = assembly.next()) {
                 assertThat(batch.revision()).isGreaterThan(marked);
                 marked = batch.revision();
                 given.addAll(batch.commits());
-                tell(batch.asOf());
+                addTime(batch.asOf());
             }
-            tell(assembly.takeCurrent());
+            addTime(assembly.takeCurrent());
         }
 
-        private void tell(Instant asOf) {
+        private void addTime(Instant asOf) {
             if (asOf != null) {
                 times.add(asOf);
             }
@@ -188,10 +188,10 @@ class BatchAssemblyTest {
         int partition = random.nextInt(partitions);
         List<Written> records = topic.partitions.get(partition);
         int lost = topic.startIndex + random.nextInt(records.size() - topic.startIndex);
-        TopicRecord missing = records.remove(lost).told();
+        TopicRecord missing = records.remove(lost).content();
         Revision before = topic.start;
         for (Written record : records.subList(0, lost)) {
-            if (record.told() instanceof TopicRecord.Complete mark) {
+            if (record.content() instanceof TopicRecord.Complete mark) {
                 before = mark.revision();
             }
         }
@@ -200,7 +200,7 @@ class BatchAssemblyTest {
                 missing instanceof TopicRecord.Complete mark && mark.revision().equals(lastBefore);
         boolean shows = !isHeartbeat
                 && records.subList(lost, records.size()).stream()
-                        .anyMatch(record -> record.told() instanceof TopicRecord.Complete mark
+                        .anyMatch(record -> record.content() instanceof TopicRecord.Complete mark
                                 && mark.revision().isAfter(lastBefore));
         List<Commit> expected = isHeartbeat
                 ? topic.commits
@@ -242,7 +242,7 @@ class BatchAssemblyTest {
     }
 
     @Test
-    void heartbeatsTellSinceWhenNothingIsNew() throws Exception {
+    void heartbeatsReportSinceWhenNothingIsNew() throws Exception {
         BatchAssembly assembly = at(5);
         Instant time = Instant.ofEpochMilli(1_234);
         assembly.accept(0, new TopicRecord.Complete(CLUSTER, new Revision(5), new Revision(5), 0, time), 2_000);

@@ -161,7 +161,7 @@ final class KafkaFeedFaultsIT {
     }
 
     @Test
-    void aStateWrittenAnewIsAGapAndThenASnapshot() {
+    void aStateWrittenAgainIsAGapAndThenASnapshot() {
         MirrorStub mirror = fixture.mirror(2);
         fixture.history().next(20);
         mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
@@ -228,7 +228,7 @@ final class KafkaFeedFaultsIT {
             for (int i = 0; i < 5; i++) {
                 FeedRunner reader = fixture.read(KeyRange.all(), null);
                 readers.add(reader);
-                await().atMost(PATIENCE).until(() -> reader.ask(ModelConsumer::snapshots) == 1);
+                await().atMost(PATIENCE).until(() -> reader.read(ModelConsumer::snapshots) == 1);
             }
         } finally {
             done.set(true);
@@ -242,7 +242,7 @@ final class KafkaFeedFaultsIT {
     }
 
     @Test
-    void aStateWhoseDeletionsAreForgottenTooSoonIsRefused() {
+    void aStateTopicWithTooShortDeleteRetentionIsRejected() {
         MirrorStub mirror = fixture.mirror(1, Map.of("delete.retention.ms", "0"));
         mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
         assertThat(fixture.read(KeyRange.all(), null).awaitEnd(PATIENCE))
@@ -270,12 +270,12 @@ final class KafkaFeedFaultsIT {
         mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
         FeedRunner reader = fixture.read(KeyRange.all(), null);
         reader.awaitRevision(fixture.history().revision(), PATIENCE);
-        mirror.makeChangeTopicAnew();
+        mirror.recreateChangeTopic();
         assertThat(reader.awaitEnd(PATIENCE)).isInstanceOf(Gap.class).hasMessageContaining(fixture.topic());
     }
 
     @Test
-    void aStateTopicThatIsMadeAnewWhileItIsReadIsReadFromItsBeginning() throws Exception {
+    void aRecreatedStateTopicIsReadFromItsBeginning() throws Exception {
         MirrorStub mirror = fixture.mirror(1);
         fixture.history()
                 .put("", IntStream.range(0, 20_000).mapToObj(i -> "many-" + i).toArray(String[]::new));
@@ -287,7 +287,7 @@ final class KafkaFeedFaultsIT {
                 feed.poll(Duration.ofMillis(1), model);
             }
             assertThat(model.position()).isNull();
-            mirror.makeStateTopicAnew();
+            mirror.recreateStateTopic();
             mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
             mirror.write(fixture.history().next(1));
             await().atMost(PATIENCE).until(() -> {
@@ -300,7 +300,7 @@ final class KafkaFeedFaultsIT {
     }
 
     @Test
-    void itGoesOnAfterTheBrokerWasKilled() {
+    void theFeedContinuesAfterTheBrokerIsKilled() {
         MirrorStub mirror = fixture.mirror(2);
         mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
         FeedRunner reader = fixture.read(KeyRange.all(), null);
@@ -314,6 +314,6 @@ final class KafkaFeedFaultsIT {
         late.awaitRevision(fixture.history().revision(), PATIENCE);
         assertThat(reader.state()).isEqualTo(fixture.history().state());
         assertThat(late.state()).isEqualTo(fixture.history().state());
-        assertThat(reader.ask(ModelConsumer::snapshots)).isEqualTo(1);
+        assertThat(reader.read(ModelConsumer::snapshots)).isEqualTo(1);
     }
 }

@@ -66,8 +66,8 @@ final class KafkaFeedIT {
         mirror.write(fixture.history().next(50));
         reader.awaitRevision(fixture.history().revision(), PATIENCE);
         assertThat(reader.state()).isEqualTo(fixture.history().state());
-        assertThat(reader.ask(ModelConsumer::snapshots)).isEqualTo(1);
-        assertThat(reader.<Long>ask(ModelConsumer::commits)).isEqualTo(100);
+        assertThat(reader.read(ModelConsumer::snapshots)).isEqualTo(1);
+        assertThat(reader.<Long>read(ModelConsumer::commits)).isEqualTo(100);
     }
 
     @Test
@@ -101,7 +101,7 @@ final class KafkaFeedIT {
     }
 
     @Test
-    void itGoesOnWhereItsConsumerStands() {
+    void theFeedResumesAtItsConsumersPosition() {
         MirrorStub mirror = fixture.mirror(1);
         mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
         ModelConsumer model = new ModelConsumer(KeyRange.all());
@@ -114,7 +114,7 @@ final class KafkaFeedIT {
         FeedRunner reader = fixture.read(KeyRange.all(), position, model.restarted());
         reader.awaitRevision(fixture.history().revision(), PATIENCE);
         assertThat(reader.state()).isEqualTo(fixture.history().state());
-        assertThat(reader.ask(ModelConsumer::snapshots)).isZero();
+        assertThat(reader.read(ModelConsumer::snapshots)).isZero();
     }
 
     @Test
@@ -130,7 +130,7 @@ final class KafkaFeedIT {
         mirror.heartbeat(Instant.now());
         reader.awaitRevision(fixture.history().revision(), PATIENCE);
         assertThat(reader.state()).isEqualTo(fixture.history().state());
-        assertThat(reader.<Long>ask(ModelConsumer::commits)).isEqualTo(140);
+        assertThat(reader.<Long>read(ModelConsumer::commits)).isEqualTo(140);
     }
 
     @Test
@@ -169,7 +169,7 @@ final class KafkaFeedIT {
     }
 
     @Test
-    void whoUsesPartOfARangeIsRefusedOnlyIfThatIsNotTold() {
+    void aConsumerOfPartOfARangeIsRejectedOnlyIfThatPartIsMissing() {
         MirrorStub mirror = fixture.mirror(1);
         mirror.mirrorOnly("key-2");
         mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
@@ -187,7 +187,7 @@ final class KafkaFeedIT {
     }
 
     @Test
-    void itGoesOnFromTheMiddleOfWhatWasWrittenTogether() {
+    void theFeedResumesInTheMiddleOfATransaction() {
         MirrorStub mirror = fixture.mirror(2);
         mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
         for (int i = 0; i < 5; i++) {
@@ -265,7 +265,7 @@ final class KafkaFeedIT {
     }
 
     @Test
-    void aStateWrittenAnewIsPassedByWhereItWasConsumed() {
+    void aStateWrittenAgainIsSkippedWhereItWasConsumed() {
         MirrorStub mirror = fixture.mirror(2);
         mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
         Commit consumed = fixture.history().next();
@@ -297,7 +297,7 @@ final class KafkaFeedIT {
         mirror.write(fixture.history().next(3));
         mirror.beginSnapshotOfChanges(fixture.history().revision());
         FeedRunner reader = fixture.read(KeyRange.all(), null);
-        await().during(Duration.ofSeconds(2)).until(() -> reader.ask(ModelConsumer::snapshots) == 0);
+        await().during(Duration.ofSeconds(2)).until(() -> reader.read(ModelConsumer::snapshots) == 0);
         mirror.endSnapshotOfChanges(fixture.history().revision());
         mirror.write(fixture.history().next(3));
         reader.awaitRevision(fixture.history().revision(), PATIENCE);
@@ -312,7 +312,8 @@ final class KafkaFeedIT {
         mirror.beginUnendingSnapshot(fixture.history().revision());
         FeedRunner reader = fixture.read(KeyRange.all(), null);
         await().during(Duration.ofSeconds(2))
-                .until(() -> reader.ask(ModelConsumer::snapshots) == 0 && reader.ask(ModelConsumer::position) == null);
+                .until(() ->
+                        reader.read(ModelConsumer::snapshots) == 0 && reader.read(ModelConsumer::position) == null);
         mirror.endUnendingSnapshot(fixture.history().revision());
         reader.awaitRevision(fixture.history().revision(), PATIENCE);
         assertThat(reader.state()).isEqualTo(fixture.history().state());
@@ -331,14 +332,14 @@ final class KafkaFeedIT {
         mirror.write(List.of(fixture.history().deleteAll()));
         reader.awaitRevision(fixture.history().revision(), PATIENCE);
         assertThat(reader.state()).isEmpty();
-        assertThat(reader.<Long>ask(ModelConsumer::commits)).isEqualTo(1);
+        assertThat(reader.<Long>read(ModelConsumer::commits)).isEqualTo(1);
     }
 
     @Test
-    void heartbeatsTellHowCurrentItIs() throws Exception {
+    void heartbeatsReportHowCurrentTheTopicIs() throws Exception {
         MirrorStub mirror = fixture.mirror(2);
         mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
-        List<String> told = new ArrayList<>();
+        List<String> received = new ArrayList<>();
         ModelConsumer model = new ModelConsumer(KeyRange.all());
         Instant time = Instant.ofEpochMilli(1_234_567);
         try (Feed feed = fixture.source().open(KeyRange.all(), FeedKind.HISTORY, null)) {
@@ -362,25 +363,25 @@ final class KafkaFeedIT {
 
                 @Override
                 public void commit(Commit commit, Position position) {
-                    told.add("commit " + commit.revision());
+                    received.add("commit " + commit.revision());
                 }
 
                 @Override
                 public void progress(Position position) {
-                    told.add("complete " + position.revision());
+                    received.add("complete " + position.revision());
                 }
 
                 @Override
                 public void asOf(Instant asOf) {
-                    told.add("as of " + asOf.toEpochMilli());
+                    received.add("as of " + asOf.toEpochMilli());
                 }
             };
             await().atMost(PATIENCE).until(() -> {
                 feed.poll(Duration.ofMillis(100), consumer);
-                return told.contains("as of 1234567");
+                return received.contains("as of 1234567");
             });
         }
-        assertThat(told)
+        assertThat(received)
                 .startsWith(
                         "commit " + fixture.history().revision(),
                         "complete " + fixture.history().revision(),
@@ -402,7 +403,7 @@ final class KafkaFeedIT {
     }
 
     @Test
-    void closingWakesWhoPolls() throws Exception {
+    void closingWakesAWaitingPoll() throws Exception {
         MirrorStub mirror = fixture.mirror(1);
         mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
         Feed feed = fixture.source().open(KeyRange.all(), FeedKind.HISTORY, null);

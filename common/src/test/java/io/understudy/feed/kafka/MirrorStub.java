@@ -115,28 +115,28 @@ final class MirrorStub implements AutoCloseable {
     /** As a copy of the change topic is that has not come as far as that of the state. */
     void beginSnapshotOfChanges(Revision revision) {
         producer.beginTransaction();
-        tell(topic, 0, new TopicRecord.SnapshotBegin(CLUSTER, revision));
+        send(topic, 0, new TopicRecord.SnapshotBegin(CLUSTER, revision));
         producer.commitTransaction();
     }
 
     void endSnapshotOfChanges(Revision revision) {
         producer.beginTransaction();
-        tell(topic, 0, new TopicRecord.SnapshotEnd(CLUSTER, revision, 0));
+        send(topic, 0, new TopicRecord.SnapshotEnd(CLUSTER, revision, 0));
         producer.commitTransaction();
     }
 
     private void beginSnapshot(Revision revision) {
         for (int partition = 0; partition < partitions; partition++) {
-            tell(topic, partition, new TopicRecord.SnapshotBegin(CLUSTER, revision));
+            send(topic, partition, new TopicRecord.SnapshotBegin(CLUSTER, revision));
         }
-        tell(stateTopic(), 0, new TopicRecord.SnapshotBegin(CLUSTER, revision));
+        send(stateTopic(), 0, new TopicRecord.SnapshotBegin(CLUSTER, revision));
     }
 
     private void endSnapshot(Revision revision, long[] records, long all) {
         for (int partition = 0; partition < partitions; partition++) {
-            tell(topic, partition, new TopicRecord.SnapshotEnd(CLUSTER, revision, records[partition]));
+            send(topic, partition, new TopicRecord.SnapshotEnd(CLUSTER, revision, records[partition]));
         }
-        tell(stateTopic(), 0, new TopicRecord.SnapshotEnd(CLUSTER, revision, all));
+        send(stateTopic(), 0, new TopicRecord.SnapshotEnd(CLUSTER, revision, all));
         complete = revision;
     }
 
@@ -161,7 +161,7 @@ final class MirrorStub implements AutoCloseable {
         producer.abortTransaction();
     }
 
-    /** Commits whose marks claim more than there is. */
+    /** Commits with marks that claim more than there is. */
     void writeWithHole(List<Commit> commits) {
         producer.beginTransaction();
         long[] records = send(commits);
@@ -207,17 +207,17 @@ final class MirrorStub implements AutoCloseable {
     }
 
     /** Deletes the change topic and creates it again. */
-    void makeChangeTopicAnew() throws InterruptedException, ExecutionException {
-        makeAnew(new NewTopic(topic, partitions, (short) 1));
+    void recreateChangeTopic() throws InterruptedException, ExecutionException {
+        recreate(new NewTopic(topic, partitions, (short) 1));
     }
 
     /** Deletes the state topic and creates it again; what is written then is of another generation. */
-    void makeStateTopicAnew() throws InterruptedException, ExecutionException {
-        makeAnew(new NewTopic(stateTopic(), 1, (short) 1).configs(Map.of("cleanup.policy", "compact")));
+    void recreateStateTopic() throws InterruptedException, ExecutionException {
+        recreate(new NewTopic(stateTopic(), 1, (short) 1).configs(Map.of("cleanup.policy", "compact")));
         origin = new TopicOrigin(origin.generation() + 1, origin.scope(), origin.partitions());
     }
 
-    private void makeAnew(NewTopic made) throws InterruptedException, ExecutionException {
+    private void recreate(NewTopic made) throws InterruptedException, ExecutionException {
         admin.deleteTopics(List.of(made.name())).all().get();
         await().ignoreExceptions()
                 .until(() -> admin.createTopics(List.of(made)).all().get() == null);
@@ -235,25 +235,25 @@ final class MirrorStub implements AutoCloseable {
         return records;
     }
 
-    private void tell(String to, int partition, TopicRecord told) {
+    private void send(String to, int partition, TopicRecord record) {
         // What fails shows when the transaction is committed.
-        Future<?> unused = producer.send(RecordFormat.write(to, partition, told, origin));
+        Future<?> unused = producer.send(RecordFormat.write(to, partition, record, origin));
     }
 
-    private int send(TopicRecord told, ByteString key) {
+    private int send(TopicRecord record, ByteString key) {
         int partition = Math.floorMod(key.hashCode(), partitions);
-        tell(topic, partition, told);
-        tell(stateTopic(), 0, told);
+        send(topic, partition, record);
+        send(stateTopic(), 0, record);
         return partition;
     }
 
     private void mark(Revision revision, long[] records, Instant asOf) {
         long all = 0;
         for (int partition = 0; partition < partitions; partition++) {
-            tell(topic, partition, new TopicRecord.Complete(CLUSTER, revision, complete, records[partition], asOf));
+            send(topic, partition, new TopicRecord.Complete(CLUSTER, revision, complete, records[partition], asOf));
             all += records[partition];
         }
-        tell(stateTopic(), 0, new TopicRecord.Complete(CLUSTER, revision, complete, all, asOf));
+        send(stateTopic(), 0, new TopicRecord.Complete(CLUSTER, revision, complete, all, asOf));
         complete = revision;
     }
 

@@ -13,7 +13,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** Makes up what an etcd cluster could have gone through, and knows how that leaves it. */
+/** Generates a possible history of an etcd cluster, with its final state. */
 final class RandomHistory {
 
     private final Random random;

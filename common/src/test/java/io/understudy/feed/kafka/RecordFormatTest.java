@@ -103,7 +103,7 @@ class RecordFormatTest {
 
     /** Whatever bytes prefixes have. */
     @Property
-    void aMarkTellsWhereTheTopicsComeFrom(@ForAll long seed) throws Exception {
+    void aMarkStatesTheOriginOfItsTopics(@ForAll long seed) throws Exception {
         Random random = new Random(seed);
         TopicOrigin origin = new TopicOrigin(
                 random.nextLong() >>> 1,
@@ -115,7 +115,7 @@ class RecordFormatTest {
     }
 
     @Test
-    void aMarkOfAnEarlierVersionDoesNotTell() throws Exception {
+    void aMarkOfAnEarlierVersionHasNoOrigin() throws Exception {
         ProducerRecord<byte[], byte[]> mark =
                 RecordFormat.write("t", 3, new TopicRecord.SnapshotBegin(CLUSTER, new Revision(9)), ORIGIN);
         mark.headers().remove("understudy.scope").remove("understudy.partitions");
@@ -127,7 +127,7 @@ class RecordFormatTest {
     @CsvSource(
             delimiter = ';',
             value = {"/app/", "+%2", "+%zz", "''"})
-    void aScopeThatCannotBeReadIsToldWithItsPlace(String scope) {
+    void anUnreadableScopeIsReportedWithItsPlace(String scope) {
         ProducerRecord<byte[], byte[]> mark =
                 RecordFormat.write("t", 3, new TopicRecord.SnapshotBegin(CLUSTER, new Revision(9)), ORIGIN);
         mark.headers().remove("understudy.scope").add("understudy.scope", scope.getBytes(StandardCharsets.US_ASCII));
@@ -208,7 +208,7 @@ class RecordFormatTest {
         "understudy.size,",
         "understudy.cluster, xyz"
     })
-    void whatIsNoMirrorsIsToldWithItsPlace(String header, String value) {
+    void aForeignRecordIsReportedWithItsPlace(String header, String value) {
         ProducerRecord<byte[], byte[]> written = RecordFormat.write("t", 3, DELETED, ORIGIN);
         written.headers().remove(header);
         if (value != null) {

@@ -33,7 +33,7 @@ class StateTableTest {
     private static final ClusterId CLUSTER = new ClusterId(7);
 
     /** @param record null for a stray one */
-    private record Told(
+    private record Appended(
             ByteString key,
             @Nullable TopicRecord record,
             long generation,
@@ -43,7 +43,7 @@ class StateTableTest {
     private static final class Topic {
         private final Random random;
         private final RandomHistory history;
-        private final TreeMap<Long, Told> records = new TreeMap<>();
+        private final TreeMap<Long, Appended> records = new TreeMap<>();
         final Map<Revision, List<KeyValue>> states = new HashMap<>();
         private long end;
         private Revision complete;
@@ -62,14 +62,14 @@ class StateTableTest {
         }
 
         private void append(TopicRecord content, @Nullable StateDigest state) {
-            records.put(end++, new Told(key(content), content, generation, state));
+            records.put(end++, new Appended(key(content), content, generation, state));
         }
 
         /** Of a key that is there, that is gone or that never was, or in place of the mark. */
         void stray() {
             ByteString key =
                     random.nextInt(4) == 0 ? ByteString.EMPTY : ByteString.copyFromUtf8("key-" + random.nextInt(8));
-            records.put(end++, new Told(key, null, 0, null));
+            records.put(end++, new Appended(key, null, 0, null));
         }
 
         /** The writer resynchronises. */
@@ -101,7 +101,7 @@ class StateTableTest {
 
         void proceed() {
             if (random.nextInt(15) == 0) {
-                // The original was made anew, and no longer tells which keys are gone.
+                // The original was created again, and no longer contains which keys are gone.
                 generation++;
                 history.next(1 + random.nextInt(3));
                 snapshot(List.of());
@@ -192,7 +192,7 @@ class StateTableTest {
                 topic.compact();
             }
             if (offset < end || (passed && !(table.chain().isAtMark() && table.isWhole()))) {
-                Map.Entry<Long, Told> next = topic.records.ceilingEntry(offset);
+                Map.Entry<Long, Appended> next = topic.records.ceilingEntry(offset);
                 if (offset < end && next != null && next.getKey() >= end) {
                     // Batches that compaction has emptied are passed without a record.
                     offset = end;
@@ -220,7 +220,7 @@ class StateTableTest {
                         .toList());
     }
 
-    private static void give(StateTable table, Told content) {
+    private static void give(StateTable table, Appended content) {
         TopicRecord record = content.record();
         if (record == null) {
             table.stray(content.key());
@@ -291,14 +291,14 @@ class StateTableTest {
         for (int i = random.nextInt(20); i > 0; i--) {
             topic.proceed();
         }
-        List<Told> written = new ArrayList<>(topic.records.values());
+        List<Appended> written = new ArrayList<>(topic.records.values());
         StateTable table = new StateTable(KeyRange.all());
         int next = 0;
         while (next < written.size()) {
             if (random.nextInt(10) == 0) {
                 next = random.nextInt(next + 1);
             }
-            Told content = written.get(next++);
+            Appended content = written.get(next++);
             give(table, content);
             if (table.chain().isAtMark()) {
                 assertThat(List.copyOf(table.entries().values())).isEqualTo(topic.states.get(table.revision()));

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Reads where this machine gets Debian's packages from, in both formats that apt knows. */
+/** Reads the addresses of this machine's Debian archives, in both formats that apt supports. */
 final class AptSources {
 
     /** {@code deb [options] uri suite components…} */
@@ -26,7 +26,7 @@ final class AptSources {
     /**
      * A Debian archive.
      *
-     * @param uri its address as apt is told it
+     * @param uri its address, as apt has it
      * @param signedBy option naming the keys, empty for apt's own
      */
     record Archive(String uri, Optional<String> signedBy) {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param etcd absolute path of the server
  * @param etcdctl absolute path of the client
  * @param etcdutl absolute path of the offline tool; null where the place has none
- * @param version what the server says of itself
+ * @param version reported by the server
  */
 public record EtcdBinaries(
         Path etcd, Path etcdctl, @Nullable Path etcdutl, EtcdVersion version) {

@@ -34,7 +34,7 @@ final class GoModules implements Fetched.Source {
 
     @Override
     public void fetch(WantedVersion wanted, Path folder, Consumer<String> progress) throws NotHereException {
-        if (!isGoOnPath()) {
+        if (!isGoInstalled()) {
             throw new NotHereException("go not found in PATH");
         }
         String version =
@@ -70,7 +70,7 @@ final class GoModules implements Fetched.Source {
                 .run(DEADLINE);
     }
 
-    private static boolean isGoOnPath() {
+    private static boolean isGoInstalled() {
         String path = System.getenv("PATH");
         return path != null
                 && Arrays.stream(path.split(File.pathSeparator, -1))

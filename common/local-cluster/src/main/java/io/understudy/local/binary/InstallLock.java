@@ -29,16 +29,16 @@ final class InstallLock implements AutoCloseable {
         FileChannel file = FileChannel.open(
                 folder.resolve(".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.READ);
         long end = System.nanoTime() + PATIENCE.toNanos();
-        boolean told = false;
+        boolean reported = false;
         while (!tryLock(file)) {
             if (System.nanoTime() > end) {
                 file.close();
                 throw new NotHereException(folder.resolve(".lock") + " is locked by another process for more than "
                         + PATIENCE.toMinutes() + " minutes");
             }
-            if (!told) {
+            if (!reported) {
                 progress.accept("waiting for another process to install etcd");
-                told = true;
+                reported = true;
             }
             pause(file);
         }

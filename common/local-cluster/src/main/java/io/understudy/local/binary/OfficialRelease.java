@@ -28,7 +28,7 @@ final class OfficialRelease implements Fetched.Source {
             "amd64", "a495115162845640be08c6cda069ff961260dbced53207c5a83b1b006ff2ea8e",
             "arm64", "4d19473d2567a58e1dbf556e0813b91d506666e58d23bfd5370660c67639eb5e");
 
-    /** Machines without the internet are common: find that out soon and go on. */
+    /** Machines without the internet are common: detect that soon and continue. */
     private static final Duration ANSWER = Duration.ofSeconds(4);
 
     private static final Duration DOWNLOAD = Duration.ofMinutes(3);

@@ -28,7 +28,7 @@ record WantedVersion(int minor, @Nullable Integer patch, boolean byDefault) {
 
     private static final Pattern FORM = Pattern.compile("v?3\\.(\\d{1,3})(?:\\.(\\d{1,4}))?");
 
-    /** As the property or, without it, the variable says. */
+    /** As the property or, without it, the variable demands. */
     static List<WantedVersion> configured() {
         return parse(System.getProperty(PROPERTY, System.getenv(VARIABLE)));
     }

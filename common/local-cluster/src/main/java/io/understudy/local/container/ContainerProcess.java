@@ -85,7 +85,7 @@ final class ContainerProcess implements ServerProcess {
                         .withCmd(command.arguments()));
     }
 
-    /** The folder's owner, who must be able to delete what the server leaves there. */
+    /** The folder's owner, which must be able to delete the server's files. */
     private String owner() {
         try {
             return Files.getAttribute(command.directory(), "unix:uid") + ":"

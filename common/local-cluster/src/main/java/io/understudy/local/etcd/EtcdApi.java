@@ -24,7 +24,7 @@ final class EtcdApi {
     private static final Duration QUICK = Duration.ofSeconds(2);
     private static final Duration RECONFIGURATION = Duration.ofSeconds(15);
 
-    /** What a member says that wants to know who asks, or has forgotten. Nothing has happened then. */
+    /** Errors of a member that requires authentication, or has lost the token. Nothing has happened then. */
     private static final Set<String> NO_TOKEN =
             Set.of("etcdserver: user name is empty", "etcdserver: invalid auth token");
 
@@ -41,11 +41,11 @@ final class EtcdApi {
         this.http = (tls == null ? builder : builder.sslContext(tls.clients())).build();
     }
 
-    /** Who asks, once authentication is enabled, and the voters that give tokens. */
+    /** The login as root, once authentication is enabled, and the voters that issue tokens. */
     private record Root(String password, Supplier<List<URI>> voters) {}
 
     /**
-     * A member as the cluster knows it.
+     * A member as in the cluster's list.
      *
      * @param id unsigned
      * @param name empty until it has started for the first time
@@ -57,7 +57,7 @@ final class EtcdApi {
         }
     }
 
-    /** Completes with true when the member serves and, being asked for a linearizable read, reaches the quorum. */
+    /** Completes with true when the member serves a linearizable read, and so reaches the quorum. */
     CompletableFuture<Boolean> healthy(URI client) {
         HttpRequest request =
                 HttpRequest.newBuilder(client.resolve("/health")).timeout(QUICK).build();
@@ -118,7 +118,7 @@ final class EtcdApi {
         await(post(leader, "/v3/maintenance/transfer-leadership", body, RECONFIGURATION));
     }
 
-    /** Makes root with that password, and has the cluster ask who asks. */
+    /** Creates root with that password, and enables authentication. */
     void enableAuthentication(URI client, String rootPassword) {
         ObjectNode user = json.createObjectNode().put("name", "root").put("password", rootPassword);
         await(post(client, "/v3/auth/user/add", user, RECONFIGURATION));
@@ -181,7 +181,7 @@ final class EtcdApi {
         });
     }
 
-    /** Fetches a token from the first voter that gives one; the one asked may be a learner, which doesn't. */
+    /** Fetches a token from the first voter that issues one; a request's member may be a learner, which doesn't. */
     private CompletableFuture<Void> login(Root known, int tried, EtcdRequestException last) {
         List<URI> voters = known.voters().get();
         if (tried >= voters.size()) {
@@ -197,7 +197,7 @@ final class EtcdApi {
         URI address = client.resolve(path);
         HttpRequest.Builder request = HttpRequest.newBuilder(address)
                 .timeout(deadline)
-                // Without it etcd takes this, if it asks for certificates, for the user that its own is named after.
+                // Without this header etcd, if it requires certificates, maps its gateway to the user named in its own.
                 .header("Accept", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString(body.toString()));
         if (!token.isEmpty()) {

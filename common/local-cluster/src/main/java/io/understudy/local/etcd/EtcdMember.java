@@ -80,7 +80,7 @@ public final class EtcdMember {
     }
 
     /**
-     * What it says of itself, asked past any proxy.
+     * Its own status, read past any proxy.
      *
      * @throws EtcdRequestException it doesn't answer within two seconds
      */
@@ -94,8 +94,8 @@ public final class EtcdMember {
     }
 
     /**
-     * Starts it with the data it has and waits until it serves. One without data, because it was wiped, joins anew: it
-     * is removed from the cluster and added again, which needs a quorum of the others.
+     * Starts it with the data it has and waits until it serves. A wiped member rejoins: it is removed from the cluster
+     * and added again, which needs a quorum of the others.
      *
      * @throws IllegalStateException it runs, ended at once, or does not serve in time; the message has the end of its
      *     log
@@ -134,7 +134,7 @@ public final class EtcdMember {
         process().pause();
     }
 
-    /** Lets a paused one go on. */
+    /** Resumes it after a pause. */
     public void resume() {
         process().resume();
     }
@@ -145,7 +145,7 @@ public final class EtcdMember {
         start();
     }
 
-    /** Kills it and deletes its data. The next {@link #start} makes it join anew, with another id. */
+    /** Kills it and deletes its data. The next {@link #start} makes it rejoin, with another id. */
     public void wipe() {
         if (process != null) {
             kill();
@@ -253,7 +253,7 @@ public final class EtcdMember {
         process = server;
     }
 
-    /** Whether it can be asked anything. */
+    /** Whether it can serve requests. */
     boolean answers() {
         return isAlive() && !isPaused();
     }

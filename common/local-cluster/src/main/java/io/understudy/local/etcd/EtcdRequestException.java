@@ -3,7 +3,7 @@ package io.understudy.local.etcd;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
-/** A request that steers a cluster failed. The message names the address and says why, in etcd's words if it answered. */
+/** A request that administers a cluster failed. The message has the address and the reason. */
 public final class EtcdRequestException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

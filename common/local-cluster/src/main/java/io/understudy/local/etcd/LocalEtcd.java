@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A real etcd cluster on this machine, everything on loopback.
  *
- * <p>Starting again on the same data directory goes on with what is there. Safe for use by several threads, one
- * operation at a time.
+ * <p>A restart on the same data directory continues with its data. Safe for use by several threads, one operation at a
+ * time.
  */
 public final class LocalEtcd implements LocalServers {
 
@@ -92,11 +92,11 @@ public final class LocalEtcd implements LocalServers {
     }
 
     /**
-     * Starts all members at once and waits until each serves and knows a leader; the first time, learners join after
-     * the voters. Undoes itself on failure.
+     * Starts all members at once and waits until each serves and has a leader; the first time, learners join after the
+     * voters. Undoes itself on failure.
      *
-     * @throws IllegalStateException a port is in use, or a member ended or is not healthy in time; the message says
-     *     which, with the end of its log
+     * @throws IllegalStateException a port is in use, or a member ended or is not healthy in time; the message names
+     *     it, with the end of its log
      */
     @Override
     public void start() {
@@ -186,15 +186,15 @@ public final class LocalEtcd implements LocalServers {
     }
 
     /**
-     * Enables authentication: {@code root} exists with that password from then on, and all that this object asks of its members
-     * is asked as root. Users and roles are for {@link #etcdctl} with {@code --user root:…}.
+     * Enables authentication: {@code root} exists with that password from then on, and this object makes its requests
+     * as root. Users and roles are created by {@link #etcdctl} with {@code --user root:…}.
      */
     public void enableAuthentication(String rootPassword) {
         api.enableAuthentication(leader().addresses().client(), rootPassword);
         authenticateAs(rootPassword);
     }
 
-    /** From now on asks as root where the members want to know who asks. */
+    /** Makes requests as root from now on, where the members require authentication. */
     void authenticateAs(String rootPassword) {
         api.authenticateAs(rootPassword, () -> voters().stream()
                 .filter(EtcdMember::answers)
@@ -218,10 +218,10 @@ public final class LocalEtcd implements LocalServers {
     }
 
     /**
-     * Puts the cluster back to a snapshot and starts it: all members are killed and lose their data, and the voters begin
-     * from the file. The cluster id stays if the voters are still those declared, the ids of those never wiped stay too,
-     * so that to clients it is the same cluster with another history. Learners join anew; etcd takes 7 s
-     * longer for a member that begins from its leader's snapshot.
+     * Restores the cluster from a snapshot and starts it: all members are killed and lose their data, and the voters
+     * begin from the file. The cluster id stays if the voters are still those declared, the ids of those never wiped
+     * stay too, so that to clients it is the same cluster with another history. Learners rejoin; etcd takes 7 s longer
+     * for a member that begins from its leader's snapshot.
      */
     public void restore(Path file) {
         members().forEach(EtcdMember::wipe);
@@ -230,7 +230,7 @@ public final class LocalEtcd implements LocalServers {
         LOG.atInfo().addKeyValue("name", name).addKeyValue("snapshot", file).log("cluster restored");
     }
 
-    /** Ends all members in order, at the same time; {@link #start} goes on with their data. */
+    /** Ends all members in order, at the same time; {@link #start} continues with their data. */
     public void stop() {
         onAll(members().stream().filter(EtcdMember::isAlive).toList(), EtcdMember::stop);
     }
@@ -275,7 +275,7 @@ public final class LocalEtcd implements LocalServers {
         members().forEach(EtcdMember::healProxies);
     }
 
-    /** Undoes all faults: of the proxies, paused members go on, ended ones start; waits until all serve. */
+    /** Undoes all faults: of the proxies, paused members resume, ended ones start; waits until all serve. */
     @Override
     public void mend() {
         heal();
@@ -300,7 +300,7 @@ public final class LocalEtcd implements LocalServers {
     }
 
     /**
-     * Waits until every running member has applied what any of them has applied now. A response confirms that only for the
+     * Waits until every running member has applied what any of them has applied now: a response proves that only of the
      * member that sent it.
      */
     public void awaitApplied() {

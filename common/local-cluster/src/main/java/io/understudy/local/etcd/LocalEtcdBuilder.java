@@ -59,7 +59,7 @@ public final class LocalEtcdBuilder {
         return this;
     }
 
-    /** Folder for data and logs; a cluster that was there before goes on. Required. */
+    /** Folder for data and logs; a cluster that was there before continues. Required. */
     public LocalEtcdBuilder dataDirectory(Path value) {
         dataDirectory = value.toAbsolutePath();
         return this;
@@ -78,8 +78,8 @@ public final class LocalEtcdBuilder {
     }
 
     /**
-     * Puts a {@link io.understudy.local.fault.FaultProxy} before every member, one for its clients and one for the other
-     * members, and tells clients and members only of these. Partitions need it.
+     * Puts a {@link io.understudy.local.fault.FaultProxy} before every member, one for its clients and one for the
+     * other members, and advertises only these. Partitions need it.
      */
     public LocalEtcdBuilder behindProxies() {
         behindProxies = true;
@@ -102,13 +102,13 @@ public final class LocalEtcdBuilder {
         return this;
     }
 
-    /** Has members speak TLS with clients and with each other, and ask both for certificates; by default plain text. */
+    /** Makes members use TLS with clients and each other, and request certificates of both; by default plain text. */
     public LocalEtcdBuilder tls(@Nullable ServerTls value) {
         tls = value;
         return this;
     }
 
-    /** Of root, whom to ask as if the data is of a cluster in which authentication was enabled; by default it was not. */
+    /** Root's password, if the data is of a cluster in which authentication was enabled; by default it was not. */
     public LocalEtcdBuilder rootPassword(@Nullable String value) {
         rootPassword = value;
         return this;

@@ -4,12 +4,12 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a member listens, and where others are told to find it: a proxy if there is one.
+ * Where a member listens, and what it advertises: a proxy if there is one.
  *
  * @param client clients, directly
  * @param peer other members, directly
- * @param advertisedClient clients, as told
- * @param advertisedPeer other members, as told
+ * @param advertisedClient for clients
+ * @param advertisedPeer for other members
  */
 record MemberAddresses(URI client, URI peer, URI advertisedClient, URI advertisedPeer) {
 

@@ -12,7 +12,7 @@ import java.util.function.Supplier;
  * The proxies before one member.
  *
  * @param client between clients and the member
- * @param peer between the other members and the member; knows by their processes which of them connects
+ * @param peer between the other members and the member; identifies them by their processes
  */
 record MemberProxies(FaultProxy client, FaultProxy peer) {
 

@@ -93,7 +93,7 @@ final class MemberStarter {
         server.start();
     }
 
-    /** Waits until the member serves, reaches the quorum and knows the leader. */
+    /** Waits until the member serves, reaches the quorum and has a leader. */
     void awaitServing(EtcdMember member) {
         member.serves(Waiting.until(
                 PATIENCE,

@@ -1,11 +1,11 @@
 package io.understudy.local.etcd;
 
 /**
- * What a member says of itself.
+ * The status that a member reports.
  *
  * @param clusterId unsigned
  * @param memberId unsigned
- * @param leaderId unsigned, 0 while it knows of none
+ * @param leaderId unsigned, 0 while it has none
  * @param revision revision of its own store
  * @param raftTerm its raft term
  * @param raftAppliedIndex raft index it has applied

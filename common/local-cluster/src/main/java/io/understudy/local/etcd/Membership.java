@@ -30,9 +30,9 @@ final class Membership {
     }
 
     /**
-     * Adds the newcomer to the cluster, after removing what it was in an earlier life. Each round starts from what the
-     * cluster says, so a request whose outcome is unknown is never sent twice; only refusals that are known to have
-     * had no effect are tried again.
+     * Adds the newcomer to the cluster, after removing its earlier entry. Each round starts from the cluster's member
+     * list, so a request with an unknown outcome is never sent twice; only refusals that are known to have had no
+     * effect are retried.
      *
      * @return the initial cluster for the newcomer's command line
      */

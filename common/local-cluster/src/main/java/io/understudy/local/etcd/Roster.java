@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 
-/** The members of a cluster, and what they say together when asked past their proxies. Safe for use by several threads. */
+/** The members of a cluster, and their combined state, read past their proxies. Safe for use by several threads. */
 final class Roster {
 
     private final EtcdApi api;
@@ -60,20 +60,20 @@ final class Roster {
         return ids;
     }
 
-    /** Completes with what the member says, or empty if it doesn't answer. */
+    /** Completes with the member's status, or empty if it doesn't answer. */
     CompletableFuture<Optional<MemberStatus>> status(EtcdMember member) {
         return api.status(member.addresses().client())
                 .handle((status, failure) -> failure == null ? Optional.of(status) : Optional.empty());
     }
 
     /**
-     * The voter that takes itself for the leader, in the highest term that any voter knows: a leader that was cut off
-     * goes on in an old one for a while.
+     * The voter that reports itself as the leader, in the highest term of any voter: a leader that was cut off remains
+     * one in an old term for a while.
      */
     Optional<EtcdMember> leader() {
-        Map<EtcdMember, CompletableFuture<Optional<MemberStatus>>> asked =
+        Map<EtcdMember, CompletableFuture<Optional<MemberStatus>>> statuses =
                 voters().stream().filter(EtcdMember::answers).collect(Collectors.toMap(member -> member, this::status));
-        return asked.entrySet().stream()
+        return statuses.entrySet().stream()
                 .flatMap(entry -> entry.getValue().join().map(status -> Map.entry(entry.getKey(), status)).stream())
                 .max(Comparator.comparingLong((Map.Entry<EtcdMember, MemberStatus> entry) ->
                                 entry.getValue().raftTerm())
@@ -82,7 +82,7 @@ final class Roster {
                 .map(Map.Entry::getKey);
     }
 
-    /** Where some other voter can be asked for what needs the quorum. */
+    /** The URL of another voter, for requests that need the quorum. */
     Optional<URI> healthyVoter(EtcdMember except) {
         return voters().stream()
                 .filter(member -> member != except && member.answers())

@@ -146,7 +146,7 @@ final class Connection {
         return made;
     }
 
-    /** Nanoseconds until it can go on by itself, 0 for now, {@code MAX_VALUE} if not by time alone. */
+    /** Nanoseconds until it can continue by itself, 0 for now, {@code MAX_VALUE} if not by time alone. */
     long waitNanos(long now) {
         Link open = link;
         return open == null

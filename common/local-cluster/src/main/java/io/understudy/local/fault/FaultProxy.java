@@ -8,9 +8,9 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A TCP proxy on the loopback interface that can be told to be a bad network. Without a fault it passes bytes on as they
- * come, keeps back pressure (64 KiB of its own at most per direction, 4 MiB when it delays), half-closes and resets. One
- * daemon thread; every method may be called from any thread.
+ * A TCP proxy on the loopback interface that simulates a bad network on demand. Without a fault it passes bytes on as
+ * they come, keeps back pressure (64 KiB of its own at most per direction, 4 MiB when it delays), half-closes and
+ * resets. One daemon thread; every method may be called from any thread.
  */
 public final class FaultProxy implements AutoCloseable {
 
@@ -28,11 +28,11 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * A proxy that may tell clients apart.
+     * A proxy that may distinguish clients.
      *
      * @param port to listen on at the loopback interface, 0 for one that is free now
      * @param target where connections lead; need not be there yet, and until it is connections are reset
-     * @param party tells clients apart, for {@link #from}
+     * @param party identifies clients, for {@link #from}
      * @throws UncheckedIOException the port is in use
      */
     public static FaultProxy between(int port, InetSocketAddress target, Party party) {
@@ -53,27 +53,27 @@ public final class FaultProxy implements AutoCloseable {
         return new Faults(change -> loop.change(party, change));
     }
 
-    /** As {@link Faults#delay}, for everyone. */
+    /** As {@link Faults#delay}, for all parties. */
     public void delay(Duration each) {
         everyone.delay(each);
     }
 
-    /** As {@link Faults#throttle}, for everyone. */
+    /** As {@link Faults#throttle}, for all parties. */
     public void throttle(long bytesPerSecond) {
         everyone.throttle(bytesPerSecond);
     }
 
-    /** As {@link Faults#cut}, for everyone. */
+    /** As {@link Faults#cut}, for all parties. */
     public void cut() {
         everyone.cut();
     }
 
-    /** As {@link Faults#blackHole}, for everyone. */
+    /** As {@link Faults#blackHole}, for all parties. */
     public void blackHole() {
         everyone.blackHole();
     }
 
-    /** As {@link Faults#halfOpen}, for everyone. */
+    /** As {@link Faults#halfOpen}, for all parties. */
     public void halfOpen() {
         everyone.halfOpen();
     }

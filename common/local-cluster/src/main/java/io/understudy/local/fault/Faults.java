@@ -38,15 +38,15 @@ public final class Faults {
     }
 
     /**
-     * Nothing arrives any more, and nobody is told: connections stay open, new ones open too. What was sent arrives
-     * after {@link #heal}, as if every packet had been lost and sent again.
+     * Nothing arrives any more, and no side is notified: connections stay open, new ones open too. What was sent
+     * arrives after {@link #heal}, as if every packet had been lost and sent again.
      */
     public void blackHole() {
         change.accept(fault -> fault.with(Fault.Mode.BLACK_HOLE));
     }
 
     /**
-     * The target's side of each connection is closed and the client is not told: it sends into the void. {@link #heal}
+     * Closes the target's side of each connection without notice to the client: it sends into the void. {@link #heal}
      * resets these connections, what they carried is lost.
      */
     public void halfOpen() {

@@ -95,7 +95,7 @@ final class Flow {
         }
     }
 
-    /** Whether the flow may go on at once. */
+    /** Whether the flow may continue at once. */
     private boolean writeSome(ByteBuffer bytes, long now, @Nullable TokenBucket first, @Nullable TokenBucket second)
             throws IOException {
         int allowed = Math.min(available(first, now), available(second, now));
@@ -145,7 +145,7 @@ final class Flow {
         return blocked;
     }
 
-    /** Nanoseconds until it can go on by itself, 0 for now, {@code MAX_VALUE} if not by time alone. */
+    /** Nanoseconds until it can continue by itself, 0 for now, {@code MAX_VALUE} if not by time alone. */
     long waitNanos(long now) {
         return waits ? Math.max(0, nextNanos - now) : Long.MAX_VALUE;
     }
@@ -155,7 +155,7 @@ final class Flow {
         return endWritten;
     }
 
-    /** Stands still until pumped again. */
+    /** Pauses until pumped again. */
     void hold() {
         blocked = false;
         waits = false;

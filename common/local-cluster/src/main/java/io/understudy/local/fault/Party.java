@@ -3,7 +3,7 @@ package io.understudy.local.fault;
 import java.net.InetSocketAddress;
 import java.util.Optional;
 
-/** Tells who is at the other end of a connection. */
+/** Identifies the other end of a connection. */
 @FunctionalInterface
 public interface Party {
 
@@ -14,7 +14,7 @@ public interface Party {
      * Name of the party that has connected from this address. Called on the proxy's thread, once per connection, and
      * must not block for long.
      *
-     * @return empty if it cannot be told; such a connection is refused, because no rule could be kept for it
+     * @return empty if it is unknown; such a connection is refused, because no rule could be kept for it
      */
     Optional<String> at(InetSocketAddress client);
 }

@@ -79,10 +79,10 @@ final class ProxyLoop {
         return counters;
     }
 
-    /** Changes the fault of a party, or of everyone, and returns when it is in force. */
-    void change(String who, UnaryOperator<Fault> change) {
+    /** Changes the fault of one party or of all, and returns when it is in force. */
+    void change(String name, UnaryOperator<Fault> change) {
         onLoop(() -> {
-            faults.put(who, change.apply(faults.getOrDefault(who, Fault.NONE)));
+            faults.put(name, change.apply(faults.getOrDefault(name, Fault.NONE)));
             pumpAll();
         });
     }
@@ -161,8 +161,8 @@ final class ProxyLoop {
 
     private void accept() throws IOException {
         for (SocketChannel client = server.accept(); client != null; client = server.accept()) {
-            Optional<String> who = party.at((InetSocketAddress) client.getRemoteAddress());
-            if (who.isEmpty()) {
+            Optional<String> name = party.at((InetSocketAddress) client.getRemoteAddress());
+            if (name.isEmpty()) {
                 // Usually it is gone already. Passing it on could carry traffic past a rule.
                 LOG.atDebug()
                         .addKeyValue("port", address.getPort())
@@ -171,7 +171,7 @@ final class ProxyLoop {
                 Connection.reset(client);
                 continue;
             }
-            Connection connection = new Connection(selector, client, target, who.get(), counters);
+            Connection connection = new Connection(selector, client, target, name.get(), counters);
             connections.add(connection);
             counters.opened();
             pump(connection);
@@ -184,7 +184,7 @@ final class ProxyLoop {
         }
     }
 
-    /** Pumps connections whose time has come; how many nanoseconds until the next, {@code MAX_VALUE} for never. */
+    /** Pumps connections that are due; returns how many nanoseconds until the next, {@code MAX_VALUE} for never. */
     private long pumpDue() {
         long next = Long.MAX_VALUE;
         for (Connection connection : new ArrayList<>(connections)) {

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Tells which process holds a socket, from what Linux shows below {@code /proc}: the table of connections gives the
+ * Finds the process that holds a socket, by what Linux shows below {@code /proc}: the table of connections gives the
  * socket's number, the process's open files have it or not. Needs no privilege for processes of the same user.
  */
 public final class SocketOwners implements Party {
@@ -40,7 +40,7 @@ public final class SocketOwners implements Party {
     }
 
     /**
-     * Tells the parties of one proxy apart.
+     * Distinguishes the parties of one proxy.
      *
      * @param port the proxy's, to which the parties connect
      * @param parties the process ids of the parties that run now, by name

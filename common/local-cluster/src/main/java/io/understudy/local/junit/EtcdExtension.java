@@ -13,11 +13,11 @@ import java.util.function.UnaryOperator;
  * static final EtcdExtension source = EtcdExtension.voters(3).learners(1).named("source");
  * }</pre>
  *
- * <p>In a static field the cluster is there for the class and is mended after each test: faults of proxies end, paused
- * members go on, ended ones start again. It may have served another class before: it is empty, but its revision is not 1
- * and it has the name's cluster id; {@link #own} prevents that. In an instance field each test has a new one. Members
- * don't write through to the disk, and changes of the membership are not checked by etcd, so that a cluster is there in a
- * second or two; {@link #with} changes that.
+ * <p>In a static field the cluster is there for the class and is repaired after each test: faults of proxies end,
+ * paused members resume, ended ones restart. It may have served another class before: it is empty, but its revision is
+ * not 1 and it has the name's cluster id; {@link #own} prevents that. In an instance field each test has a new one.
+ * Members don't write through to the disk, and changes of the membership are not checked by etcd, so that a cluster is
+ * there in a second or two; {@link #with} changes that.
  */
 public final class EtcdExtension implements ServerExtension {
 
@@ -42,7 +42,7 @@ public final class EtcdExtension implements ServerExtension {
         return share();
     }
 
-    /** Name of the cluster, to tell several in one test apart. */
+    /** Name of the cluster, to distinguish several in one test. */
     public EtcdExtension named(String value) {
         name = value;
         return share();

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  * static final KafkaExtension kafka = KafkaExtension.broker();
  * }</pre>
  *
- * <p>In a static field it is there for the class and is mended after each test: the proxy's faults end, a paused broker
- * goes on, an ended one starts again. It may have served another class before and have that one's topics, unless {@link
- * #with} or another method here changes it. In an instance field each test has its own.
+ * <p>In a static field it is there for the class and is repaired after each test: the proxy's faults end, a paused
+ * broker resumes, an ended one restarts. It may have served another class before and have that one's topics, unless
+ * {@link #with} or another method here changes it. In an instance field each test has its own.
  */
 public final class KafkaExtension implements ServerExtension {
 
@@ -38,8 +38,8 @@ public final class KafkaExtension implements ServerExtension {
     }
 
     /**
-     * Runs it in a container of the official image, whatever {@code -Dkafka.provider} says. Where there is no engine or no
-     * image its tests are skipped, and say so.
+     * Runs it in a container of the official image, whatever {@code -Dkafka.provider} is. Where there is no engine or
+     * no image its tests are skipped, with that reason.
      */
     public KafkaExtension inContainer() {
         provider = Provider.TESTCONTAINERS;

@@ -9,7 +9,7 @@ import org.opentest4j.TestAbortedException;
 
 /**
  * What runs the servers of tests: processes unless {@code -Detcd.provider=testcontainers} or {@code
- * -Dkafka.provider=testcontainers} says otherwise.
+ * -Dkafka.provider=testcontainers} is set.
  */
 enum Provider {
     PROCESS,
@@ -18,7 +18,7 @@ enum Provider {
     private static final String ETCD_IMAGE = "gcr.io/etcd-development/etcd:v3.5.30";
     private static final String KAFKA_IMAGE = "apache/kafka:4.1.2";
 
-    /** What the property of the server asks for. */
+    /** The value of the server's property. */
     static Provider of(String server) {
         String property = server + ".provider";
         String value = System.getProperty(property, "process");

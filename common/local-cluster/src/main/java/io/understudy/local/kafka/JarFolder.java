@@ -51,7 +51,7 @@ record JarFolder(Path folder) {
         return Path.of(System.getProperty("java.home"), "bin", "java");
     }
 
-    /** Arguments of {@link #program} that run a class with that much memory, logging as logback's file says. */
+    /** Arguments of {@link #program} that run a class with that much memory, and logback's file for logging. */
     List<String> run(String heap, Path logging, String main, String... arguments) {
         List<String> ours = List.of("-Xmx" + heap, "-cp", classPath(), "-Dlogback.configurationFile=" + logging, main);
         return Stream.of(JVM, ours, List.of(arguments)).flatMap(List::stream).toList();

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * What lies in a broker's folder.
  *
  * @param tls for clients; null for plain text
- * @param users who may log in; null for everybody
+ * @param users that may log in; null for no authentication
  * @param node id in its cluster
  * @param replicas of each topic
  */

@@ -5,9 +5,9 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Who may log in at a broker, by SASL's PLAIN, and is let do what rules of the broker grant.
+ * Users of a broker, by SASL's PLAIN, with the rights that rules of the broker grant.
  *
- * @param administrator who may do anything; one of the names
+ * @param administrator has all rights; one of the names
  * @param passwords by name
  */
 public record KafkaUsers(String administrator, Map<String, String> passwords) {
@@ -36,7 +36,7 @@ public record KafkaUsers(String administrator, Map<String, String> passwords) {
                 LOGIN.formatted(name, passwords.get(name)) + ";");
     }
 
-    /** Lines of the broker's settings. The controller's own port asks nobody, and is reached by the broker alone. */
+    /** Lines of the broker's settings. The controller's port requires no login: only the broker can reach it. */
     String settings() {
         String known = new TreeMap<>(passwords)
                 .entrySet().stream()

@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One real Kafka broker on loopback, its own controller unless it joins another. Starting again on the same data directory
- * goes on with what is there. Safe for use by several threads, one operation at a time.
+ * One real Kafka broker on loopback, its own controller unless it joins another. A restart on the same data directory
+ * continues with its data. Safe for use by several threads, one operation at a time.
  */
 public final class LocalKafka implements LocalServers {
 
@@ -76,7 +76,7 @@ public final class LocalKafka implements LocalServers {
      * Starts it with the data it has and waits until it takes requests.
      *
      * @throws IllegalStateException it runs, a port is in use, it ended at once, or takes no requests in time; the
-     *     message says which, with the end of its log
+     *     message has the reason, with the end of its log
      */
     @Override
     public synchronized void start() {
@@ -94,7 +94,7 @@ public final class LocalKafka implements LocalServers {
         ServerProcess broker = prepare(program.run(files.settings()));
         process = broker;
         first = first == null ? broker : first;
-        startup().untilItSays(STARTED, broker);
+        startup().awaitLog(STARTED, broker);
         LOG.atInfo().addKeyValue("bootstrap", bootstrapServers()).log("broker started");
     }
 
@@ -130,7 +130,7 @@ public final class LocalKafka implements LocalServers {
         process().pause();
     }
 
-    /** Lets a paused one go on. */
+    /** Resumes it after a pause. */
     public void resume() {
         process().resume();
     }
@@ -141,7 +141,7 @@ public final class LocalKafka implements LocalServers {
         start();
     }
 
-    /** Undoes all faults: of the proxy, a paused broker goes on, an ended one starts. */
+    /** Undoes all faults: of the proxy, a paused broker resumes, an ended one starts. */
     @Override
     public void mend() {
         if (proxy != null) {

@@ -23,7 +23,7 @@ public final class LocalKafkaBuilder {
 
     LocalKafkaBuilder() {}
 
-    /** Folder for data, settings and log; a broker that was there before goes on. Required. */
+    /** Folder for data, settings and log; a broker that was there before continues. Required. */
     public LocalKafkaBuilder dataDirectory(Path value) {
         dataDirectory = value.toAbsolutePath();
         return this;
@@ -41,19 +41,19 @@ public final class LocalKafkaBuilder {
         return this;
     }
 
-    /** Puts a {@link io.understudy.local.fault.FaultProxy} before it and tells clients only of that. */
+    /** Puts a {@link io.understudy.local.fault.FaultProxy} before it and advertises only that to clients. */
     public LocalKafkaBuilder behindProxy() {
         behindProxy = true;
         return this;
     }
 
-    /** Has it speak TLS with clients, and ask them for certificates; by default plain text. */
+    /** Makes it use TLS with clients, and request their certificates; by default plain text. */
     public LocalKafkaBuilder tls(@Nullable ServerTls value) {
         tls = value;
         return this;
     }
 
-    /** Has clients log in, and do only what they were granted; by default nobody is asked. Not with TLS. */
+    /** Requires clients to log in, with only the rights granted to them; by default they don't. Not with TLS. */
     public LocalKafkaBuilder users(KafkaUsers value) {
         users = value;
         return this;

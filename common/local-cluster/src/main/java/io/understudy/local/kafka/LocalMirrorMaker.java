@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Kafka's MirrorMaker 2 as a process: copies topics from one cluster to another, where each has the source's name before
- * its own, {@code core.topic}. It reads what is committed, copies each record at least once, and keeps no transactions.
- * Starting again goes on near where it was. Safe for use by several threads, one operation at a time.
+ * Kafka's MirrorMaker 2 as a process: copies topics from one cluster to another, where each has the source's name
+ * before its own, {@code core.topic}. It reads what is committed, copies each record at least once, and keeps no
+ * transactions. A restart resumes near its last offset. Safe for use by several threads, one operation at a time.
  */
 public final class LocalMirrorMaker implements AutoCloseable {
 
@@ -74,7 +74,7 @@ public final class LocalMirrorMaker implements AutoCloseable {
      * @throws IllegalStateException it runs, or ended at once; the message has the end of its log
      */
     public void start() {
-        startup.untilItSays(STARTED, process);
+        startup.awaitLog(STARTED, process);
         LOG.atInfo().addKeyValue("settings", settings).log("MirrorMaker started");
     }
 

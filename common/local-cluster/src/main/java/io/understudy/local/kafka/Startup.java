@@ -19,12 +19,12 @@ record Startup(String what, ServerLog log) {
     private static final int LOG_LINES = 20;
 
     /**
-     * Starts it and waits until it says so in its log.
+     * Starts it and waits until its log contains the words.
      *
-     * @throws IllegalStateException it ended, or did not say so in time; it was killed then, and the message has the end
-     *     of its log
+     * @throws IllegalStateException it ended, or did not log them in time; it was killed then, and the message has the
+     *     end of its log
      */
-    void untilItSays(String words, ServerProcess process) {
+    void awaitLog(String words, ServerProcess process) {
         long loggedBefore = log.size();
         process.start();
         try {

@@ -3,7 +3,7 @@ package io.understudy.local.process;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A program failed. The message names it with its arguments, and says why in its own words. */
+/** A program failed. The message has its name, its arguments and the reason in its own words. */
 public final class CommandFailedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

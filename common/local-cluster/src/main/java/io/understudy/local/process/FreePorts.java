@@ -88,10 +88,10 @@ public final class FreePorts implements AutoCloseable {
     }
 
     /**
-     * Refuses a port that a server could not listen on now. Asked before a server starts: whoever else listens there
-     * might be taken for it.
+     * Rejects a port that a server could not listen on now. Checked before a server starts: another listener might be
+     * taken for it.
      *
-     * @param purpose whose port it is, for the message
+     * @param purpose of the port, for the message
      * @throws IllegalStateException it is in use
      */
     public static void requireFree(int port, String purpose) {

@@ -26,15 +26,15 @@ final class LastingProcess implements ServerProcess {
     private static final Duration EXECUTE_PATIENCE = Duration.ofMillis(500);
 
     private final ServerCommand command;
-    private final List<String> telling;
+    private final List<String> identifying;
     private volatile @Nullable ProcessHandle known;
     private volatile @Nullable Process child;
     private volatile boolean paused;
 
-    /** @param telling arguments that no other process of this machine has */
-    LastingProcess(ServerCommand command, List<String> telling) {
+    /** @param identifying arguments that no other process of this machine has */
+    LastingProcess(ServerCommand command, List<String> identifying) {
         this.command = command;
-        this.telling = telling;
+        this.identifying = identifying;
     }
 
     @Override
@@ -77,7 +77,7 @@ final class LastingProcess implements ServerProcess {
             return;
         }
         var unused = running.get().destroy();
-        // A stopped process acts on SIGTERM only once it goes on.
+        // A stopped process acts on SIGTERM only once it is resumed.
         resume();
         if (!ends(running.get())) {
             LOG.atWarn()
@@ -169,14 +169,14 @@ final class LastingProcess implements ServerProcess {
         return found;
     }
 
-    /** A process that has ended and that nobody has asked for its status has no arguments any more. */
+    /** A zombie has no arguments any more. */
     private boolean isServer(ProcessHandle process) {
-        return process.isAlive() && argumentsOf(process).containsAll(telling);
+        return process.isAlive() && argumentsOf(process).containsAll(identifying);
     }
 
     /**
-     * The JDK shortens what it tells of long command lines. For a moment a process has none, or a part of one, while it
-     * executes another program, as a server does that was just started.
+     * The JDK shortens long command lines. For a moment a process has none, or a part of one, while it executes another
+     * program, as a server does that was just started.
      */
     private static List<String> argumentsOf(ProcessHandle process) {
         Path own = Path.of("/proc", Long.toString(process.pid()));

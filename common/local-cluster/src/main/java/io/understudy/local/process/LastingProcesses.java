@@ -10,21 +10,21 @@ public final class LastingProcesses implements ServerHost {
 
     private final List<String> flags;
 
-    /** @param flags such as {@code --name=}; a server is whoever has arguments that begin so, all with the same values */
+    /** @param flags such as {@code --name=}; a server is the process with the same values of all of them */
     public LastingProcesses(List<String> flags) {
         this.flags = List.copyOf(flags);
     }
 
     @Override
     public ServerProcess prepare(ServerCommand command) {
-        List<String> telling = command.arguments().stream()
+        List<String> identifying = command.arguments().stream()
                 .filter(argument -> flags.stream().anyMatch(argument::startsWith))
                 .toList();
-        if (telling.size() != flags.size()) {
+        if (identifying.size() != flags.size()) {
             throw new IllegalArgumentException(command.name() + " lacks flags that identify its process later: has "
-                    + telling + ", required: " + flags);
+                    + identifying + ", required: " + flags);
         }
-        return new LastingProcess(command, telling);
+        return new LastingProcess(command, identifying);
     }
 
     @Override

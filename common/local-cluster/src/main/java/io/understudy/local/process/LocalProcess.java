@@ -200,9 +200,9 @@ final class LocalProcess implements ServerProcess {
     }
 
     /**
-     * Kills a child when this JVM is gone. A shell reads a pipe whose other end only this JVM holds: however the JVM ends,
-     * SIGKILL included, the read ends, and the shell kills the child, paused or not. It needs no privilege and nothing but a
-     * shell. The child's start time distinguishes it from a later process with the same id.
+     * Kills a child when this JVM is gone. A shell reads a pipe that only this JVM holds open: however the JVM ends,
+     * SIGKILL included, the read ends, and the shell kills the child, paused or not. It needs no privilege and nothing
+     * but a shell. The child's start time distinguishes it from a later process with the same id.
      */
     private static final class Guard {
 

@@ -13,16 +13,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How much of a processor a process of this machine may have: a shell has it rest (SIGSTOP) for what a slice leaves of
- * each period. A quota of the kernel's is kept only to a tick of its clock, which is far longer than the slices that are
- * of use here.
+ * How much of a processor a process of this machine may have: a shell stops it (SIGSTOP) for what a slice leaves of
+ * each period. A quota of the kernel is kept only to a tick of its clock, which is far longer than the slices used
+ * here.
  *
  * <p>The shell takes precedence over all ordinary processes where this user may have that (SCHED_FIFO); without, slices
  * last longer on a busy machine.
  *
- * <p>However this JVM ends, SIGKILL included, the process is limited no longer: the shell is told what to do through a
- * pipe whose other end only this JVM holds. Another shell looks every second whether that one is gone, or one of them
- * stopped, and then has the process go on. Only who kills all three at once leaves it as it is.
+ * <p>However this JVM ends, SIGKILL included, the process is limited no longer: the shell reads its commands from a
+ * pipe that only this JVM holds open. Another shell checks every second whether that one is gone, or one of them
+ * stopped, and then resumes the process. Only killing all three at once leaves it as it is.
  *
  * <p>For one thread.
  *
@@ -33,14 +33,15 @@ public final class ProcessorLimit implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ProcessorLimit.class);
 
     /**
-     * The process is known by when it was started: a signal must not reach a later one that was given the same id. A line
-     * is written at once and so read at once, once it has begun: a time-out in its midst would lose a part of it.
+     * The process is identified by its start time: a signal must not reach a later one that was given the same id. A
+     * line is written at once and so read at once, once it has begun: a time-out in its midst would lose a part of it.
      *
-     * <p>Policy 5 is SCHED_IDLE, which is taken for one of ours, also of an earlier run; 0 is the usual one, and who has
-     * another keeps it. To leave SCHED_IDLE takes a privilege (CAP_SYS_NICE), or a limit that the process has and we can't
-     * see ({@code RLIMIT_NICE} in {@code sched(7)}): whether we may is tried without that limit, and on a process that has
-     * nothing to do, as a shell that gave way itself might not run again on a busy machine. A thread has the policy of the
-     * one that began it, so that those that begin while all are changed are found only by doing so once more.
+     * <p>Policy 5 is SCHED_IDLE, which is taken for one of ours, also of an earlier run; 0 is the usual one, and a
+     * process with another keeps it. To leave SCHED_IDLE takes a privilege (CAP_SYS_NICE), or a limit that the process
+     * has and we can't see ({@code RLIMIT_NICE} in {@code sched(7)}): whether we may is tried without that limit, and
+     * on a process that has nothing to do, as a shell that gave way itself might not run again on a busy machine. A
+     * thread has the policy of the one that began it, so that those that begin while all are changed are found only by
+     * doing so once more.
      */
     private static final String SCRIPT = """
             trap '' INT HUP TERM QUIT
@@ -121,7 +122,7 @@ public final class ProcessorLimit implements AutoCloseable {
     }
 
     /**
-     * The process goes on unlimited until {@link #set}.
+     * The process runs unlimited until {@link #set}.
      *
      * @throws UncheckedIOException no program can be started; without a bash, it soon {@link #holds} no more
      */
@@ -150,7 +151,7 @@ public final class ProcessorLimit implements AutoCloseable {
      */
     public void set(Duration slice, Duration period) {
         requireShare(slice, period);
-        tell(slice, period, "");
+        send(slice, period, "");
     }
 
     private static void requireShare(Duration slice, Duration period) {
@@ -159,7 +160,7 @@ public final class ProcessorLimit implements AutoCloseable {
         }
     }
 
-    private void tell(Duration slice, Duration period, String manner) {
+    private void send(Duration slice, Duration period, String manner) {
         try {
             shares.write((seconds(slice) + " " + seconds(period.minus(slice)) + manner + "\n")
                     .getBytes(StandardCharsets.US_ASCII));
@@ -178,11 +179,11 @@ public final class ProcessorLimit implements AutoCloseable {
      */
     public void giveWay(Duration slice, Duration period) {
         requireShare(slice, period);
-        tell(slice, period, " idle");
+        send(slice, period, " idle");
     }
 
     /**
-     * The process goes on until {@link #set}.
+     * The process runs unlimited until {@link #set}.
      *
      * @throws UncheckedIOException as of {@link #set}
      */
@@ -200,8 +201,8 @@ public final class ProcessorLimit implements AutoCloseable {
     }
 
     /**
-     * The process goes on, for good, when this returns: whatever became of the shell, and whoever interrupts us. The shell
-     * ends by itself, and undoes what it did, unless somebody stopped it; then the other one does.
+     * The process runs unlimited, for good, when this returns: whatever became of the shell, and even if this thread is
+     * interrupted. The shell ends by itself, and undoes what it did, unless it was stopped; then the other one does.
      */
     @Override
     public void close() {

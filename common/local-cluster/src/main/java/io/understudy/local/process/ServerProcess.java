@@ -20,7 +20,7 @@ public interface ServerProcess extends AutoCloseable {
      */
     void start();
 
-    /** Asks it to end (SIGTERM), kills it if it has not ended after ten seconds, returns when it is gone. */
+    /** Ends it by SIGTERM, kills it if it has not ended after ten seconds, returns when it is gone. */
     void stop();
 
     /** Ends it at once (SIGKILL), also when paused; returns when it is gone. Does nothing to one that doesn't run. */
@@ -34,7 +34,7 @@ public interface ServerProcess extends AutoCloseable {
      */
     void pause();
 
-    /** Lets a paused one go on (SIGCONT). Idempotent; does nothing to one that doesn't run. */
+    /** Resumes a paused one (SIGCONT). Idempotent; does nothing to one that doesn't run. */
     void resume();
 
     /** Whether it is there: started and not ended; a paused one is there. */

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 
-/** What the kernel says of the threads of another process. */
+/** The kernel's state of the threads of another process. */
 final class Threads {
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -17,7 +17,7 @@ final class Threads {
 
     /**
      * A signal that stops a process reaches its threads one by one, after it was sent: waits until the last one has
-     * stopped. Where there is no {@code /proc} to tell, it doesn't.
+     * stopped. Without {@code /proc} it doesn't wait.
      *
      * @throws IllegalStateException some still ran after ten seconds
      */

@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** Waits for what another process does, which can only be asked again and again. */
+/** Waits for what another process does, by polling. */
 public final class Waiting {
 
     private static final Duration PAUSE = Duration.ofMillis(20);
@@ -13,9 +13,9 @@ public final class Waiting {
     private Waiting() {}
 
     /**
-     * Asks until there is an answer.
+     * Polls until there is an answer.
      *
-     * @param question what is asked; an exception ends the wait
+     * @param question polled; an exception ends the wait
      * @param failure makes the exception for the case that there is no answer in time
      */
     public static <T> T until(Duration patience, Supplier<Optional<T>> question, Supplier<RuntimeException> failure) {

@@ -233,7 +233,7 @@ class EtcdSearchTest {
         return bin;
     }
 
-    /** Programs that can do nothing but tell their version. */
+    /** Programs that only print their version. */
     private static void write(Path bin, String version) throws IOException {
         for (String program : List.of("etcd", "etcdctl")) {
             Path file = Files.writeString(bin.resolve(program), "#!/bin/sh\necho etcd Version: " + version + "\n");

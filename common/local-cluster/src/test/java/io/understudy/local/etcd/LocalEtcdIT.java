@@ -63,7 +63,7 @@ class LocalEtcdIT {
     }
 
     @Test
-    void aWipedVoterJoinsAnewWithAnotherIdAndCatchesUp() {
+    void aWipedVoterRejoinsWithAnotherIdAndCatchesUp() {
         cluster.etcdctl("put", "wiped", "no");
         EtcdMember follower = cluster.followers().get(0);
         long id = follower.id();
@@ -99,7 +99,7 @@ class LocalEtcdIT {
     }
 
     @Test
-    void aToolThatFailsSaysWhy() {
+    void aFailedToolReportsTheCause() {
         assertThatThrownBy(() -> cluster.etcdctl("get"))
                 .isInstanceOf(CommandFailedException.class)
                 .hasMessageContaining("etcdctl")

@@ -19,7 +19,7 @@ class LocalEtcdStartIT {
     Path folder;
 
     @Test
-    void aClusterGoesOnWithTheDataOfAnEarlierOne() {
+    void aClusterContinuesWithTheDataOfAnEarlierOne() {
         try (FreePorts ports = FreePorts.take(4)) {
             LocalEtcdBuilder same = LocalEtcd.builder()
                     .name("core")

@@ -53,7 +53,7 @@ class LocalKafkaIT {
         assertThatThrownBy(() -> KafkaLibrary.at(" ")).hasMessageContaining("UNDERSTUDY_KAFKA_LIB");
     }
 
-    /** Asks for the versions of the protocol, the one request that needs no client library. */
+    /** Requests the versions of the protocol, the one request that needs no client library. */
     private static boolean answers(LocalKafka kafka) throws IOException {
         int port = Integer.parseInt(kafka.bootstrapServers().replaceAll(".*:", ""));
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A JVM that starts two servers, pauses one, tells their process ids in a file, and then waits to be killed. */
+/** A JVM that starts two servers, pauses one, writes their process ids to a file, and then waits to be killed. */
 final class AbandoningJvm {
 
     static final String PIDS = "pids";

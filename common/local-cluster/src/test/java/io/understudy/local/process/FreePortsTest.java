@@ -25,7 +25,7 @@ class FreePortsTest {
     }
 
     @Test
-    void aPortThatSomebodyListensOnIsNotFree() throws IOException {
+    void aPortWithAListenerIsNotFree() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             assertThat(FreePorts.isFree(taken.getLocalPort())).isFalse();
         }

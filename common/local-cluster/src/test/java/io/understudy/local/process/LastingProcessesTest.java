@@ -26,20 +26,20 @@ final class LastingProcessesTest {
                 exec "$0" "$@"
                 """);
         Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
-        ServerProcess server = inANewLife(script);
+        ServerProcess server = afterARestart(script);
         server.start();
         try {
             for (int look = 0; look < LOOKS; look++) {
                 assertThat(server.isAlive()).isTrue();
-                assertThat(inANewLife(script).isAlive()).isTrue();
+                assertThat(afterARestart(script).isAlive()).isTrue();
             }
         } finally {
             server.kill();
         }
-        assertThat(inANewLife(script).isAlive()).isFalse();
+        assertThat(afterARestart(script).isAlive()).isFalse();
     }
 
-    private ServerProcess inANewLife(Path program) {
+    private ServerProcess afterARestart(Path program) {
         String own = "--data-dir=" + folder;
         return new LastingProcesses(List.of("--data-dir="))
                 .prepare(new ServerCommand(

@@ -44,7 +44,7 @@ class LocalProcessTest {
     }
 
     @Test
-    void stopAsksAndLetsItEndInOrder() {
+    void stopSendsSigtermAndWaitsForTheEnd() {
         server = shell("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.05; done", Map.of());
         server.start();
         await().atMost(PATIENCE).until(() -> server.log().from(0).contains("ready"));
@@ -69,7 +69,7 @@ class LocalProcessTest {
     }
 
     @Test
-    void aResumedOneGoesOn() {
+    void aResumedProcessRuns() {
         server = shell("while :; do echo tick; sleep 0.02; done", Map.of());
         server.start();
         server.pause();
@@ -111,10 +111,10 @@ class LocalProcessTest {
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         try {
-            Path told = folder.resolve(AbandoningJvm.PIDS);
-            await().atMost(PATIENCE).until(() -> Files.exists(told));
+            Path pids = folder.resolve(AbandoningJvm.PIDS);
+            await().atMost(PATIENCE).until(() -> Files.exists(pids));
             List<Long> servers =
-                    Files.readAllLines(told).stream().map(Long::valueOf).toList();
+                    Files.readAllLines(pids).stream().map(Long::valueOf).toList();
             assertThat(servers).hasSize(2).noneMatch(LocalProcessTest::isGone);
             Command.of(List.of("sh", "-c", "kill -9 -$1", "kill", Long.toString(jvm.pid())))
                     .run(PATIENCE);

@@ -69,7 +69,7 @@ class ProcessorLimitTest {
         return process.info().totalCpuDuration().orElse(Duration.ZERO);
     }
 
-    /** The shell reads what it is told in pieces, whenever it has nothing else to do. */
+    /** The shell reads its input in pieces, whenever it has nothing else to do. */
     @Test
     void aShareMayBeChangedAsOftenAsItIsWanted() {
         try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
@@ -96,7 +96,7 @@ class ProcessorLimitTest {
     }
 
     @Test
-    void whoeverClosesItHasTheProcessGoOn() {
+    void closingResumesTheProcess() {
         try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
             limit.set(NONE, ALL);
             await().atMost(PATIENCE).until(this::isStopped);
@@ -105,7 +105,7 @@ class ProcessorLimitTest {
     }
 
     @Test
-    void itGoesOnThoughTheShellThatHoldsItIsKilled() {
+    void theProcessResumesWhenItsShellIsKilled() {
         try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
             limit.set(NONE, ALL);
             await().atMost(PATIENCE).until(this::isStopped);
@@ -116,7 +116,7 @@ class ProcessorLimitTest {
     }
 
     @Test
-    void aProcessGoesOnThoughEverythingThatHoldsItIsKilledButThisOne() {
+    void closingResumesTheProcessAfterBothShellsAreKilled() {
         try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
             limit.set(NONE, ALL);
             await().atMost(PATIENCE).until(this::isStopped);
@@ -170,7 +170,7 @@ class ProcessorLimitTest {
     }
 
     @Test
-    void itGoesOnThoughTheShellThatHoldsItIsStopped() {
+    void theProcessResumesWhenItsShellIsStopped() {
         try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
             limit.set(NONE, ALL);
             await().atMost(PATIENCE).until(this::isStopped);
@@ -181,7 +181,7 @@ class ProcessorLimitTest {
     }
 
     @Test
-    void itGoesOnWhenTheLimitIsLiftedAndRestsWhenItIsSetAgain() {
+    void theProcessRunsWhenTheLimitIsLiftedAndStopsWhenItIsSetAgain() {
         try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
             limit.set(NONE, ALL);
             await().atMost(PATIENCE).until(this::isStopped);
