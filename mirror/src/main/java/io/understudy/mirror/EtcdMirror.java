@@ -118,8 +118,8 @@ final class EtcdMirror {
     }
 
     /** @param synced whether this process mirrors, and the target is whole */
-    EtcdUpkeep upkeep(BooleanSupplier synced) {
-        return new EtcdUpkeep(
+    MirrorBackgroundTasks upkeep(BooleanSupplier synced) {
+        return new MirrorBackgroundTasks(
                 mirror.name(),
                 verification(),
                 auth(synced),
@@ -171,7 +171,7 @@ final class EtcdMirror {
             return operations -> sink.repair(observed, operations);
         };
         return new BackgroundVerification(
-                MirrorQuestions.sides(mirror, from, etcd, cluster, target), etcd.verify(), foreign, repair, meters);
+                MirrorInspector.sides(mirror, from, etcd, cluster, target), etcd.verify(), foreign, repair, meters);
     }
 
     private @Nullable AuthCopy auth(BooleanSupplier synced) {

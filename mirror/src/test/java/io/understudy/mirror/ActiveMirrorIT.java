@@ -66,7 +66,7 @@ final class ActiveMirrorIT {
     private final TestClient target = CLUSTERS.targetClient();
 
     @Test
-    void theSecondWaits_saysForWhom_andIsReady() throws Exception {
+    void theStandbyNamesTheActiveProcessAndIsReady() throws Exception {
         source.put("k", "1");
         try (MirrorProcess first = start()) {
             awaitCaughtUp(first, source);
@@ -176,7 +176,7 @@ final class ActiveMirrorIT {
     }
 
     @Test
-    void oneWhoseLeaseIsRevokedTriesAgain() {
+    void aProcessWithARevokedLeaseIsElectedAgain() {
         try (MirrorProcess first = start()) {
             awaitCaughtUp(first, source);
             KeyValue before = active();
@@ -208,7 +208,7 @@ final class ActiveMirrorIT {
     }
 
     @Test
-    void whatGoesWrongOnceIsTriedAgain() {
+    void aFailedMirrorIsRetried() {
         AtomicBoolean failed = new AtomicBoolean();
         MeterRegistry meters = new SimpleMeterRegistry() {
             @Override

@@ -78,7 +78,7 @@ final class EtcdMirrorFaultIT {
 
     @ParameterizedTest
     @MethodSource("faults")
-    void goesOnElsewhereWhenTheTargetsLeaderIs(Fault fault) {
+    void resumesAtAnotherMemberAfterAFaultOfTheTargetsLeader(Fault fault) {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Workload workload = new Workload(source, seed);
         EtcdSettings impatient = Mirrors.impatient(CLUSTERS.target());
@@ -128,7 +128,7 @@ final class EtcdMirrorFaultIT {
     }
 
     @Test
-    void keepsTryingWhileTheWholeTargetIsAway_andSaysSo() {
+    void retriesAndReportsItWhileTheTargetIsUnreachable() {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Workload workload = new Workload(source, seed);
         workload.steps(20);

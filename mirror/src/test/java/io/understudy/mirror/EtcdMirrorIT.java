@@ -181,7 +181,7 @@ final class EtcdMirrorIT {
     }
 
     @Test
-    void stopsBeforeTheFirstWriteIfItWouldDeleteMoreThanAllowed_andGoesOnWhenItIs() throws Exception {
+    void aMirrorOverTheDeleteLimitStopsBeforeTheFirstWrite() throws Exception {
         IntStream.range(0, 100).forEach(i -> source.put(String.format("/k/%03d", i), "1"));
         try (MirrorProcess mirror = start()) {
             awaitEqual(mirror);

@@ -80,7 +80,7 @@ final class KafkaMirrorIT {
     }
 
     @Test
-    void recordsSayWhatHappened() {
+    void recordsContainTheChangesOfACommit() {
         Instant before = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         long created = source.put("old", "1");
         String cluster = Long.toHexString(
@@ -147,16 +147,16 @@ final class KafkaMirrorIT {
     }
 
     @Test
-    void tellsWhenTheSourceHadNothingBeyond() {
+    void marksHaveTheTimeAtWhichTheSourceHadNothingMore() {
         Instant before = Instant.now();
         long revision = source.put("old", "1");
         try (MirrorProcess mirror = start()) {
             awaitCaughtUp(mirror, source);
             await().atMost(PATIENCE).until(() -> history().marks().stream()
-                    .anyMatch(mark -> mark instanceof TopicRecord.Complete told
-                            && told.revision().value() == revision
-                            && told.asOf() != null
-                            && told.asOf().isAfter(before)));
+                    .anyMatch(mark -> mark instanceof TopicRecord.Complete complete
+                            && complete.revision().value() == revision
+                            && complete.asOf() != null
+                            && complete.asOf().isAfter(before)));
         }
     }
 
@@ -211,7 +211,7 @@ final class KafkaMirrorIT {
 
     @Test
     @Tag("schedules")
-    void goesOnWhenTheBrokerIsBack() {
+    void resumesWhenTheBrokerIsBack() {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Workload workload = new Workload(source, seed);
         KafkaSinkOptions impatient =

@@ -49,7 +49,7 @@ final class MirrorProcessIT {
     private final TestClient target = CLUSTERS.targetClient();
 
     @Test
-    void showsHowEachMirrorStands() throws Exception {
+    void showsTheStateOfEachMirror() throws Exception {
         source.put("/a/1", "1");
         source.put("/b/1", "1");
         try (MirrorProcess process = Mirrors.start(mirror("a", "/a/"), mirror("b", "/b/"))) {
@@ -107,7 +107,7 @@ final class MirrorProcessIT {
     }
 
     @Test
-    void aSourceThatGoesAwayIsToldUntilItIsBack() throws Exception {
+    void anUnreachableSourceIsReportedUntilItIsBack() throws Exception {
         try (MirrorProcess process = Mirrors.etcd(
                 Mirrors.impatient(CLUSTERS.source()),
                 Mirrors.settings(CLUSTERS.target()),
@@ -183,7 +183,7 @@ final class MirrorProcessIT {
     }
 
     @Test
-    void lagIsToldWhileTheTargetIsAway() {
+    void lagIsReportedWhileTheTargetIsUnreachable() {
         try (MirrorProcess process = CLUSTERS.mirror()) {
             awaitCaughtUp(process, source);
             CLUSTERS.target().leader().pause();
@@ -203,7 +203,7 @@ final class MirrorProcessIT {
     }
 
     @Test
-    void aStatusPortInUseIsToldAndNothingIsLeftRunning() throws IOException {
+    void aStatusPortInUseIsReportedAndNoThreadRemains() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             MirrorSettings settings = new MirrorSettings(
                     new InetSocketAddress(InetAddress.getLoopbackAddress(), taken.getLocalPort()),

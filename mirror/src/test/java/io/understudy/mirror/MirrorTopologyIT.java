@@ -82,7 +82,7 @@ final class MirrorTopologyIT {
     }
 
     @Test
-    void inAChainMarksTellTheWholePathAndTheHomeStaysTheFirst() throws Exception {
+    void marksInAChainHaveTheWholePathAndThePrimaryStaysTheFirst() throws Exception {
         try (MirrorProcess ab = start("ab", A, B, "/a/")) {
             await().atMost(PATIENCE).until(() -> b.get(ReservedKeys.home("ab")).getKvsCount() == 1);
             try (MirrorProcess bc = start("bc", B, C, "/a/")) {
@@ -183,7 +183,7 @@ final class MirrorTopologyIT {
     }
 
     @Test
-    void aMirrorWhoseClustersAreBothPrimaryWaits() throws Exception {
+    void aMirrorBetweenTwoPrimariesWaits() throws Exception {
         a.put("/a/1", "1");
         try (MirrorProcess ab = start("ab", A, B, "/a/")) {
             awaitEverywhere(Map.of("/a/1", "1"), a, b);
@@ -246,7 +246,7 @@ final class MirrorTopologyIT {
     }
 
     @Test
-    void aMarkThatCanNotBeUnderstoodStopsTheMirror_sayingWhere() throws Exception {
+    void aMalformedMarkStopsTheMirrorAndTheErrorNamesItsKey() throws Exception {
         try (MirrorProcess ab = start("ab", A, B, "/a/")) {
             a.put("/a/1", "1");
             awaitEverywhere(Map.of("/a/1", "1"), a, b);
