@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Tries all the time to be the active process of a mirror: the one whose name stands at a key of the target, attached to a
- * lease that it keeps alive. A process that could not do so for as long as the lease lasts, counted from when it last
- * asked, is no longer active by its own clock, before the target may let another one be.
+ * Competes to be the active process of a mirror: the holder of a key in the target. The key is attached to a lease that
+ * the process keeps alive. When the TTL has passed since the last successful request, by its own clock, the process is
+ * no longer active; only then can the target elect another.
  *
  * <p>Invariant M8: one process of a mirror is active; another takes over within 5 s of its failure, and at once after a
  * stop.
@@ -51,7 +51,7 @@ public final class ActiveLease implements ActiveRole {
     private boolean competes;
 
     private boolean closed;
-    /** Granted and of use still, 0 for none. Used by the thread, and once that has ended by who closes. */
+    /** Granted and still useful, 0 for none. Used by the thread, and after its end by {@link #close}. */
     private long lease;
     /** When it ends unless kept alive, by {@link System#nanoTime}. */
     private long leaseUntil;
@@ -73,7 +73,7 @@ public final class ActiveLease implements ActiveRole {
      *
      * @param name of this process; differs between any two
      * @param target stays the caller's to close
-     * @param ttl how long the lease is asked to last; the target may make it longer
+     * @param ttl the requested TTL; the target may grant a longer one
      */
     public static ActiveLease start(
             String mirror, String name, EtcdCluster target, Duration ttl, MeterRegistry meters) {

@@ -47,8 +47,8 @@ public interface ActiveRole extends AutoCloseable {
     long activation();
 
     /**
-     * Asks the target once whether this process is the active one, and has been since it had {@link #activation}
-     * {@code activation}; false also if there is no answer.
+     * Reads from the target, once, whether this process has been active since {@link #activation} {@code activation};
+     * false also if there is no answer.
      */
     boolean isConfirmed(long activation) throws InterruptedException;
 

@@ -47,10 +47,10 @@ final class HeldLease {
         return now - dueAt >= 0;
     }
 
-    /** The target was asked at {@code asked} to keep it alive, and did. */
-    void keptAlive(long asked, long newSeconds) {
+    /** The target has kept it alive by a request of {@code sentAt}. */
+    void keptAlive(long sentAt, long newSeconds) {
         seconds = newSeconds;
-        dueAt = asked + between();
+        dueAt = sentAt + between();
     }
 
     /** Whether keys are attached without interruption: neither side can have granted it again since. */
@@ -75,12 +75,12 @@ final class HeldLease {
         return goneAt;
     }
 
-    /** By {@link System#nanoTime}: when the source was asked for it last, or when the target granted it. */
+    /** By {@link System#nanoTime}: time of the last read from the source, or of the grant in the target. */
     long lookedAt() {
         return lookedAt;
     }
 
-    /** The source was asked for it: it has the lease, or had lost it at {@code revision}. */
+    /** The lease was read from the source, which has it, or had lost it at {@code revision}. */
     void looked(@Nullable Revision revision) {
         lookedAt = System.nanoTime();
         goneAt = revision;

@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the target's leases alive, and ends those that the source no longer has. A source that doesn't answer ends none,
- * however long; a target that is slow is asked all the same. One thread does the one, another the other, so that neither
- * waits for the other cluster.
+ * Keeps the target's leases alive, and ends those that the source no longer has. A source that doesn't answer ends
+ * none, however long; a slow source delays no keep-alive. Each cluster has its own thread, so that neither waits for
+ * the other.
  *
  * <p>Invariant M10: no key expires in the target while its lease is alive at the source or the source is unreachable.
  */
@@ -27,11 +27,11 @@ final class LeaseKeeper implements AutoCloseable {
     private static final long CLOSE_SECONDS = 1;
     private static final int ALIVE_AT_A_TIME = 500;
 
-    /** How often the source is asked for a lease: once per time to live, within these. */
+    /** How often a lease is read from the source: once per TTL, within these limits. */
     private static final long MIN_LOOK_SECONDS = 1;
 
     private static final long MAX_LOOK_SECONDS = 10;
-    /** How many leases the source is asked for per tick, at most. */
+    /** How many leases are read from the source per tick, at most. */
     private static final int LOOKED_AT_A_TIME = 20;
 
     private final String mirror;

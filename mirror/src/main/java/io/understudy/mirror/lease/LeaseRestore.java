@@ -189,7 +189,7 @@ record LeaseRestore(
                     throw new CompactedException();
                 }
                 // Of a member that lags, or of a source that went back.
-                if (e.error() == EtcdError.FUTURE_REVISION && head.ask().isBefore(at.revision())) {
+                if (e.error() == EtcdError.FUTURE_REVISION && head.read().isBefore(at.revision())) {
                     throw new SinkException.Unavailable(
                             "source revision decreased below the mirrored revision " + at.revision(), e);
                 }

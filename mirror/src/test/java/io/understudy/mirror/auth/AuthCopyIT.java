@@ -181,7 +181,7 @@ final class AuthCopyIT {
     }
 
     @Test
-    void whatTheTargetHasOfItsOwnIsLeftAloneAndWhatSomebodyChangesOfTheRestIsPutRight() throws Exception {
+    void foreignChangesAreRepairedAndTheTargetsOwnUsersLeftAlone() throws Exception {
         for (AuthSide side : new AuthSide[] {source, target}) {
             side.calls().addRole("same");
             side.calls().addUser("same");
@@ -217,7 +217,7 @@ final class AuthCopyIT {
     }
 
     @Test
-    void whoHasAHashInTheFileIsLetInByPasswordAndNobodyElseIs() throws Exception {
+    void onlyUsersWithAConfiguredHashLogInByPassword() throws Exception {
         Path passwords = Files.writeString(folder.resolve("passwords"), "ann:" + HASH + "\n");
         source.calls().addUser("ann");
         source.calls().addUser("ben");
@@ -257,7 +257,7 @@ final class AuthCopyIT {
     }
 
     @Test
-    void whoMayNotReadThemIsToldSoAndTheKeysAreMirroredAllTheSame() throws Exception {
+    void missingPermissionToReadUsersIsReportedAndKeysAreMirrored() throws Exception {
         sourceCluster.grant(new SecuredCluster.Grant("READWRITE", "\0", "\0"));
         try (MirrorProcess mirror = start(MIRROR, options(null))) {
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(
@@ -280,7 +280,7 @@ final class AuthCopyIT {
     }
 
     @Test
-    void whoIsTakenOverCopiesNoMore() throws Exception {
+    void aFencedProcessStopsCopying() throws Exception {
         source.calls().addUser("ann");
         try (MirrorProcess mirror = start(options(null))) {
             awaitUser("ann", Set.of());
@@ -308,7 +308,7 @@ final class AuthCopyIT {
             source.calls().deleteUser("ann");
             source.calls().deleteUser("mirror");
             source.calls().deleteRole("mirror");
-            // What is left in between is believed: the last to go is what counts.
+            // A partial state in between is copied: only an empty one isn't.
             source.calls().addUser("ben");
             awaitUser("ben", Set.of());
             source.calls().deleteUser("ben");

@@ -98,7 +98,7 @@ final class AuthPlanTest {
     }
 
     @Property(tries = 2_000)
-    void nobodyHasMoreAtAnyMomentThanBeforeOrAfterwards(@ForAll("cases") Case given) throws Exception {
+    void noUserEverHasMorePermissionsThanBeforeOrAfterwards(@ForAll("cases") Case given) throws Exception {
         ModelTarget target = new ModelTarget(given.target(), given.brought());
         List<AuthChange> changes = given.plan(target).changes();
         ModelTarget afterwards = new ModelTarget(given.target(), given.brought());

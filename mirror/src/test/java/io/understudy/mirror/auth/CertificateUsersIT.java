@@ -43,7 +43,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Who has no password is let in at the target by a certificate with his name, and may do what his role may.
+ * A user without a password logs in at the target by certificate and has its role's permissions.
  *
  * <p>Tests invariant M13.
  */

@@ -20,7 +20,7 @@ final class PasswordFileTest {
     private Path folder;
 
     @Test
-    void namesMayHoldColonsAndCommentsSayNothing() throws IOException {
+    void namesMayHaveColonsAndCommentsAreIgnored() throws IOException {
         var read = PasswordFile.read(file("# by hand\n\nann:" + HASH + "\nteam:ben:$2a$12$" + SECRET + "\n"));
         assertThat(read).containsOnlyKeys("ann", "team:ben").containsEntry("ann", PasswordHash.of(HASH));
     }

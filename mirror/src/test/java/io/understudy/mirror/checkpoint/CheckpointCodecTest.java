@@ -58,7 +58,7 @@ final class CheckpointCodecTest {
                 .isEqualTo(checkpoint);
     }
 
-    /** Any one byte changed either is refused, naming the key, or yields a checkpoint that says just that. */
+    /** Any changed byte is either rejected, naming the key, or yields a checkpoint with just that change. */
     @Property(tries = 500)
     void oneChangedByteIsRefusedOrMeant(
             @ForAll("checkpoints") Checkpoint checkpoint, @ForAll int at, @ForAll byte changed) {

@@ -51,7 +51,7 @@ final class MarksTest {
                 "{\"path\":[],\"path\":[]}",
                 "{\"path\":[]} {}"
             })
-    void whatIsNoneIsRefusedTellingWhere(String stored) {
+    void malformedMarksAreRejectedWithTheirKey(String stored) {
         assertThatThrownBy(() -> Marks.decode("key \"k\" of the source", ByteString.copyFromUtf8(stored)))
                 .isInstanceOf(CorruptCheckpointException.class)
                 .hasMessageContaining("key \"k\" of the source")

@@ -61,7 +61,7 @@ final class HomeTest {
     }
 
     @Test
-    void agreesWithWhatSaysTheSameAtAnotherTime() {
+    void agreesWithTheSameRecordOfAnotherTime() {
         Home later = new Home("dr", SOURCE, SOURCE, TARGET, MirrorScope.all(), 0, Instant.EPOCH);
         assertThat(HOME.agreesWith(later)).isTrue();
     }
@@ -124,7 +124,7 @@ final class HomeTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "{}", "{\"format\":2}", "{\"format\":1,\"home\":\"a\"}", "home"})
-    void whatIsNoneIsRefusedTellingWhere(String stored) {
+    void malformedRecordsAreRejectedWithTheirKey(String stored) {
         assertThatThrownBy(() -> Home.decode("key \"k\"", ByteString.copyFromUtf8(stored)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("primary record at key \"k\"")

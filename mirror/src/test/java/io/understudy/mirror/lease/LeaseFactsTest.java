@@ -16,7 +16,7 @@ final class LeaseFactsTest {
     }
 
     @Test
-    void aLeaseThatNobodyGranted_isNot() {
+    void aLeaseThatWasNeverGrantedDoesNotExist() {
         assertThat(facts(-1, 0).exists()).isFalse();
     }
 

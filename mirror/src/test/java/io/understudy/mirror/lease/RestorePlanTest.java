@@ -33,7 +33,7 @@ final class RestorePlanTest {
     }
 
     @Test
-    void placesAfterAMissingOneAreCreatedAnew_thoseBeforeItStay() {
+    void placesAfterAMissingOneAreRecreatedAndThoseBeforeItKept() {
         LeasedKey missing = place(2, 11, 0);
         LeasedKey after = place(3, 12, 102);
         RestorePlan plan = plan(place(1, 10, 100), missing, after, key("k", 13, 90));
@@ -42,7 +42,7 @@ final class RestorePlanTest {
     }
 
     @Test
-    void aPlaceThatCameTooEarlyIsCreatedAnew() {
+    void aPlaceCreatedTooEarlyIsRecreated() {
         LeasedKey displaced = place(2, 11, 99);
         RestorePlan plan = plan(place(1, 10, 100), displaced);
         assertThat(plan.deletes()).containsExactly(displaced);
