@@ -46,7 +46,7 @@ final class BatchWriter {
         complete = revision;
     }
 
-    /** As told last, or as written since. Any thread. */
+    /** As last set, or as written since. Any thread. */
     Revision complete() {
         return complete;
     }
@@ -78,7 +78,7 @@ final class BatchWriter {
         }
     }
 
-    /** Does what belongs to no commit; the target stands where it stood. */
+    /** Writes operations that belong to no commit; the target's revision of the source is unchanged. */
     void repair(List<RequestOp> operations, List<ClusterId> path) {
         write(operations, writer.current().marked(path, Instant.now()));
     }

@@ -70,7 +70,7 @@ public final class EtcdSink implements Sink {
     private final Homes homes;
     private final Tail tail;
 
-    /** With no leases kept, and nobody who wants to know of foreign writes; the source doesn't know of the mirror. */
+    /** Without leases and hints of foreign writes; the source has no record of the mirror. */
     public EtcdSink(
             String mirror,
             MirrorScope scope,
@@ -107,7 +107,7 @@ public final class EtcdSink implements Sink {
         this.store = new CheckpointWriter(mirror, writer, schedule, listener);
         TargetCalls sourceCalls = source == null ? null : new TargetCalls(source, "source", listener);
         HomeKeys atSource = sourceCalls == null ? null : new HomeKeys(sourceCalls, "source", mirror);
-        // By calls of its own: it is asked on the feed's thread while another may write.
+        // By its own calls: it is read on the feed's thread while another thread may write.
         HomeKeys atTarget = new HomeKeys(new TargetCalls(target, listener), "target", mirror);
         this.homes = new Homes(mirror, scope, atSource, atTarget);
         this.synchronisation = new Synchronisation(
@@ -278,7 +278,7 @@ public final class EtcdSink implements Sink {
         return tail.complete();
     }
 
-    /** What transactions beside this sink's own compare, so that they land only while nobody else has taken the mirror over. */
+    /** Returns what other transactions compare, to succeed only until another writer takes the mirror over. */
     public Compare epoch() {
         return writer.epoch();
     }

@@ -112,15 +112,15 @@ final class SnapshotCopy implements AutoCloseable {
     private boolean merge(KeyRange covered, List<KeyValue> mirrored, Lane lane, Batch batch) {
         boolean isWhole = true;
         PageMerge merge = new PageMerge(mirrored, onForeignKeys, leases.areKept(), foreignBefore);
-        List<KeyValue> anew = new ArrayList<>();
+        List<KeyValue> recreated = new ArrayList<>();
         for (KeyRange range : scope.sourceRanges(covered)) {
             KeyRange part = scope.inTarget(range);
             merge.enter(part, new TargetKeys(lane.calls(), part, mirrored.size()));
             for (PageMerge.Difference next = merge.next(); next != null; next = merge.next()) {
                 if (next instanceof PageMerge.Difference.Missing missing) {
-                    if (missing.anew()) {
+                    if (missing.recreated()) {
                         batch.add(Operations.delete(missing.entry().key()));
-                        anew.add(missing.entry());
+                        recreated.add(missing.entry());
                     } else {
                         put(missing.entry(), batch);
                     }
@@ -129,10 +129,10 @@ final class SnapshotCopy implements AutoCloseable {
                 }
             }
         }
-        if (!anew.isEmpty()) {
+        if (!recreated.isEmpty()) {
             // etcd takes each key once per transaction.
             batch.flush();
-            anew.forEach(entry -> put(entry, batch));
+            recreated.forEach(entry -> put(entry, batch));
         }
         return isWhole;
     }

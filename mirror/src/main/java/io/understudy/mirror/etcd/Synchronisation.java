@@ -230,8 +230,8 @@ final class Synchronisation implements AutoCloseable {
     }
 
     /**
-     * @throws SinkException.Refused what was read is of another history, and nothing was written; tells what differs
-     * @throws SinkException.Compared it is of the same history as far as can be told; the next one is copied
+     * @throws SinkException.Refused the snapshot is of another history, and nothing was written; reports what differs
+     * @throws SinkException.Compared it is of the same history as far as can be determined; the next one is copied
      */
     void completed(Position position) {
         if (comparison != null) {
@@ -330,7 +330,7 @@ final class Synchronisation implements AutoCloseable {
         return copy;
     }
 
-    /** Why a snapshot is of another history than the checkpoint; null if nothing tells so. */
+    /** Why a snapshot is of another history than the checkpoint; null if nothing indicates that. */
     private @Nullable String reset(Checkpoint before, ClusterId cluster, Revision revision) {
         if (sourceReset != null) {
             return sourceReset;

@@ -151,7 +151,7 @@ final class CommitBatchTest {
     }
 
     @Property(tries = 100)
-    void everyCommitStaysOneIfThatIsAskedFor(@ForAll("commits") @Size(max = 60) List<Draft> drafts) {
+    void commitsAreNotJoinedWithEveryCommitHistory(@ForAll("commits") @Size(max = 60) List<Draft> drafts) {
         List<TargetCommit> commits = commits(drafts);
         assertThat(batches(commits, TargetHistory.EVERY_COMMIT, 3_000))
                 .extracting(CommitBatch::position)
@@ -192,7 +192,7 @@ final class CommitBatchTest {
     }
 
     @Test
-    void standsWhereNothingHasHappenedSince() {
+    void advancesToALaterPositionWithoutChanges() {
         CommitBatch batch = new CommitBatch(TargetHistory.COALESCED);
         assertThat(batch.isEmpty()).isTrue();
         batch.add(commit(1, Operations.delete(bytes("a"))), 1_000);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Who may write, as the checkpoint's revisions tell.
+ * The checkpoint's revisions fence writers.
  *
  * <p>Tests invariant M6.
  */

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who writes, and when. */
+/** Which thread writes, and when. */
 @Timeout(30)
 final class GroupCommitTest {
 
@@ -52,7 +52,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void aFewCommitsAreWrittenByWhoGaveThem_onceNoMoreCome() {
+    void flushWritesAFewCommitsOnTheCallersThread() {
         add(3);
         assertThat(written).isEmpty();
         group.flush();
@@ -160,10 +160,10 @@ final class GroupCommitTest {
     }
 
     @Test
-    void anErrandComesBetweenBatches_andWhatGatheredMeanwhileAfterIt() {
+    void aTaskRunsBetweenBatchesAndLaterCommitsAreWrittenAfterIt() {
         turns.drainPermits();
         add(1);
-        CompletableFuture<Integer> errand = CompletableFuture.supplyAsync(() -> {
+        CompletableFuture<Integer> task = CompletableFuture.supplyAsync(() -> {
             await().atMost(Duration.ofSeconds(10)).until(turns::hasQueuedThreads);
             CompletableFuture<Integer> before = new CompletableFuture<>();
             CompletableFuture<Void> unused = CompletableFuture.runAsync(() -> turns.release(2));
@@ -174,18 +174,18 @@ final class GroupCommitTest {
         add(1);
         group.drain();
         assertThat(written).extracting(Written::upTo).containsExactly(1L, 2L);
-        assertThat(errand.join()).isBetween(1, 2);
+        assertThat(task.join()).isBetween(1, 2);
     }
 
     @Test
-    void anErrandAloneIsDoneAtOnce() {
+    void aTaskWithoutCommitsRunsAtOnce() {
         CompletableFuture<Thread> by = new CompletableFuture<>();
         group.between(() -> by.complete(Thread.currentThread()));
         assertThat(by.join()).isNotSameAs(Thread.currentThread());
     }
 
     @Test
-    void afterAFailureNothingIsWritten_whoeverFailed() {
+    void afterAFailureOnEitherThreadNothingIsWritten() {
         for (int commits : List.of(1, 100)) {
             List<Long> tried = new CopyOnWriteArrayList<>();
             try (GroupCommit failing = group(batch -> {
@@ -209,7 +209,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void whoInterruptsAWriteIsToldByTheWriter_andItStaysInterrupted() {
+    void anInterruptedWriteThrowsStoppedAndKeepsTheInterrupt() {
         try (GroupCommit interrupted = group(batch -> {
             Thread.currentThread().interrupt();
             throw new SinkException.Stopped("writing");

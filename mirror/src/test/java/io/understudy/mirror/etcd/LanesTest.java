@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Lanes hold up whoever gives them more than they do, and fail together.
+ * Busy lanes block the caller, and lanes fail together.
  *
  * <p>Tests invariant M15.
  */
@@ -48,7 +48,7 @@ final class LanesTest {
     }
 
     @Test
-    void whatFailsInOneIsThrownToWhoeverHandsOverOrWaitsNext() {
+    void theNextCallThrowsTheFailureOfALane() {
         try (Lanes<Integer> lanes = lanes(2)) {
             lanes.hand(lane -> blocked());
             lanes.hand(lane -> {

@@ -66,7 +66,7 @@ final class OperationsTest {
     }
 
     @Test
-    void anOversizedOperationStandsAlone() {
+    void anOversizedOperationIsAPartOfItsOwn() {
         List<RequestOp> operations = List.of(
                 Operations.put(bytes("a"), bytes("1")),
                 Operations.put(bytes("b"), ByteString.copyFrom(new byte[1_000])),
