@@ -13,7 +13,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AclOperation;
 
-/** Reads what is committed in single partitions, each to the end that it has when asked. */
+/** Reads committed records of single partitions, each to its current end. */
 final class TopicReader {
 
     private static final Duration POLL = Duration.ofMillis(200);
@@ -60,7 +60,7 @@ final class TopicReader {
     }
 
     private Extent readWhile(
-            TopicPartition partition, long from, long atLeast, Predicate<ConsumerRecord<byte[], byte[]>> goesOn) {
+            TopicPartition partition, long from, long atLeast, Predicate<ConsumerRecord<byte[], byte[]>> continues) {
         String doing = "reading partition " + partition;
         try (var consumer = clients.consumer()) {
             List<TopicPartition> only = List.of(partition);
@@ -89,7 +89,7 @@ final class TopicReader {
                             doing + " failed: no record within " + timeout.toMillis() + " ms", null);
                 }
                 for (ConsumerRecord<byte[], byte[]> record : records) {
-                    if (!goesOn.test(record)) {
+                    if (!continues.test(record)) {
                         return extent;
                     }
                 }

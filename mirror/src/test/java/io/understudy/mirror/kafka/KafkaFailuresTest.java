@@ -37,7 +37,7 @@ final class KafkaFailuresTest {
     }
 
     @Test
-    void theInnermostCauseIsTold() {
+    void theInnermostCauseIsReported() {
         ConfigException setting = new ConfigException("Failed to load SSL keystore");
         setting.initCause(new FileNotFoundException("/no/such/store.p12"));
         assertThat(KafkaFailures.explained(

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * One sink at a real broker, given commits by hand: whoever reads what is committed sees each once, whole and in order.
+ * One sink at a real broker, given commits by hand: {@code read_committed} readers see each once, whole and in order.
  *
  * <p>Tests invariants M27, M28, M29.
  */
@@ -119,7 +119,7 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void goesOnAfterItsTransactionWasAbortedThoughNobodyElseWrites() throws Exception {
+    void resumesAfterAnAbortWithoutAnotherWriter() throws Exception {
         KafkaSink suspended = fixture.begun(10);
         suspended.commit(commit(11, "a"), at(commit(11, "a")));
         fixture.admin()
@@ -255,7 +255,7 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void anInterruptedSnapshotIsWrittenAnew() {
+    void anInterruptedSnapshotIsRewritten() {
         KafkaSink killed = fixture.sink();
         killed.open();
         killed.snapshotStarted(CLUSTER, new Revision(10));
@@ -287,16 +287,16 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void saysThatNothingHappened() {
+    void progressWithoutChangesIsRecorded() {
         KafkaSink sink = fixture.begun(10);
-        Instant asked = Instant.ofEpochMilli(1_700_000_000_123L);
-        sink.asOf(asked);
+        Instant asOf = Instant.ofEpochMilli(1_700_000_000_123L);
+        sink.asOf(asOf);
         await().atMost(PATIENCE).until(() -> {
             sink.settle();
             return fixture.history().marks().size() == 3;
         });
         assertThat(fixture.history().marks().get(2))
-                .isEqualTo(new TopicRecord.Complete(CLUSTER, new Revision(10), new Revision(10), 0, asked));
+                .isEqualTo(new TopicRecord.Complete(CLUSTER, new Revision(10), new Revision(10), 0, asOf));
         sink.progress(at(15));
         await().atMost(PATIENCE).until(() -> {
             sink.settle();

@@ -107,7 +107,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void aSnapshotBehindWhatTheTopicsTellIsRefusedThoughTheCheckpointIsLost() {
+    void aSnapshotBehindTheTopicsIsRejectedEvenWithoutACheckpoint() {
         KafkaSink sink = fixture.begun(10);
         give(sink, commit(11, "a"));
         sink.caughtUp();
@@ -164,7 +164,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void stopsWhenATopicIsGoneAndWritesItAnewIfThatIsMeant() {
+    void aMissingTopicStopsTheSinkOrIsRewrittenByResync() {
         KafkaSink sink = fixture.begun(10);
         give(sink, commit(11, "a"));
         sink.settle();
@@ -237,7 +237,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void whatIsWrittenAnewIsOfALaterGeneration() throws Exception {
+    void rewrittenTopicsHaveALaterGeneration() throws Exception {
         fixture.begun(10).close();
         KafkaSink sink = fixture.sink();
         sink.open();
@@ -267,7 +267,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void noticesATopicThatIsCreatedAnewUnderIt() {
+    void detectsARecreatedTopicWhileWriting() {
         KafkaSink sink = fixture.begun(10);
         give(sink, commit(11, "a"));
         sink.settle();
@@ -311,7 +311,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void goesOnWhereWhatWasWrittenHasExpired() throws Exception {
+    void resumesAfterRecordsHaveExpired() throws Exception {
         KafkaSink sink = fixture.begun(10);
         give(sink, commit(11, "a"));
         sink.settle();
@@ -329,7 +329,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void refusesTopicsThatAreAnotherMirrorsWhichGoesOn() {
+    void topicsOfAnotherMirrorAreRejectedAndItsWriterContinues() {
         KafkaSink owner = fixture.begun(10);
         KafkaSink other = fixture.sink("other", "test/2");
         assertThatThrownBy(other::open)

@@ -26,7 +26,7 @@ final class OffsetsTest {
     }
 
     @Test
-    void anOffsetThatTheBrokerNoLongerKnowsIsNone() {
+    void anOffsetForgottenByTheBrokerIsIgnored() {
         offsets.acknowledged(at(0, -1));
         assertThat(offsets.fault()).isNull();
         assertThat(offsets.footprint().topics().get("t").offsets()).containsExactly(7L, 7L);
