@@ -5,7 +5,7 @@ import io.understudy.mirror.sink.SinkListener;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-/** Repeats calls, with growing pauses, until they are answered: for threads that can't go on without. Thread-safe. */
+/** Repeats calls, with growing pauses, until they are answered: for threads that require the answer. Thread-safe. */
 public final class Repeated {
 
     private static final long FIRST_PAUSE_MILLIS = 20;

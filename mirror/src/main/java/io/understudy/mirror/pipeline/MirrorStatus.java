@@ -27,7 +27,7 @@ final class MirrorStatus implements SinkListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(MirrorStatus.class);
 
-    /** Who is restarted is back within it. */
+    /** A restarted source is back within it. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final String mirror;
@@ -43,7 +43,7 @@ final class MirrorStatus implements SinkListener {
     private final Timer transaction;
     private final Lag lag = new Lag();
     private final Silence silence;
-    /** That of its answers alone: who is refused logins may well go on to get commits by an old watch. */
+    /** That of its answers alone: a source that rejects logins may still deliver commits to an old watch. */
     private final Silence unanswered;
 
     private final Rate rate = new Rate();
@@ -66,10 +66,10 @@ final class MirrorStatus implements SinkListener {
     /** Since when, and why, the source that is followed doesn't answer; null while it does. */
     private @Nullable String sourceAway;
 
-    /** Whether it has left all questions unanswered for so long that nobody knows its revision. */
+    /** Whether it has left all queries unanswered for so long that its revision is unknown. */
     private boolean isRevisionUnknown;
 
-    /** Whether somebody was warned of how long the source is waited for. */
+    /** Whether the wait for the source has been logged. */
     private boolean isWarned;
 
     private boolean isElsewhere;
@@ -79,7 +79,7 @@ final class MirrorStatus implements SinkListener {
     /** The last one that opened: until the next one has, its checkpoint is what is known of the target. */
     private volatile @Nullable Sink sink;
 
-    /** @param patience how long the source may be silent, though asked */
+    /** @param patience how long the source may leave queries unanswered */
     MirrorStatus(String mirror, String source, String target, Duration patience, MeterRegistry meters) {
         this.mirror = mirror;
         this.source = source;
@@ -108,9 +108,7 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /**
-     * How the mirror stands, but for clusters that don't answer: that shows instead while it lasts. A final state stays.
-     */
+    /** Sets the mirror's state; an outage of a cluster is shown instead while it lasts. A final state stays. */
     synchronized void to(MirrorState next, String why) {
         if (state.isFinal()) {
             return;
@@ -124,7 +122,7 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** The target is being kept as the source is; told after each event. */
+    /** The target follows the source; called after each event. */
     synchronized void synced(Revision revision) {
         recovered();
         if (standing != MirrorState.SYNCED) {
@@ -287,13 +285,13 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** The source is asked for its revision; about once a second, unless it owes an answer. */
-    synchronized void sourceAsked(Instant at) {
-        silence.asked(at);
-        unanswered.asked(at);
+    /** A query of the source's revision is sent; about once a second, unless an answer is outstanding. */
+    synchronized void sourceQueried(Instant at) {
+        silence.queried(at);
+        unanswered.queried(at);
     }
 
-    /** Why the source doesn't say what its revision is. */
+    /** Why the query of the source's revision failed. */
     synchronized void sourceSilent(String why) {
         silence.failed(why);
         if (standing == MirrorState.STARTING && standingReason.startsWith(waitingForSource())) {
@@ -322,7 +320,7 @@ final class MirrorStatus implements SinkListener {
         isRevisionUnknown = unanswered.lasting(now) != null;
         String silent = silence.lasting(now);
         String lasting = silent == null && outage != null ? "does not respond: " + outage : silent;
-        // Who does not follow it yet waits for it anyway, or for something else.
+        // A mirror that does not follow it yet waits for it anyway, or for something else.
         boolean isFollowed = standing == MirrorState.SYNCING || standing == MirrorState.SYNCED;
         String away = lasting == null || !isFollowed ? null : "source " + source + " " + lasting;
         if (!Objects.equals(away, sourceAway)) {
@@ -368,12 +366,12 @@ final class MirrorStatus implements SinkListener {
         };
     }
 
-    /** To be told how far a snapshot is copied. */
+    /** Meter of the snapshot's progress. */
     SnapshotMeter snapshot() {
         return snapshot;
     }
 
-    /** What is asked for the checkpoint from now on: it has found the target's. */
+    /** Sets the sink that provides the checkpoint from now on: it has read the target's. */
     void opened(Sink newSink) {
         sink = newSink;
         available();
@@ -424,7 +422,7 @@ final class MirrorStatus implements SinkListener {
 
     @Override
     public void written(long count) {
-        // Whoever called without success may have been given up since, and will never tell.
+        // A failed call may have been abandoned since, without a report of recovery.
         available();
         transactions.increment();
         changes.increment((double) count);
@@ -437,7 +435,7 @@ final class MirrorStatus implements SinkListener {
             sourceHeard();
         }
         if (state == MirrorState.STANDBY) {
-            // How far behind the target is, the active process knows.
+            // The active process has the target's lag.
             return;
         }
         lag.sampled(sentAt, revision);
@@ -467,7 +465,7 @@ final class MirrorStatus implements SinkListener {
                 lastError);
     }
 
-    /** Of a source that can't be asked nobody knows what it has got since. */
+    /** Empty for a source that can't be queried: its revision is unknown. */
     private synchronized OptionalLong lagRevisions() {
         return isRevisionUnknown ? OptionalLong.empty() : lag.revisions(complete());
     }

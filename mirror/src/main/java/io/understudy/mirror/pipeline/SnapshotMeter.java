@@ -24,7 +24,7 @@ final class SnapshotMeter {
         this.mirror = mirror;
     }
 
-    /** A snapshot begins, or begins anew. */
+    /** A snapshot begins, or restarts. */
     synchronized void started(CompletableFuture<Long> count) {
         total = count;
         keys = 0;

@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 public interface Sink extends FeedConsumer, AutoCloseable {
 
     /**
-     * Takes the target over and finds out how far it is. Called once, before anything else.
+     * Takes the target over and reads its checkpoint. Called once, before anything else.
      *
-     * @return where the feed goes on; null if it must begin with a snapshot
+     * @return where the feed resumes; null if it must begin with a snapshot
      */
     @Nullable FeedStart open();
 
@@ -32,7 +32,7 @@ public interface Sink extends FeedConsumer, AutoCloseable {
     void sourceReset(FeedEndedException why) throws FeedEndedException;
 
     /**
-     * How long to let more come before {@link #caughtUp}: asked whenever the feed has nothing more at this moment, and
+     * How long to wait for more before {@link #caughtUp}. Called whenever the feed has nothing more at this moment, and
      * again after that long.
      */
     Duration pause();

@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** What a mirror shows follows from what it last heard, whoever told. */
+/** The shown state follows from the latest report of any source. */
 final class MirrorStatusTest {
 
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
@@ -48,7 +48,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void isNoLongerRetryingOnceAnythingIsWritten_thoughWhoFailedNeverTells() {
+    void aWriteEndsRetryingThoughTheFailedCallNeverRecovers() {
         status.to(MirrorState.SYNCING, "snapshot");
         status.unavailable("a lane that is given up after this");
         assertThat(status.state()).isEqualTo(MirrorState.RETRYING);
@@ -57,7 +57,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void tellsWhatIsInTheWayNow_notWhatWasFirst() {
+    void theReasonIsTheLatestFailureNotTheFirst() {
         status.unavailable("it doesn't answer");
         status.unavailable("it is full");
         assertThat(status.report().reason()).isEqualTo("it is full");
@@ -148,7 +148,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void saysThatTheSourceIsAway_sinceWhenAndWhy_untilItIsHeard() {
+    void aSilentSourceIsReportedWithTimeAndCauseUntilItResponds() {
         status.synced(new Revision(3));
         answered(0);
         assertThat(status.report().lagRevisions()).hasValue(0);
@@ -197,7 +197,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void whoDoesNotFollowTheSourceYetWaitsForItWithoutTrying() {
+    void aStartingMirrorWaitsForASilentSourceWithoutRetrying() {
         status.waitsForSource(true);
         unanswered(1);
         look(10);
@@ -207,7 +207,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void aProcessThatStoodStillBlamesNobodyForThat() {
+    void aSuspendedProcessReportsNoSilenceOfTheSource() {
         status.synced(new Revision(3));
         look(0);
         unanswered(1);
@@ -253,12 +253,12 @@ final class MirrorStatusTest {
     }
 
     private void answered(int second) {
-        status.sourceAsked(at(second));
+        status.sourceQueried(at(second));
         status.sampled(at(second), Revision.ZERO);
     }
 
     private void unanswered(int second) {
-        status.sourceAsked(at(second));
+        status.sourceQueried(at(second));
         status.sampled(at(second), null);
         status.sourceSilent("refused");
     }

@@ -69,7 +69,7 @@ final class PipelineTest {
     }
 
     @Test
-    void goesOnAfterItsSinkWasFencedByOneThatWasActiveInBetween() {
+    void continuesAfterAFenceByAProcessActiveInBetween() {
         try (Pipeline pipeline = start(activation::incrementAndGet)) {
             await().atMost(PATIENCE).until(() -> opened.get() >= 2);
             assertThat(pipeline.failure()).isNotDone();
@@ -77,7 +77,7 @@ final class PipelineTest {
     }
 
     @Test
-    void endsWhenItsSinkIsFencedThoughNobodyElseMayBeActive() {
+    void failsIfItsSinkIsFencedWhileItsRoleIsConfirmed() {
         try (Pipeline pipeline = start(() -> {})) {
             assertThat(pipeline.failure()).succeedsWithin(PATIENCE);
         }

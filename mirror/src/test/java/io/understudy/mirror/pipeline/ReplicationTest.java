@@ -39,7 +39,7 @@ final class ReplicationTest {
     }
 
     @Test
-    void anotherSinkBeginsAnew() {
+    void anotherSinkResetsTheMeasurement() {
         replication.given(at(0), new Revision(10));
         replication.forget();
         replication.written(new Revision(10), at(5_000));

@@ -252,7 +252,7 @@ final class RevisionMapIT {
         verifyAll();
     }
 
-    /** Every revision that the map gives a place to resume at, against what a watch from there tells. */
+    /** Compares every revision with a place to resume with the events of a watch from there. */
     private void verifyAll() throws Exception {
         SortedMap<ByteString, ByteString> end = mirrored(target.contents());
         assertThat(end).isEqualTo(mirrored(source.contents()));

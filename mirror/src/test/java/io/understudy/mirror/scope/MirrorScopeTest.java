@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A scope's ranges hold exactly the keys that it says it contains, on either side. */
+/** A scope's ranges hold exactly the keys that it contains, on either side. */
 final class MirrorScopeTest {
 
     @Property(tries = 2_000)

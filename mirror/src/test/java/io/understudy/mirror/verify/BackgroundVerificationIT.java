@@ -72,7 +72,7 @@ final class BackgroundVerificationIT {
     }
 
     @Test
-    void doesNotRestoreAKey_whoseDeletionPrecedesTheRepair() throws Exception {
+    void doesNotRestoreAKeyDeletedBeforeTheRepair() throws Exception {
         long before = target.delete(KEY);
         verification(this::commitDelete).step();
         assertThat(target.contents()).isEqualTo(source.contents());

@@ -10,7 +10,7 @@ import java.util.Iterator;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a comparison says of how much it has read. */
+/** Progress reports of a comparison. */
 final class ComparisonTest {
 
     private static final Revision AT = new Revision(7);
