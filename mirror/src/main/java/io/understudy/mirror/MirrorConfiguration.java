@@ -90,7 +90,7 @@ public final class MirrorConfiguration {
     private MirrorConfiguration() {}
 
     /**
-     * Reads the configuration and reports all its errors at once.
+     * Reads everything, and tells everything that is wrong with it.
      *
      * @param file null for none
      * @param environment of the process
@@ -108,7 +108,7 @@ public final class MirrorConfiguration {
         return settings(configuration);
     }
 
-    /** Reads each part by itself, so that all invalid combinations are reported. */
+    /** Reads each part by itself, so that all combinations that can't work are told. */
     private static void checkTogether(Configuration all, Check.Report report) {
         boolean unused = report.part(() -> security(all));
         List<String> whole = all.names(MIRRORS).stream()

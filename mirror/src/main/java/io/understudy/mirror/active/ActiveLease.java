@@ -31,7 +31,7 @@ public final class ActiveLease implements ActiveRole {
     /** So many times per time to live is the lease kept alive. */
     private static final int BEATS = 3;
 
-    /** So many times per time to live is the key looked at by those that wait, and is a failed attempt repeated. */
+    /** How often per TTL standby processes read the key, and failed attempts are repeated. */
     private static final int LOOKS = 10;
 
     private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(1);
@@ -42,8 +42,8 @@ public final class ActiveLease implements ActiveRole {
     private final Counter activations;
     private final Thread thread;
 
-    private ElectionState standing = new ElectionState.Undecided();
-    /** When this process stops being active unless it hears from the target, by {@link System#nanoTime}. */
+    private ElectionState state = new ElectionState.Undecided();
+    /** When this process stops being active unless the target responds, by {@link System#nanoTime}. */
     private long activeUntil;
 
     private long activation;
@@ -84,18 +84,18 @@ public final class ActiveLease implements ActiveRole {
     }
 
     @Override
-    public synchronized ElectionState standing() {
-        if (standing instanceof ElectionState.Active && activeUntil - System.nanoTime() <= 0) {
+    public synchronized ElectionState state() {
+        if (state instanceof ElectionState.Active && activeUntil - System.nanoTime() <= 0) {
             become(new ElectionState.Unknown("lease of the active process not renewed for " + ttl.toMillis() + " ms"
                     + "; another process may be active"));
         }
-        return standing;
+        return state;
     }
 
     @Override
     public synchronized void awaitChange(ElectionState seen, Duration atMost) throws InterruptedException {
         long deadline = System.nanoTime() + atMost.toNanos();
-        for (long left = atMost.toNanos(); left > 0 && standing().equals(seen); left = deadline - System.nanoTime()) {
+        for (long left = atMost.toNanos(); left > 0 && state().equals(seen); left = deadline - System.nanoTime()) {
             TimeUnit.NANOSECONDS.timedWait(this, left);
         }
     }
@@ -289,7 +289,7 @@ public final class ActiveLease implements ActiveRole {
     }
 
     private synchronized void become(ElectionState next) {
-        if (next.equals(standing)) {
+        if (next.equals(state)) {
             return;
         }
         // The key may be read by another thread: a lease that is still alive then proves nothing.
@@ -298,14 +298,14 @@ public final class ActiveLease implements ActiveRole {
             activation++;
             activations.increment();
         }
-        boolean isNews = !(next instanceof ElectionState.Unknown) || !(standing instanceof ElectionState.Unknown);
+        boolean isNews = !(next instanceof ElectionState.Unknown) || !(state instanceof ElectionState.Unknown);
         LOG.atLevel(isNews ? Level.INFO : Level.DEBUG)
                 .addKeyValue("mirror", mirror)
                 .addKeyValue("process", key.name())
-                .addKeyValue("from", standing)
+                .addKeyValue("from", state)
                 .addKeyValue("to", next)
                 .log("active state changed");
-        standing = next;
+        state = next;
         notifyAll();
     }
 }

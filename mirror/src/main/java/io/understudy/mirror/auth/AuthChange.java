@@ -32,7 +32,7 @@ sealed interface AuthChange {
         }
     }
 
-    /** A role that the source doesn't have any more; perhaps only registered. */
+    /** A role that is missing in the source, and perhaps only registered. */
     record DeleteRole(String role) implements AuthChange {
         @Override
         public void applyTo(AuthTarget target) throws CallFailedException, InterruptedException, OvertakenException {

@@ -74,7 +74,7 @@ public record AuthReport(
         return with(null, null);
     }
 
-    /** Names that the mirror would copy if the target didn't have them of its own. */
+    /** Names that the mirror would copy if the target didn't have its own. */
     int leftAlone() {
         return rolesLeftAlone.size() + usersLeftAlone.size();
     }

@@ -14,7 +14,7 @@ public final class Repeated {
 
     private final SinkListener listener;
 
-    /** @param listener hears of each failure, and when it has passed */
+    /** @param listener receives each failure, and its end */
     public Repeated(SinkListener listener) {
         this.listener = listener;
     }

@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes each batch together with the checkpoint, in one transaction. A commit too large for that is written in parts, the
- * checkpoint standing {@code torn} before it until the last part: after a crash the feed gives it again.
+ * Writes each batch together with the checkpoint, in one transaction. A commit too large for that is written in parts,
+ * the checkpoint being {@code torn} before it until the last part: after a crash the feed gives it again.
  *
  * <p>One thread at a time, but for {@link #complete} and observations.
  *

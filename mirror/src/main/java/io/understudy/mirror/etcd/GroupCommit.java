@@ -80,7 +80,7 @@ final class GroupCommit implements AutoCloseable {
      * @param room how many bytes one transaction takes
      */
     synchronized void add(TargetCommit next, long room) {
-        requireGoing();
+        requireOpen();
         if (!gathering.takes(next, room)) {
             wake();
             pauseWhile(() -> !gathering.takes(next, room));
@@ -97,7 +97,7 @@ final class GroupCommit implements AutoCloseable {
      * @return false if not, and nothing is left to write
      */
     synchronized boolean advance(Position reached, Instant at, BooleanSupplier wanted) {
-        requireGoing();
+        requireOpen();
         if (isIdle() && !wanted.getAsBoolean()) {
             return false;
         }
@@ -123,7 +123,7 @@ final class GroupCommit implements AutoCloseable {
     void flush() {
         CommitBatch full;
         synchronized (this) {
-            requireGoing();
+            requireOpen();
             if (gathering.isEmpty() || writing || task != null) {
                 return;
             }
@@ -150,7 +150,7 @@ final class GroupCommit implements AutoCloseable {
 
     /** Runs a task on the thread, between two batches, and waits for it. For one other thread at a time. */
     synchronized void between(Runnable work) {
-        requireGoing();
+        requireOpen();
         task = work;
         wake();
         pauseWhile(() -> task == work);
@@ -184,7 +184,7 @@ final class GroupCommit implements AutoCloseable {
     }
 
     private synchronized void pauseWhile(BooleanSupplier condition) {
-        requireGoing();
+        requireOpen();
         while (condition.getAsBoolean()) {
             try {
                 wait();
@@ -192,11 +192,11 @@ final class GroupCommit implements AutoCloseable {
                 Thread.currentThread().interrupt();
                 throw new SinkException.Stopped("waiting for pending writes to the target");
             }
-            requireGoing();
+            requireOpen();
         }
     }
 
-    private void requireGoing() {
+    private void requireOpen() {
         if (failure instanceof Error error) {
             throw error;
         }

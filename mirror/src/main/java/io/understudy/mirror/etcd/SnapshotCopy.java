@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Copies one snapshot in lanes. Into an empty target its entries are put as they come; else each page is compared with
- * what the target holds, and only the difference is written. What the target shouldn't have goes when all pages are
+ * what the target holds, and only the difference is written. Surplus keys of the target are deleted when all pages are
  * known, and entries with leases are written last.
  */
 final class SnapshotCopy implements AutoCloseable {

@@ -55,7 +55,7 @@ final class Synchronisation implements AutoCloseable {
     private final TargetLeases leases;
     private final SinkListener listener;
     private @Nullable SnapshotCopy copy;
-    /** In place of the copy where another history, or one that may be another, is only looked at. */
+    /** Used instead of the copy to compare a history that is, or may be, another one. */
     private @Nullable SourceComparison comparison;
     /** Why the next snapshot is of another history; null if it is not known to be. */
     private @Nullable String sourceReset;

@@ -47,7 +47,7 @@ final class TargetCalls implements AutoCloseable {
 
     private int failures;
     private boolean full;
-    /** Whether puts are refused for want of space, though reads are answered. */
+    /** Whether puts are rejected as out of space, though reads are answered. */
     private boolean takesNoPuts;
 
     private @Nullable Endpoint proven;

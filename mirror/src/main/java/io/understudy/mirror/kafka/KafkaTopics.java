@@ -63,12 +63,12 @@ final class KafkaTopics {
     }
 
     /**
-     * Checks those that were found and creates the others. A broker that creates topics on its own gives them its defaults:
-     * topics to adopt get the settings of created ones.
+     * Checks those that were found and creates the others. A broker that creates topics on its own gives them its
+     * defaults: topics to adopt get the settings of created ones.
      *
      * @param isAdopted whether a found topic was never written and may be changed or recreated
      * @return the ids of all three
-     * @throws SinkException.Refused one is not as it must be
+     * @throws SinkException.Refused one has unsuitable settings
      */
     Map<String, Uuid> ensure(Map<String, TopicDescription> found, Predicate<TopicDescription> isAdopted) {
         Map<String, Uuid> ids = new HashMap<>();

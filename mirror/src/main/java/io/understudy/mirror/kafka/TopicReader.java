@@ -65,10 +65,10 @@ final class TopicReader {
         try (var consumer = clients.consumer()) {
             List<TopicPartition> only = List.of(partition);
             consumer.assign(only);
-            long heardNanos = System.nanoTime();
+            long lastRecordNanos = System.nanoTime();
             long end = only(consumer.endOffsets(only, timeout));
             while (end < atLeast) {
-                if (System.nanoTime() - heardNanos > timeout.toNanos()) {
+                if (System.nanoTime() - lastRecordNanos > timeout.toNanos()) {
                     throw new SinkException.Unavailable(
                             doing + " failed: an open transaction hides records from offset " + end + " on", null);
                 }
@@ -79,12 +79,12 @@ final class TopicReader {
             }
             Extent extent = new Extent(only(consumer.beginningOffsets(only, timeout)), end);
             consumer.seek(partition, Math.max(from, extent.begin()));
-            heardNanos = System.nanoTime();
+            lastRecordNanos = System.nanoTime();
             while (consumer.position(partition, timeout) < extent.end()) {
                 var records = consumer.poll(POLL);
                 if (!records.isEmpty()) {
-                    heardNanos = System.nanoTime();
-                } else if (System.nanoTime() - heardNanos > timeout.toNanos()) {
+                    lastRecordNanos = System.nanoTime();
+                } else if (System.nanoTime() - lastRecordNanos > timeout.toNanos()) {
                     throw new SinkException.Unavailable(
                             doing + " failed: no record within " + timeout.toMillis() + " ms", null);
                 }

@@ -22,8 +22,8 @@ import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes transactions to the topics of a mirror. One thread. After an exception it is only closed: what came of the
- * transaction the next writer finds out.
+ * Writes transactions to the topics of a mirror. One thread. After an exception it is only closed: the next writer
+ * determines the transaction's outcome.
  */
 final class TopicWriter implements AutoCloseable {
 

@@ -15,7 +15,7 @@ final class HeldLease {
     /** By {@link System#nanoTime}. */
     private volatile long dueAt;
 
-    private volatile long lookedAt = System.nanoTime();
+    private volatile long checkedAt = System.nanoTime();
     private volatile @Nullable Revision goneAt;
     /** Keys that this writer attached and did not detach since. Guarded by the lock of the attached keys. */
     private int keys;
@@ -76,13 +76,13 @@ final class HeldLease {
     }
 
     /** By {@link System#nanoTime}: time of the last read from the source, or of the grant in the target. */
-    long lookedAt() {
-        return lookedAt;
+    long checkedAt() {
+        return checkedAt;
     }
 
     /** The lease was read from the source, which has it, or had lost it at {@code revision}. */
-    void looked(@Nullable Revision revision) {
-        lookedAt = System.nanoTime();
+    void checked(@Nullable Revision revision) {
+        checkedAt = System.nanoTime();
         goneAt = revision;
     }
 

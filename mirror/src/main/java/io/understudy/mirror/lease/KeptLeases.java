@@ -177,7 +177,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         sourceId = cluster;
     }
 
-    /** @throws SinkException leases of the target have run out: a new sink puts back what went with them */
+    /** @throws SinkException leases of the target have expired: a new sink restores their keys */
     void requireNoneLost() {
         SinkException why = lost;
         if (why != null) {
@@ -311,9 +311,9 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     /** Reads from the source whether it still has the lease, and stores the answer. */
-    void look(HeldLease lease) throws CallFailedException, InterruptedException {
+    void check(HeldLease lease) throws CallFailedException, InterruptedException {
         // The responding member may be behind the leader, so puts with the lease may come after its own revision.
-        lease.looked(source.facts(lease.id(), false).exists() ? null : head.read());
+        lease.checked(source.facts(lease.id(), false).exists() ? null : head.read());
     }
 
     /**
@@ -385,7 +385,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
             lease = grant(id, granted.exists() ? granted.grantedSeconds() : ENDED_SECONDS);
         }
         // The source has it again, or had it when it put the key.
-        lease.looked(null);
+        lease.checked(null);
         long seconds = lease.seconds();
         if (!granted.exists()
                 || seconds == granted.grantedSeconds()

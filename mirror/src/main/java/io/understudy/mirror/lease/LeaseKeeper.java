@@ -28,11 +28,11 @@ final class LeaseKeeper implements AutoCloseable {
     private static final int ALIVE_AT_A_TIME = 500;
 
     /** How often a lease is read from the source: once per TTL, within these limits. */
-    private static final long MIN_LOOK_SECONDS = 1;
+    private static final long MIN_CHECK_SECONDS = 1;
 
     private static final long MAX_LOOK_SECONDS = 10;
     /** How many leases are read from the source per tick, at most. */
-    private static final int LOOKED_AT_A_TIME = 20;
+    private static final int CHECKS_PER_TICK = 20;
 
     private final String mirror;
     private final KeptLeases leases;
@@ -60,7 +60,7 @@ final class LeaseKeeper implements AutoCloseable {
     static LeaseKeeper start(String mirror, KeptLeases leases, Supplier<Revision> complete, LeaseMetrics metrics) {
         LeaseKeeper keeper = new LeaseKeeper(mirror, leases, complete, metrics);
         keeper.every(TICK, "lease keep-alive failed", keeper::keepAlive);
-        keeper.every(TICK, "lease comparison with the source failed", keeper::look);
+        keeper.every(TICK, "lease comparison with the source failed", keeper::check);
         return keeper;
     }
 
@@ -119,17 +119,17 @@ final class LeaseKeeper implements AutoCloseable {
         }
     }
 
-    private void look() throws CallFailedException, InterruptedException {
+    private void check() throws CallFailedException, InterruptedException {
         long now = System.nanoTime();
         List<HeldLease> some = leases.held().stream()
-                .filter(lease -> now - lease.lookedAt() > between(lease))
-                .map(lease -> Map.entry(lease.lookedAt(), lease))
+                .filter(lease -> now - lease.checkedAt() > between(lease))
+                .map(lease -> Map.entry(lease.checkedAt(), lease))
                 .sorted(Map.Entry.comparingByKey())
-                .limit(LOOKED_AT_A_TIME)
+                .limit(CHECKS_PER_TICK)
                 .map(Map.Entry::getValue)
                 .toList();
         for (HeldLease lease : some) {
-            leases.look(lease);
+            leases.check(lease);
             Revision goneAt = lease.goneAt();
             if (goneAt != null && !complete.get().isBefore(goneAt) && leases.end(lease)) {
                 LOG.atDebug()
@@ -141,6 +141,6 @@ final class LeaseKeeper implements AutoCloseable {
     }
 
     private static long between(HeldLease lease) {
-        return TimeUnit.SECONDS.toNanos(Math.max(MIN_LOOK_SECONDS, Math.min(MAX_LOOK_SECONDS, lease.seconds())));
+        return TimeUnit.SECONDS.toNanos(Math.max(MIN_CHECK_SECONDS, Math.min(MAX_LOOK_SECONDS, lease.seconds())));
     }
 }

@@ -23,7 +23,7 @@ final class Currency {
     /**
      * A query of the source's revision.
      *
-     * @param given up to where the mirror had been given everything by then
+     * @param given revision up to which the mirror had received everything by then
      */
     record RevisionQuery(Instant sentAt, Revision given) {}
 

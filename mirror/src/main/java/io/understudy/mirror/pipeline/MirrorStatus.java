@@ -52,9 +52,9 @@ final class MirrorStatus implements SinkListener {
 
     private MirrorState state = MirrorState.STARTING;
     /** What the state is, or will be once clusters answer that don't. */
-    private MirrorState standing = MirrorState.STARTING;
+    private MirrorState underlying = MirrorState.STARTING;
 
-    private String standingReason = "started";
+    private String underlyingReason = "started";
     /** Why the mirror failed; null once an attempt after that is synced. */
     private @Nullable String failed;
     /** Why it is unknown which process is active; null while it is known. */
@@ -73,7 +73,7 @@ final class MirrorStatus implements SinkListener {
     private boolean isWarned;
 
     private boolean isElsewhere;
-    private String reason = standingReason;
+    private String reason = underlyingReason;
     private Instant since = Instant.now();
     private @Nullable String lastError;
     /** The last one that opened: until the next one has, its checkpoint is what is known of the target. */
@@ -115,9 +115,9 @@ final class MirrorStatus implements SinkListener {
         }
         if (next.isFinal()) {
             enter(next, why);
-        } else if (next != standing) {
-            standing = next;
-            standingReason = why;
+        } else if (next != underlying) {
+            underlying = next;
+            underlyingReason = why;
             show();
         }
     }
@@ -125,7 +125,7 @@ final class MirrorStatus implements SinkListener {
     /** The target follows the source; called after each event. */
     synchronized void synced(Revision revision) {
         recovered();
-        if (standing != MirrorState.SYNCED) {
+        if (underlying != MirrorState.SYNCED) {
             to(MirrorState.SYNCED, "following the source from revision " + revision);
         }
     }
@@ -136,8 +136,8 @@ final class MirrorStatus implements SinkListener {
         sourceAway = null;
         roleAway = null;
         targetAway = null;
-        standing = MirrorState.STARTING;
-        standingReason = "retrying after: " + why;
+        underlying = MirrorState.STARTING;
+        underlyingReason = "retrying after: " + why;
         failed = why;
         show();
     }
@@ -155,8 +155,8 @@ final class MirrorStatus implements SinkListener {
             return;
         }
         String away = away();
-        MirrorState next = failed != null ? MirrorState.FAILED : away == null ? standing : MirrorState.RETRYING;
-        String why = failed != null ? failed : away == null ? standingReason : away;
+        MirrorState next = failed != null ? MirrorState.FAILED : away == null ? underlying : MirrorState.RETRYING;
+        String why = failed != null ? failed : away == null ? underlyingReason : away;
         if (next != state) {
             enter(next, state == MirrorState.RETRYING ? "recovered: " + why : why);
         }
@@ -210,12 +210,12 @@ final class MirrorStatus implements SinkListener {
     }
 
     /** This process is not, or not known to be, the active one of the mirror. */
-    synchronized void inactive(ElectionState standing) {
-        if (standing instanceof ElectionState.Standby standby) {
-            letGo();
+    synchronized void inactive(ElectionState election) {
+        if (election instanceof ElectionState.Standby standby) {
+            reset();
             recovered();
             to(MirrorState.STANDBY, "standby: " + standby.holder() + " is active");
-        } else if (standing instanceof ElectionState.Unknown unknown) {
+        } else if (election instanceof ElectionState.Unknown unknown) {
             retries.increment();
             error(unknown.why());
             roleAway = unknown.why();
@@ -225,11 +225,11 @@ final class MirrorStatus implements SinkListener {
 
     /** Nothing is mirrored until the source is the only primary. */
     synchronized void elsewhere(MirrorState next, String why) {
-        letGo();
+        reset();
         isElsewhere = true;
         recovered();
-        if (standing == next) {
-            standingReason = why;
+        if (underlying == next) {
+            underlyingReason = why;
             show();
         } else {
             to(next, why);
@@ -242,7 +242,7 @@ final class MirrorStatus implements SinkListener {
         target = newTarget;
     }
 
-    private void letGo() {
+    private void reset() {
         sink = null;
         lag.forget();
         sourceAway = null;
@@ -263,24 +263,24 @@ final class MirrorStatus implements SinkListener {
     synchronized void active() {
         roleAway = null;
         show();
-        if (standing == MirrorState.STANDBY && !isElsewhere) {
+        if (underlying == MirrorState.STANDBY && !isElsewhere) {
             to(MirrorState.STARTING, "this process became active");
         }
     }
 
     /** What a starting mirror waits for. */
     synchronized void waitsFor(String what) {
-        if (standing == MirrorState.STARTING) {
-            standingReason = "waiting for " + what;
+        if (underlying == MirrorState.STARTING) {
+            underlyingReason = "waiting for " + what;
             show();
         }
     }
 
     /** A feed is opened. Without a position the target is no copy of the source until the next snapshot is complete. */
     synchronized void waitsForSource(boolean fromSnapshot) {
-        if (standing == MirrorState.STARTING || fromSnapshot) {
-            standing = MirrorState.STARTING;
-            standingReason = waitingForSource();
+        if (underlying == MirrorState.STARTING || fromSnapshot) {
+            underlying = MirrorState.STARTING;
+            underlyingReason = waitingForSource();
             show();
         }
     }
@@ -294,34 +294,34 @@ final class MirrorStatus implements SinkListener {
     /** Why the query of the source's revision failed. */
     synchronized void sourceSilent(String why) {
         silence.failed(why);
-        if (standing == MirrorState.STARTING && standingReason.startsWith(waitingForSource())) {
-            standingReason = waitingForSource() + ": " + why;
+        if (underlying == MirrorState.STARTING && underlyingReason.startsWith(waitingForSource())) {
+            underlyingReason = waitingForSource() + ": " + why;
             show();
         }
     }
 
     /** The source has given something, which proves that it is there. */
-    synchronized void sourceHeard() {
-        silence.heard();
-        boolean isWaitedFor = standing == MirrorState.STARTING && standingReason.startsWith(waitingForSource());
+    synchronized void sourceResponded() {
+        silence.responded();
+        boolean isWaitedFor = underlying == MirrorState.STARTING && underlyingReason.startsWith(waitingForSource());
         if (sourceAway != null || isWaitedFor) {
             sourceAway = null;
-            standingReason = isWaitedFor ? waitingForSource() : standingReason;
+            underlyingReason = isWaitedFor ? waitingForSource() : underlyingReason;
             show();
         }
     }
 
     /**
-     * Determines whether the source is away; to be called about once a second.
+     * Determines whether the source is unreachable; to be called about once a second.
      *
      * @param outage why no endpoint of the source responds; null while one does
      */
-    synchronized void lookForSource(Instant now, @Nullable String outage) {
+    synchronized void checkSource(Instant now, @Nullable String outage) {
         isRevisionUnknown = unanswered.lasting(now) != null;
         String silent = silence.lasting(now);
         String lasting = silent == null && outage != null ? "does not respond: " + outage : silent;
-        // A mirror that does not follow it yet waits for it anyway, or for something else.
-        boolean isFollowed = standing == MirrorState.SYNCING || standing == MirrorState.SYNCED;
+        // A mirror that does not follow it yet waits for it, or for the target.
+        boolean isFollowed = underlying == MirrorState.SYNCING || underlying == MirrorState.SYNCED;
         String away = lasting == null || !isFollowed ? null : "source " + source + " " + lasting;
         if (!Objects.equals(away, sourceAway)) {
             sourceAway = away;
@@ -385,7 +385,7 @@ final class MirrorStatus implements SinkListener {
     public synchronized void unavailable(String why) {
         retries.increment();
         error(why);
-        // What was in the way first may have gone, and something else be.
+        // The latest failure counts: an earlier one may have passed.
         targetAway = why;
         show();
     }
@@ -430,9 +430,9 @@ final class MirrorStatus implements SinkListener {
 
     synchronized void sampled(Instant sentAt, @Nullable Revision revision) {
         if (revision != null) {
-            unanswered.heard();
+            unanswered.responded();
             isRevisionUnknown = false;
-            sourceHeard();
+            sourceResponded();
         }
         if (state == MirrorState.STANDBY) {
             // The active process has the target's lag.

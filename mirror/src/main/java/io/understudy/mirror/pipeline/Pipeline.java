@@ -38,11 +38,11 @@ import org.slf4j.LoggerFactory;
  * One mirror at work. Its thread takes one event after another from the feed to the sink; while the sink waits for its
  * target nothing is taken, so that the feed stops reading and memory never grows with the lag.
  *
- * <p>A gap is closed by a snapshot that the sink merges, perhaps only after it has looked at one. When a sink becomes
- * unavailable, a new one is opened, and the feed at its checkpoint. A sink that is fenced off by another process, now
- * the active one, is closed, and the mirror waits for its turn, also if that has come by now. It waits as well while
- * its target is the primary. The sink decides whether to continue with another history of the source. Any other end of
- * a feed or sink fails the mirror: it releases its role and is retried with back-off, unless the JVM itself has failed.
+ * <p>A gap is closed by a snapshot that the sink merges, perhaps after a comparison. When a sink becomes unavailable, a
+ * new one is opened, and the feed at its checkpoint. A sink that is fenced off by another process, now the active one,
+ * is closed, and the mirror waits for its turn, also if that has come by now. It waits as well while its target is the
+ * primary. The sink decides whether to continue with another history of the source. Any other end of a feed or sink
+ * fails the mirror: it releases its role and is retried with back-off, unless the JVM itself has failed.
  *
  * <p>Invariant M39: from etcd through Kafka to etcd, the topic has each change once and in order, and each target state
  * is the source's at its checkpoint.
@@ -54,7 +54,7 @@ public final class Pipeline implements AutoCloseable {
     /** How long to wait for an event before {@link Sink#settle}. */
     private static final Duration POLL = Duration.ofMillis(200);
 
-    /** How often a former primary is looked at that has not rejoined. */
+    /** How often a former primary that has not rejoined is checked. */
     private static final Duration REJOIN_INTERVAL = Duration.ofSeconds(1);
 
     private static final Duration STOP_GRACE = Duration.ofSeconds(3);
@@ -178,7 +178,7 @@ public final class Pipeline implements AutoCloseable {
         }
         Optional<String> outage = plan.outage().get();
         outage.ifPresent(status::sourceSilent);
-        status.lookForSource(now, outage.orElse(null));
+        status.checkSource(now, outage.orElse(null));
         status.warnOfSilence(now);
         if (!querying.compareAndSet(false, true)) {
             return;
@@ -240,7 +240,7 @@ public final class Pipeline implements AutoCloseable {
                     }
                 } catch (Exception e) {
                     pause = syncs == syncedBefore ? pause : firstPauseAfterFailure;
-                    if (isStopping() || !isTriedAgain(e, pause)) {
+                    if (isStopping() || !awaitRetry(e, pause)) {
                         return;
                     }
                     pause = least(pause.multipliedBy(2), MAX_PAUSE_AFTER_FAILURE);
@@ -284,21 +284,21 @@ public final class Pipeline implements AutoCloseable {
     private boolean awaitTurn() throws InterruptedException {
         ElectionState seen = null;
         while (!isStopping()) {
-            ElectionState standing = plan().role().standing();
-            if (standing instanceof ElectionState.Active) {
+            ElectionState state = plan().role().state();
+            if (state instanceof ElectionState.Active) {
                 status.active();
                 return true;
             }
-            if (standing instanceof ElectionState.Refused refused) {
+            if (state instanceof ElectionState.Refused refused) {
                 throw new SinkException.Refused(refused.why());
             }
-            if (standing instanceof ElectionState.Undecided) {
+            if (state instanceof ElectionState.Undecided) {
                 status.waitsFor("target " + plan().targetName());
-            } else if (!standing.equals(seen)) {
-                status.inactive(standing);
-                seen = standing;
+            } else if (!state.equals(seen)) {
+                status.inactive(state);
+                seen = state;
             }
-            plan().role().awaitChange(standing, POLL);
+            plan().role().awaitChange(state, POLL);
         }
         return false;
     }
@@ -358,7 +358,7 @@ public final class Pipeline implements AutoCloseable {
         try {
             Conflict conflict = refusals == 0 ? null : conflict();
             if (conflict == null) {
-                turnRound(other, why);
+                reverse(other, why);
             } else if (conflict.isMoving()) {
                 status.elsewhere(MirrorState.STANDBY, conflict.reason());
             } else {
@@ -389,7 +389,7 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /** Mirrors in the other direction from now on. */
-    private void turnRound(Supplier<MirrorPlan> other, String why) {
+    private void reverse(Supplier<MirrorPlan> other, String why) {
         refusals++;
         status.elsewhere(MirrorState.STANDBY, why);
         comparedIn = null;
@@ -458,7 +458,7 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /** Fails, and lets another process be active for a while; false if the mirror is stopped meanwhile. */
-    private boolean isTriedAgain(Exception cause, Duration pause) {
+    private boolean awaitRetry(Exception cause, Duration pause) {
         // What is being closed may be interrupted for itself alone.
         boolean unused = Thread.interrupted();
         fail(cause);
@@ -534,7 +534,7 @@ public final class Pipeline implements AutoCloseable {
 
         @Override
         public void snapshotResumed(Position pin) {
-            status.sourceHeard();
+            status.sourceResponded();
             status.to(MirrorState.SYNCING, "rest of the snapshot at revision " + pin.revision());
             sink.snapshotResumed(pin);
             status.snapshot().started(plan().count().get());
@@ -542,7 +542,7 @@ public final class Pipeline implements AutoCloseable {
 
         @Override
         public void snapshotStarted(ClusterId cluster, Revision revision) {
-            status.sourceHeard();
+            status.sourceResponded();
             status.to(MirrorState.SYNCING, "snapshot at revision " + revision);
             sink.snapshotStarted(cluster, revision);
             status.snapshot().started(plan().count().get());
@@ -550,7 +550,7 @@ public final class Pipeline implements AutoCloseable {
 
         @Override
         public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
-            status.sourceHeard();
+            status.sourceResponded();
             sink.snapshotPage(covered, entries);
             status.snapshot().copied(entries.size());
         }
@@ -565,7 +565,7 @@ public final class Pipeline implements AutoCloseable {
 
         @Override
         public void commit(Commit commit, Position position) {
-            status.sourceHeard();
+            status.sourceResponded();
             sink.commit(commit, position);
             synced(position);
         }

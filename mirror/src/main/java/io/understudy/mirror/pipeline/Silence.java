@@ -15,7 +15,7 @@ final class Silence {
 
     private final Duration patience;
     private @Nullable Instant since;
-    private @Nullable Instant looked;
+    private @Nullable Instant lastCheck;
     /** Failure of the last query. */
     private @Nullable String why;
 
@@ -38,15 +38,15 @@ final class Silence {
     }
 
     /** The source has answered, or delivered something new. */
-    void heard() {
+    void responded() {
         since = null;
         why = null;
     }
 
     /** Since when, and why, in words; null within the permitted time. To be called about once a second. */
     @Nullable String lasting(Instant now) {
-        Instant last = looked;
-        looked = now;
+        Instant last = lastCheck;
+        lastCheck = now;
         if (since != null && last != null && now.isAfter(last.plus(patience))) {
             // This process was suspended, and has caused the silence.
             since = now;

@@ -48,7 +48,7 @@ final class SnapshotMeter {
         }
     }
 
-    /** It is complete, or given up. */
+    /** It is complete, or aborted. */
     synchronized void ended() {
         total = null;
     }

@@ -46,7 +46,7 @@ public final class TargetCompaction {
     private final long someRevisions;
     private final Duration interval;
     private long lastNanos;
-    private boolean looked;
+    private boolean hasRun;
     private volatile Revision compacted = Revision.ZERO;
     private volatile @Nullable String warning;
 
@@ -72,10 +72,10 @@ public final class TargetCompaction {
 
     /** Compacts or warns when the interval has passed; a target that doesn't answer is left for the next time. */
     public void step() throws InterruptedException {
-        if (looked && System.nanoTime() - lastNanos < interval.toNanos()) {
+        if (hasRun && System.nanoTime() - lastNanos < interval.toNanos()) {
             return;
         }
-        looked = true;
+        hasRun = true;
         lastNanos = System.nanoTime();
         try {
             compactOrWarn(Instant.now());

@@ -49,7 +49,7 @@ public interface Sink extends FeedConsumer, AutoCloseable {
     /** The target durably holds everything up to here, {@link Revision#ZERO} if it holds no state of the source. */
     Revision complete();
 
-    /** Lets go of the target. What was not made durable before is not part of it. Idempotent. */
+    /** Releases the target. Data that is not durable by then is lost. Idempotent. */
     @Override
     void close();
 }

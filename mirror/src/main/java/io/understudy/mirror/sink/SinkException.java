@@ -23,7 +23,7 @@ public abstract sealed class SinkException extends RuntimeException {
         }
     }
 
-    /** The target, or what it holds, is not as it must be. Fatal until an operator has decided. */
+    /** The target or its contents are unsuitable. Fatal until an operator has decided. */
     public static final class Refused extends SinkException {
         private static final long serialVersionUID = 1L;
 
@@ -37,8 +37,8 @@ public abstract sealed class SinkException extends RuntimeException {
     }
 
     /**
-     * The target is the home of the keys now: a switchover or failover has moved it there. Nothing is to be done until it
-     * comes back.
+     * The target is the home of the keys now: a switchover or failover has moved it there. Mirroring in this direction
+     * pauses until it is moved back.
      */
     public static final class HomeMoved extends SinkException {
         private static final long serialVersionUID = 1L;

@@ -2,7 +2,7 @@ package io.understudy.mirror.sink;
 
 import java.time.Duration;
 
-/** Hears from a sink what its mirror shows. Called on any thread, one call at a time; must not block. */
+/** Receives a sink's state for its mirror's status. Called on any thread, one call at a time; must not block. */
 public interface SinkListener {
 
     /** An attempt at a call that the sink requires failed and will be repeated; {@code why} names the cluster. */

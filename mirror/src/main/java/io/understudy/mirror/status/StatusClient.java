@@ -42,7 +42,7 @@ public final class StatusClient {
      */
     public StatusClient(URI url, @Nullable TlsFiles tls) {
         this.url = url;
-        // Closed, it looks for new files no more; those of now are good for as long as this is used.
+        // Closed, since it need not reload files: the current ones are valid for as long as this is used.
         try (TlsContext context = TlsContext.of(tls)) {
             this.http = context.applyTo(HttpClient.newBuilder().connectTimeout(CONNECT_DEADLINE))
                     .build();

@@ -34,7 +34,7 @@ public final class BackgroundVerification {
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundVerification.class);
 
     private static final int SLICE_SECONDS = 2;
-    /** A slice ends when it has found so many, so that all are looked at twice. */
+    /** A slice ends when it has found so many, so that all are compared twice. */
     private static final int MAX_FOUND = 100;
 
     /** Of either side; one page is read ahead, and for nothing at the end of a slice. */
@@ -107,10 +107,10 @@ public final class BackgroundVerification {
         }
     }
 
-    private void compare(Collection<ByteString> looked, Look first)
+    private void compare(Collection<ByteString> compared, Look first)
             throws CompactedException, IncomparableException, InterruptedException {
         Look second = first.again();
-        report(known.found(looked, differences(second)));
+        report(known.found(compared, differences(second)));
         if (options.onForeignWrites() == ForeignWrites.REPAIR && !second.found().isEmpty()) {
             repair(second);
         }

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** Goes through both sides, key by key, and reports. One thread. */
+/** Compares both sides, key by key, and reports. One thread. */
 final class Comparison {
 
     private static final int KEYS_PER_REPORT = 1_000;

@@ -4,6 +4,6 @@ package io.understudy.mirror.verify;
 public enum ForeignWrites {
     /** Log and count it. */
     REPORT,
-    /** Log and count it, and put back what the source has. */
+    /** Log and count it, and restore the source's value. */
     REPAIR
 }

@@ -5,7 +5,7 @@ import java.util.Locale;
 /** The sides could not be compared, so it is unknown whether they are equal. */
 public record NotComparable(Why why, String reason) implements VerifyResult {
 
-    /** What was in the way. */
+    /** The obstacle. */
     public enum Why {
         /** The target has no checkpoint of this mirror. */
         NO_CHECKPOINT,
@@ -15,7 +15,7 @@ public record NotComparable(Why why, String reason) implements VerifyResult {
         SYNCING,
         /** A commit too large for one transaction is being written. */
         TORN,
-        /** The keys are written in the target by their owners: it is no copy any more. */
+        /** The target is the primary, whose clients write the keys. */
         HOME_MOVED,
         /** The target has not yet reached the source's first readable state. */
         BEHIND,

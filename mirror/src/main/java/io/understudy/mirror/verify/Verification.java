@@ -31,7 +31,7 @@ public final class Verification {
     }
 
     /**
-     * Compares; takes as long as reading both sides does, and at most about half a minute longer where a side is away.
+     * Compares both sides. Takes as long as reading them, and at most about half a minute longer if one is unreachable.
      *
      * @param progress receives, periodically, the number of keys compared; it restarts at 0 when a side was compacted
      * @throws InterruptedException the thread was interrupted; nothing is left under way

@@ -40,7 +40,7 @@ final class LagTest {
     }
 
     @Test
-    void growsWhileTheSourceDoesNotAnswer_andIsClearedByTheNextAnswerItHas() {
+    void growsWithoutAnswersAndIsClearedByTheNextReachedOne() {
         lag.sampled(at(0), revision(10));
         lag.sampled(at(1), null);
         lag.sampled(at(2), null);

@@ -64,7 +64,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void whatHappensWhileItRetriesShowsOnceItIsAnswered() {
+    void aStateSetDuringRetriesIsShownAfterARecovery() {
         status.unavailable("the source's member is away");
         status.to(MirrorState.SYNCED, "complete");
         assertThat(status.state()).isEqualTo(MirrorState.RETRYING);
@@ -103,7 +103,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void warnsOnceForEachStateOfAClusterThatIsSilentForMoreThanAMoment() {
+    void warnsOncePerStateOfASilentCluster() {
         Logger logger = (Logger) LoggerFactory.getLogger(MirrorStatus.class);
         ListAppender<ILoggingEvent> logged = new ListAppender<>();
         logged.start();
@@ -140,7 +140,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void followsTheSourceAgainAfterAnOutage_inWordsToo() {
+    void theReasonAfterAnOutageIsFollowingTheSource() {
         status.synced(new Revision(3));
         status.unavailable("it doesn't answer");
         status.available();
@@ -168,11 +168,11 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void aSourceThatGivesCommitsIsThereThoughQuestionsFail_butItsRevisionIsNotKnown() {
+    void commitsProveTheSourceAvailableButLeaveTheLagUnknown() {
         status.synced(new Revision(3));
         answered(0);
         unanswered(1);
-        status.sourceHeard();
+        status.sourceResponded();
         unanswered(8);
         look(10);
         assertThat(status.report().lagRevisions()).hasValue(0);
@@ -184,7 +184,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void aTargetThatAnswersHidesNoSourceThatDoesNot() {
+    void aRespondingTargetHidesNoSilentSource() {
         status.synced(new Revision(3));
         unanswered(1);
         look(10);
@@ -219,7 +219,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void anAttemptIsNoSuccess_soThatATargetThatIsAwayStaysSo() {
+    void anAttemptAtAnUnreachableTargetDoesNotEndRetrying() {
         status.synced(new Revision(3));
         status.unavailable("it doesn't answer");
         Instant since = status.report().since();
@@ -232,7 +232,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void showsTheLastResponseOfATargetThatIsAway() {
+    void showsTheLastResponseOfAnUnreachableTarget() {
         assertThat(status.report().lastTargetResponse()).isNull();
         status.written(1);
         Instant last = status.report().lastTargetResponse();
@@ -264,7 +264,7 @@ final class MirrorStatusTest {
     }
 
     private void look(int second) {
-        status.lookForSource(at(second), null);
+        status.checkSource(at(second), null);
     }
 
     private static Instant at(int second) {
