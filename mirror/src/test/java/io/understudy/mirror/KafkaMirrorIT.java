@@ -233,7 +233,7 @@ final class KafkaMirrorIT {
     }
 
     @Test
-    void afterAGapWritesWhatDiffersAndTombstonesForWhatVanished() {
+    void aGapIsClosedByDifferencesAndTombstones() {
         IntStream.range(0, 100).forEach(i -> source.put("/k/" + i, "1"));
         try (MirrorProcess mirror = start()) {
             awaitCaughtUp(mirror, source);
@@ -317,7 +317,7 @@ final class KafkaMirrorIT {
     }
 
     @Test
-    void refusesATopicOfSeveralPartitions() throws Exception {
+    void rejectsATopicWithSeveralPartitions() throws Exception {
         create(new NewTopic(topic, Optional.of(2), Optional.empty()));
         try (MirrorProcess mirror = start()) {
             assertThat(awaitFailure(mirror)).hasMessageContaining(topic + " has 2 partitions, expected 1");
@@ -325,7 +325,7 @@ final class KafkaMirrorIT {
     }
 
     @Test
-    void refusesATopicThatForgets() throws Exception {
+    void rejectsACompactedTopic() throws Exception {
         create(new NewTopic(topic, Optional.of(1), Optional.empty()).configs(Map.of("cleanup.policy", "compact")));
         try (MirrorProcess mirror = start()) {
             assertThat(awaitFailure(mirror)).hasMessageContaining("cleanup.policy=compact; delete is required");

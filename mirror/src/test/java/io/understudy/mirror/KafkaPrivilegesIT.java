@@ -139,7 +139,7 @@ final class KafkaPrivilegesIT {
     }
 
     @Test
-    void aRunningMirrorWaitsForARuleThatIsRevoked() throws Exception {
+    void aRunningMirrorRetriesWhileAnAclIsRevoked() throws Exception {
         grant(WRITER);
         grant(READER);
         String topic = PREFIX + "-revoked";

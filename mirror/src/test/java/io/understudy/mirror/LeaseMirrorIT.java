@@ -108,7 +108,7 @@ final class LeaseMirrorIT {
     }
 
     @Test
-    void whatRunsOutAtTheSourceIsDeleted_andItsLeaseIsEnded() {
+    void keysExpiredAtTheSourceAreDeletedAndTheirLeaseRevoked() {
         long lease = owner.grant(TTL);
         try (MirrorProcess mirror = start()) {
             owner.put("k", "1", lease);
@@ -138,7 +138,7 @@ final class LeaseMirrorIT {
     }
 
     @Test
-    void whatRanOutWhileTheMirrorWasDownIsPutBack() {
+    void keysExpiredWhileTheMirrorWasDownAreRestored() {
         long lease = owner.grant(TTL);
         long other = owner.grant(30);
         try (MirrorProcess mirror = start()) {

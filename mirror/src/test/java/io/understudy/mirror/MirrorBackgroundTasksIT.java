@@ -43,7 +43,7 @@ final class MirrorBackgroundTasksIT {
     private final TestClient target = CLUSTERS.targetClient();
 
     @Test
-    void aForeignWriteIsShownWithItsKey_andNoLongerWhenItIsGone() throws Exception {
+    void aForeignWriteIsReportedWithItsKeyUntilItIsGone() throws Exception {
         for (int i = 0; i < 50; i++) {
             source.put("k" + i, "v");
         }
@@ -76,7 +76,7 @@ final class MirrorBackgroundTasksIT {
 
     /** Passes take minutes here: what is found is found by the revisions of the target. */
     @Test
-    void foreignWritesAreFoundBeforeAPassComesToThem() throws Exception {
+    void foreignWritesAreFoundBeforeThePassReachesThem() throws Exception {
         for (int i = 100; i < 400; i++) {
             source.put("k" + i, "v");
         }

@@ -201,7 +201,7 @@ final class MirrorConfigurationTest {
     }
 
     @Test
-    void refusesToCopyRolesAndUsersWhereTheyMeanSomethingElseOrNothing() {
+    void rejectsCopiesOfRolesAndUsersWithRenamesOrKafka() {
         assertThatThrownBy(() -> load("""
                 mirrors:
                   renamed:

@@ -92,7 +92,7 @@ final class MirrorProcessIT {
     }
 
     @Test
-    void isNeitherReadyNorFailedWhileSourceAndTargetAreAway() throws Exception {
+    void isNeitherReadyNorFailedWhileBothClustersAreUnreachable() throws Exception {
         EtcdSettings source = EtcdSettings.of(URI.create("http://127.0.0.1:1"));
         EtcdSettings target = EtcdSettings.of(URI.create("http://127.0.0.1:2"));
         try (MirrorProcess process = Mirrors.etcd(source, target, MirrorScope.all(), EtcdSinkOptions.DEFAULTS)) {
@@ -138,7 +138,7 @@ final class MirrorProcessIT {
     }
 
     @Test
-    void aMirrorFailsAlone_andIsSyncedWhenTheCauseHasGone() throws Exception {
+    void aMirrorFailsAloneAndIsSyncedWhenTheCauseIsGone() throws Exception {
         target.put("/a/foreign", "1");
         try (MirrorProcess process = Mirrors.start(mirror("a", "/a/"), mirror("b", "/b/"))) {
             assertThat(awaitFailure(process)).hasMessageStartingWith("mirror a failed: ");

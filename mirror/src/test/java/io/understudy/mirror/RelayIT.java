@@ -181,7 +181,7 @@ final class RelayIT {
     }
 
     @Test
-    void aMirrorThatIsBehindTheTopicCantBeCompared_andNoHomeIsMoved() throws Exception {
+    void aMirrorBehindTheTopicIsNotComparableAndNoPrimaryMoves() throws Exception {
         MirrorSettings.Mirror settings = Mirrors.fromKafka(
                 KAFKA.bootstrapServers(), topic, MirrorScope.all(), Mirrors.settings(CLUSTERS.target()));
         try (MirrorProcess mirror = Mirrors.kafka(CLUSTERS.source(), KAFKA.bootstrapServers(), topic)) {

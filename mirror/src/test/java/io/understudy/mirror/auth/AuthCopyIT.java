@@ -84,7 +84,7 @@ final class AuthCopyIT {
     }
 
     @Test
-    void rolesWithAllKindsOfGrantsAndUsersArriveAndFollowButForRoot() throws Exception {
+    void rolesGrantsAndUsersAreCopiedExceptRoot() throws Exception {
         AuthCalls there = source.calls();
         there.addRole("app");
         there.grant("app", KEY, Permission.Type.READ);
@@ -134,7 +134,7 @@ final class AuthCopyIT {
     }
 
     @Test
-    void aGrantThatIsNarrowedIsSoInTheTargetThoughAnotherBeginsWithItsKey() throws Exception {
+    void aNarrowedGrantIsCopiedBesideAnotherWithTheSameStart() throws Exception {
         GrantedRange keyOfPrefix = range("/in/p/", "");
         source.calls().addRole("app");
         source.calls().grant("app", PREFIX, Permission.Type.READWRITE);
@@ -156,7 +156,7 @@ final class AuthCopyIT {
     }
 
     @Test
-    void whatAHandOverHasWithdrawnInTheTargetIsNotGivenBack() throws Exception {
+    void permissionsWithdrawnByASwitchoverAreNotRestored() throws Exception {
         source.calls().addRole("app");
         source.calls().grant("app", PREFIX, Permission.Type.READWRITE);
         try (MirrorProcess mirror = start(options(null))) {
@@ -301,7 +301,7 @@ final class AuthCopyIT {
     }
 
     @Test
-    void aSourceThatHasLostAllOfThemTakesNoneAwayFromTheTarget() throws Exception {
+    void aSourceThatLostItsUsersRemovesNoneFromTheTarget() throws Exception {
         source.calls().addUser("ann");
         try (MirrorProcess mirror = start(options(null))) {
             awaitUser("ann", Set.of());
@@ -329,7 +329,7 @@ final class AuthCopyIT {
 
     @Test
     @Tag("schedules")
-    void killedMidwayAnotherProcessCompletesIt() throws Exception {
+    void anotherProcessCompletesAnInterruptedCopy() throws Exception {
         for (int i = 0; i < 40; i++) {
             source.calls().addRole("role-" + i);
             source.calls().grant("role-" + i, PREFIX, Permission.Type.READ);

@@ -38,7 +38,7 @@ final class AuthResetIT {
     private Path folder;
 
     @Test
-    void aSourceThatWentBackTakesNothingAwayFromTheTargetThoughItsKeysAreTheSame() throws Exception {
+    void aRestoredSourceWithTheSameKeysRemovesNoUsersFromTheTarget() throws Exception {
         Path backup = folder.resolve("backup.db");
         try (AuthSide source = AuthSide.of(CLUSTERS.source(), null);
                 AuthSide target = AuthSide.of(CLUSTERS.target(), null);

@@ -60,7 +60,7 @@ final class AuthScheduleIT {
             EtcdError.PERMISSION_NOT_GRANTED);
 
     @Test
-    void theTargetHasWhatTheSourceHas() throws Exception {
+    void theTargetHasTheRolesAndUsersOfTheSource() throws Exception {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Random random = new Random(seed);
         AuthOptions options = new AuthOptions(AuthMode.COPY, null, Duration.ofMillis(50), Duration.ofMinutes(5));

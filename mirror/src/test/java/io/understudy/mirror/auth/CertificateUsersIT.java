@@ -56,7 +56,7 @@ final class CertificateUsersIT {
     private Path folder;
 
     @Test
-    void aCopiedUserIsKnownByTheNameInHisCertificate() throws Exception {
+    void aCopiedUserLogsInByTheNameInItsCertificate() throws Exception {
         Certificates made = new Certificates(Files.createDirectory(folder.resolve("made")));
         Certificates.Pair server = made.make("server", "EC");
         Certificates.Pair ann = made.make("ann", "EC");

@@ -62,7 +62,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void manyAreWrittenBeside_whileMoreOfThemCome() {
+    void manyCommitsAreWrittenByTheThreadWhileMoreGather() {
         add(100);
         await().atMost(Duration.ofSeconds(10)).until(() -> !written.isEmpty());
         assertThat(written.get(0).by()).isNotSameAs(Thread.currentThread());
@@ -71,7 +71,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void oneKeyWrittenOverAndOverIsWrittenBesideAsWell() {
+    void repeatedCommitsOfOneKeyAreWrittenByTheThreadAsWell() {
         for (int i = 0; i < 100; i++) {
             group.add(commit("k"), ROOM);
         }
@@ -79,7 +79,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void aCommitIsWrittenBeside_whereMarksWithoutOneNeverEnd() {
+    void aCommitIsWrittenByTheThreadDespiteEndlessProgressMarks() {
         add(1);
         assertThat(group.advance(position(++revision), Instant.now(), () -> false))
                 .isTrue();
@@ -92,7 +92,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void marksThatNeverEndAreWrittenBesideAsWell() {
+    void endlessProgressMarksAreWrittenByTheThreadAsWell() {
         assertThat(group.advance(position(++revision), Instant.now(), () -> true))
                 .isTrue();
         pass(Duration.ofMillis(21));
@@ -102,7 +102,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void whatNeedsALeaseIsWrittenBeside() {
+    void commitsWithLeasesAreWrittenByTheThread() {
         group.add(
                 new TargetCommit(
                         List.of(Operations.put(ByteString.copyFromUtf8("k"), ByteString.copyFromUtf8("v"), 7)),
@@ -115,7 +115,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void whatGathersWhileTheOtherThreadWrites_isWrittenByItToo() {
+    void commitsGatheredWhileTheThreadWritesAreWrittenByItToo() {
         turns.drainPermits();
         add(16);
         await().atMost(Duration.ofSeconds(10)).until(turns::hasQueuedThreads);
@@ -129,7 +129,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void commitsThatComeOneByOneWaitForNoOthers_andThoseThatComeTogetherForAMoment() {
+    void singleCommitsAreNotDelayedAndGroupsWaitForMore() {
         assertThat(group.pause()).isZero();
         add(1);
         group.flush();

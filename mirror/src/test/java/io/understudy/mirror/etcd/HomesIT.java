@@ -91,7 +91,7 @@ final class HomesIT {
     }
 
     @Test
-    void ofOppositeMirrorsThatBeginAtTheSameMomentOneRuns_andTheOtherLeavesNothing() throws Exception {
+    void oneOfTwoOppositeMirrorsStartedAtOnceRunsAloneWithoutTraces() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(2);
         try {
             for (int round = 0; round < 20; round++) {

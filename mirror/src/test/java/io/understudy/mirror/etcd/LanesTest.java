@@ -22,7 +22,7 @@ final class LanesTest {
     private final CountDownLatch target = new CountDownLatch(1);
 
     @Test
-    void whileTheTargetIsAwayOnePieceWaitsAndNoMoreIsTaken() throws InterruptedException {
+    void onePieceOfWorkWaitsWhileAllLanesAreBusy() throws InterruptedException {
         AtomicInteger handed = new AtomicInteger();
         AtomicInteger done = new AtomicInteger();
         try (Lanes<Integer> lanes = lanes(3)) {
@@ -62,7 +62,7 @@ final class LanesTest {
     }
 
     @Test
-    void closingInterruptsWhatIsUnderWayAndLeavesNoThreadBehind() {
+    void closeInterruptsAllLanesAndEndsTheirThreads() {
         Lanes<Integer> lanes = lanes(2);
         AtomicInteger ended = new AtomicInteger();
         CountDownLatch started = new CountDownLatch(2);

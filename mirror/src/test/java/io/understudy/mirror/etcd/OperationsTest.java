@@ -37,7 +37,7 @@ final class OperationsTest {
     }
 
     @Test
-    void leasesStayBehind() {
+    void leasesAreNotCopied() {
         Change leased = new Change.Put(new KeyValue(bytes("a"), bytes("1"), REVISION, REVISION, 1, 99));
         assertThat(Operations.of(commit(leased), MirrorScope.all(), false)
                         .get(0)

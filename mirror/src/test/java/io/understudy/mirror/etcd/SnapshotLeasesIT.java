@@ -74,7 +74,7 @@ final class SnapshotLeasesIT {
     }
 
     @Test
-    void entriesWithLeasesComeLast_oneByOne_inTheOrderOfTheirCreation() {
+    void entriesWithLeasesAreWrittenLastInTheOrderOfTheirCreation() {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Random random = new Random(seed);
         List<KeyValue> entries = new ArrayList<>();

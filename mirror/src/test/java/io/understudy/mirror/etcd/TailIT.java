@@ -105,7 +105,7 @@ final class TailIT {
     }
 
     @Test
-    void aRepairDoesNotUndoACommitThatCameFirst() {
+    void aRepairDoesNotUndoAnEarlierCommit() {
         commit(11, "1");
         long foreign = target.put("/t/1", "foreign");
         commit(12, "2");

@@ -23,7 +23,7 @@ final class HomeTest {
             new Home("dr", SOURCE, SOURCE, TARGET, MirrorScope.all(), 0, Instant.parse("2026-01-31T12:00:00.123Z"));
 
     @Test
-    void isReadableAndComesBack() {
+    void isReadableAndDecodesToTheSame() {
         assertThat(HOME.encode().toStringUtf8())
                 .isEqualTo("{\"format\":1,\"mirror\":\"dr\",\"home\":\"a\",\"source\":\"a\",\"target\":\"b\","
                         + "\"scope\":{\"include\":[],\"exclude\":[],\"from\":\"\",\"to\":\"\"},\"moves\":0,"
@@ -67,7 +67,7 @@ final class HomeTest {
     }
 
     @Test
-    void keepsOthersFromWritingWhereOwnersDo_butNotAHomeThatComesBackToWhereACopyIsMadeFrom() {
+    void keepsOutOtherMirrorsExceptAPrimaryReturningToTheCopiedCluster() {
         List<KeyRange> all = MirrorScope.all().sourceRanges();
         Home copy = new Home("copy", SOURCE, SOURCE, new ClusterId(0xc), MirrorScope.prefix("/k/"), 0, Instant.EPOCH);
         Instant later = Instant.EPOCH.plusSeconds(1);
@@ -92,7 +92,7 @@ final class HomeTest {
     }
 
     @Test
-    void keepsNoneOutThatWasKnownToBringSomeOfTheKeysThatAreCopiedOn() {
+    void keepsOutNoRecordedUpstreamMirrorOfTheCopiedKeys() {
         MirrorScope part = MirrorScope.prefix("/k/");
         ClusterId third = new ClusterId(0xc);
         Home bringing = new Home("dr", SOURCE, SOURCE, TARGET, part, 0, Instant.EPOCH);

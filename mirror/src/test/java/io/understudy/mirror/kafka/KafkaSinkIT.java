@@ -82,7 +82,7 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void whatWasNotCommittedIsNeverSeenAndIsWrittenByTheNext() {
+    void uncommittedRecordsAreInvisibleAndWrittenByTheNextSink() {
         KafkaSink killed = fixture.begun(10);
         give(killed, commit(11, "a"));
         killed.settle();
@@ -187,7 +187,7 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void whatItDropsWhenItIsClosedHoldsUpNoReader() throws Exception {
+    void closeAbortsTheOpenTransactionSoThatReadersContinue() throws Exception {
         KafkaSink sink = fixture.begun(10);
         sink.commit(commit(11, "a"), at(commit(11, "a")));
         TopicPartition partition = new TopicPartition(fixture.options().topic(), 0);
@@ -226,7 +226,7 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void refusesAValueThatIsTooLargeBeforeAnythingOfItsCommitIsWritten() {
+    void rejectsAnOversizedValueBeforeItsCommitIsWritten() {
         KafkaSink sink = fixture.begun(10);
         give(sink, commit(11, "before"));
         Commit large =
@@ -275,7 +275,7 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void writesAnEntryThatAnotherHistoryHasAtTheSameRevision() {
+    void writesAnEntryOfAnotherHistoryAtTheSameRevision() {
         KafkaSink sink = fixture.begun(10);
         // A gap: what is merged is of a source that was restored, and has passed the mirror's revision since.
         sink.snapshotStarted(CLUSTER, new Revision(20));

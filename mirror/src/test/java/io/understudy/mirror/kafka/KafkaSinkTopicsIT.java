@@ -49,7 +49,7 @@ final class KafkaSinkTopicsIT {
     final SinkFixture fixture = new SinkFixture(KAFKA);
 
     @Test
-    void compactionIsNotHeldUpByLargeSegments() throws Exception {
+    void compactionIsNotDelayedByLargeSegments() throws Exception {
         var unused = fixture.begun(10);
         assertThat(setting(fixture.options().checkpointTopic(), "segment.bytes"))
                 .isEqualTo("16777216");
@@ -68,7 +68,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void takesTopicsThatHaveNoLimit() {
+    void acceptsTopicsWithoutALimit() {
         for (String topic : List.of(fixture.options().topic(), fixture.options().stateTopic())) {
             fixture.create(new NewTopic(topic, Optional.of(1), Optional.empty())
                     .configs(Map.of(
@@ -84,7 +84,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void takesWhatTheTopicsWereRaisedTo() {
+    void acceptsRaisedLimitsOfTopics() {
         for (String topic : List.of(fixture.options().topic(), fixture.options().stateTopic())) {
             fixture.create(new NewTopic(topic, Optional.of(1), Optional.empty())
                     .configs(Map.of(
@@ -218,7 +218,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void doesNotAdoptATopicThatWasWritten() {
+    void doesNotAdoptAWrittenTopic() {
         fixture.options(fixture.options().with(TopicLoss.RESYNC));
         fixture.begun(10).close();
         String topic = fixture.options().topic();
@@ -287,7 +287,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void noticesThatTheEndWasTruncated() {
+    void detectsATruncatedEnd() {
         KafkaSink sink = fixture.begun(10);
         give(sink, commit(11, "a"));
         sink.settle();

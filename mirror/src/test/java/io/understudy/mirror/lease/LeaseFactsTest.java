@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 final class LeaseFactsTest {
 
     @Test
-    void aLeaseThatRanOutASecondAgo_butIsNotRevokedYet_isThere() {
+    void anExpiredLeaseExistsUntilItIsRevoked() {
         assertThat(facts(-1, 30).exists()).isTrue();
         assertThat(facts(-2, 30).exists()).isTrue();
         assertThat(facts(0, 30).exists()).isTrue();

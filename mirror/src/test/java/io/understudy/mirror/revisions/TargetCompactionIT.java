@@ -30,7 +30,7 @@ final class TargetCompactionIT {
     private final Clusters clusters = CLUSTERS.connections();
 
     @Test
-    void compactsUpToWhatWasCurrentThen() throws Exception {
+    void compactsUpToTheRevisionOfTheConfiguredAge() throws Exception {
         RevisionMap map = new RevisionMap(new CheckpointHistory("dr", clusters.target()));
         CheckpointHistory history = new CheckpointHistory("dr", clusters.target());
         TargetCompaction compaction = new TargetCompaction("dr", clusters.target(), AGE);

@@ -87,7 +87,7 @@ final class StatusTlsTest {
     }
 
     @Test
-    void isShownToThoseWithACertificateOnly() throws Exception {
+    void onlyClientsWithACertificateAreServed() throws Exception {
         assertThat(client("https", operator).status()).contains("mirrors");
 
         assertThatThrownBy(() -> client("https", successor).status()).isInstanceOf(IOException.class);

@@ -63,7 +63,7 @@ final class BackgroundVerificationIT {
     }
 
     @Test
-    void restoresADeletedKey_thoughACommitPrecedesEachRepair() throws Exception {
+    void restoresADeletedKeyDespiteACommitBeforeEachRepair() throws Exception {
         target.delete(KEY);
         BackgroundVerification verification = verification(() -> commitPut("/t/busy", "v"));
         verification.step();

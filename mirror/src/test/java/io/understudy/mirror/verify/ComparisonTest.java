@@ -16,7 +16,7 @@ final class ComparisonTest {
     private static final Revision AT = new Revision(7);
 
     @Test
-    void countsAKeyThatBothSidesHaveOnce_andItsBytes() throws Exception {
+    void countsAKeyOfBothSidesOnceAndItsBytes() throws Exception {
         VerifyReport report = compare(List.of(entry("a", "12"), entry("b", "345")), List.of(entry("a", "12")));
         assertThat(report.keys()).isEqualTo(2);
         assertThat(report.bytes()).isEqualTo(7);

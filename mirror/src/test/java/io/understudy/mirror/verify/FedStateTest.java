@@ -33,7 +33,7 @@ final class FedStateTest {
     private final Deque<Consumer<FeedConsumer>> events = new ArrayDeque<>();
 
     @Test
-    void holdsTheSnapshotsKeysAsTheTargetCallsThem() throws Exception {
+    void holdsTheSnapshotsKeysUnderTheTargetsNames() throws Exception {
         snapshot(5, entry("/w/a", 3), entry("/w/b", 4), entry("/w/skip/c", 5));
         try (FedState state = open()) {
             assertThat(state.cluster()).isEqualTo(CLUSTER);
