@@ -30,7 +30,7 @@ final class LeaseKeeper implements AutoCloseable {
     /** How often a lease is read from the source: once per TTL, within these limits. */
     private static final long MIN_CHECK_SECONDS = 1;
 
-    private static final long MAX_LOOK_SECONDS = 10;
+    private static final long MAX_CHECK_SECONDS = 10;
     /** How many leases are read from the source per tick, at most. */
     private static final int CHECKS_PER_TICK = 20;
 
@@ -141,6 +141,6 @@ final class LeaseKeeper implements AutoCloseable {
     }
 
     private static long between(HeldLease lease) {
-        return TimeUnit.SECONDS.toNanos(Math.max(MIN_CHECK_SECONDS, Math.min(MAX_LOOK_SECONDS, lease.seconds())));
+        return TimeUnit.SECONDS.toNanos(Math.max(MIN_CHECK_SECONDS, Math.min(MAX_CHECK_SECONDS, lease.seconds())));
     }
 }

@@ -15,7 +15,7 @@ public record NotComparable(Why why, String reason) implements VerifyResult {
         SYNCING,
         /** A commit too large for one transaction is being written. */
         TORN,
-        /** The target is the primary, whose clients write the keys. */
+        /** The target is the primary: clients write the keys there. */
         HOME_MOVED,
         /** The target has not yet reached the source's first readable state. */
         BEHIND,
