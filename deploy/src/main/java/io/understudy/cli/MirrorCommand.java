@@ -2,8 +2,8 @@ package io.understudy.cli;
 
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.mirror.MirrorConfiguration;
+import io.understudy.mirror.MirrorInspector;
 import io.understudy.mirror.MirrorProcess;
-import io.understudy.mirror.MirrorQuestions;
 import io.understudy.mirror.auth.AuthMode;
 import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.settings.MirrorSettings;
@@ -107,7 +107,7 @@ final class MirrorCommand implements Callable<Integer> {
         MirrorSettings.Mirror mirror = flags.mirror();
         VerifyResult result;
         try (TerminalBar bar = new TerminalBar()) {
-            result = MirrorQuestions.verify(mirror, bar::comparing);
+            result = MirrorInspector.verify(mirror, bar::comparing);
         }
         flags.raw(
                 flags.isJson() ? VerifyPage.json(mirror.name(), result) : MirrorText.comparison(mirror.name(), result));
@@ -139,7 +139,7 @@ final class MirrorCommand implements Callable<Integer> {
             Path log = LogFile.temporary();
             LogFile.use(log);
             MirrorSettings.Mirror configured = process.mirror(mirror.name, output.command());
-            page = TranslationPage.json(configured.name(), seen, MirrorQuestions.translate(configured, seen));
+            page = TranslationPage.json(configured.name(), seen, MirrorInspector.translate(configured, seen));
             Files.delete(log);
         } else {
             page = new StatusClient(process.url(), process.tls.files(output.command())).translate(mirror.name, seen);

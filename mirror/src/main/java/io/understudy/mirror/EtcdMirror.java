@@ -10,9 +10,9 @@ import io.understudy.mirror.auth.AuthCopy;
 import io.understudy.mirror.auth.AuthMode;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.etcd.EtcdSink;
-import io.understudy.mirror.etcd.Feeders;
 import io.understudy.mirror.etcd.KeyObservation;
 import io.understudy.mirror.etcd.TargetHistory;
+import io.understudy.mirror.etcd.UpstreamMirrors;
 import io.understudy.mirror.lease.LeaseMetrics;
 import io.understudy.mirror.lease.LeasedSink;
 import io.understudy.mirror.lease.TargetLeases;
@@ -50,12 +50,12 @@ final class EtcdMirror {
     private final String writer;
     private final MirrorSource source;
     private final EtcdCluster target;
-    /** The target by connections of its own: what keeps the role does not wait behind what is copied. */
+    /** The target by its own connections, so that keep-alives of the role do not queue behind copied data. */
     private final EtcdCluster election;
 
     private final MeterRegistry meters;
     private final LeaseMetrics leases;
-    private final @Nullable Feeders feeders;
+    private final @Nullable UpstreamMirrors upstream;
     /** Of the target; null until both clusters were found to be the primary. */
     private volatile @Nullable FormerPrimary former;
 
@@ -86,7 +86,7 @@ final class EtcdMirror {
         this.election = connect(label + "-election", opened);
         this.leases = leases;
         EtcdCluster from = source.cluster();
-        this.feeders = from == null ? null : new Feeders(mirror.name(), from, target, feeding);
+        this.upstream = from == null ? null : new UpstreamMirrors(mirror.name(), from, target, feeding);
     }
 
     private EtcdCluster connect(String name, Consumer<AutoCloseable> opened) {
@@ -118,8 +118,8 @@ final class EtcdMirror {
     }
 
     /** @param synced whether this process mirrors, and the target is whole */
-    EtcdUpkeep upkeep(BooleanSupplier synced) {
-        return new EtcdUpkeep(
+    MirrorBackgroundTasks upkeep(BooleanSupplier synced) {
+        return new MirrorBackgroundTasks(
                 mirror.name(),
                 verification(),
                 auth(synced),
@@ -171,7 +171,7 @@ final class EtcdMirror {
             return operations -> sink.repair(observed, operations);
         };
         return new BackgroundVerification(
-                MirrorQuestions.sides(mirror, from, etcd, cluster, target), etcd.verify(), foreign, repair, meters);
+                MirrorInspector.sides(mirror, from, etcd, cluster, target), etcd.verify(), foreign, repair, meters);
     }
 
     private @Nullable AuthCopy auth(BooleanSupplier synced) {
@@ -188,8 +188,8 @@ final class EtcdMirror {
     }
 
     private Sink sink(SinkListener listener) {
-        if (feeders != null) {
-            feeders.requireBegun(listener);
+        if (upstream != null) {
+            upstream.requireBegun(listener);
         }
         Function<TargetLeases, EtcdSink> sinks = kept -> {
             EtcdSink sink = new EtcdSink(

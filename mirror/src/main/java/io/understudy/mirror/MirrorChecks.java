@@ -34,7 +34,7 @@ final class MirrorChecks {
             (all, report) -> requireMirrors(all),
             each(MirrorChecks::requireOneSource),
             each(MirrorChecks::requireOneTarget),
-            each(MirrorChecks::requireWhatTopicsTell),
+            each(MirrorChecks::requireOptionsForKafkaSource),
             each(MirrorChecks::requireWhatGrantsAreFor),
             each(MirrorChecks::requirePasswords),
             MirrorChecks::requireTopicsOfTheirOwn);
@@ -106,7 +106,7 @@ final class MirrorChecks {
         }
     }
 
-    private static void requireWhatTopicsTell(Configuration mirror, Check.Report report) {
+    private static void requireOptionsForKafkaSource(Configuration mirror, Check.Report report) {
         if (!isFromKafka(mirror)) {
             return;
         }

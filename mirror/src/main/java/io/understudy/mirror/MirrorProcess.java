@@ -51,7 +51,7 @@ public final class MirrorProcess implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(MirrorProcess.class);
 
-    private static final Duration ASK_INTERVAL = Duration.ofSeconds(1);
+    private static final Duration SAMPLE_INTERVAL = Duration.ofSeconds(1);
 
     private final ProcessMetrics process = new ProcessMetrics("mirror", ProcessMetrics.versionOf(MirrorProcess.class));
     private final MeterRegistry meters = process.registry();
@@ -65,7 +65,7 @@ public final class MirrorProcess implements AutoCloseable {
     private volatile List<Pipeline> pipelines = List.of();
 
     /** What mirrors to etcd have besides, by name. */
-    private final Map<String, Supplier<Optional<EtcdUpkeep>>> upkeeps = new ConcurrentHashMap<>();
+    private final Map<String, Supplier<Optional<MirrorBackgroundTasks>>> upkeeps = new ConcurrentHashMap<>();
 
     private MirrorProcess(MirrorSettings settings) throws IOException {
         status = new StatusServer(
@@ -158,7 +158,7 @@ public final class MirrorProcess implements AutoCloseable {
         });
         open.push(clock::shutdownNow);
         var unused = clock.scheduleAtFixedRate(
-                () -> pipelines.forEach(Pipeline::sampleSource), 0, ASK_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+                () -> pipelines.forEach(Pipeline::sampleSource), 0, SAMPLE_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     private Pipeline startMirror(MirrorSettings.Mirror mirror, String writer, Set<String> feeding) {
@@ -171,7 +171,7 @@ public final class MirrorProcess implements AutoCloseable {
     private Pipeline startEtcd(MirrorSettings.Mirror mirror, String writer, Set<String> feeding) {
         String name = mirror.name();
         LeaseMetrics leases = new LeaseMetrics(name, meters);
-        Map<MirrorPlan, EtcdUpkeep> started = new ConcurrentHashMap<>();
+        Map<MirrorPlan, MirrorBackgroundTasks> started = new ConcurrentHashMap<>();
         CompletableFuture<Pipeline> running = new CompletableFuture<>();
         BiFunction<String, MirrorSettings.Mirror, MirrorPlan> opening = (label, direction) -> opened(opened -> {
             EtcdMirror etcd = new EtcdMirror(
@@ -185,7 +185,7 @@ public final class MirrorProcess implements AutoCloseable {
                     leases,
                     opened);
             MirrorPlan plan = etcd.plan(opened);
-            EtcdUpkeep upkeep = etcd.upkeep(() -> {
+            MirrorBackgroundTasks upkeep = etcd.upkeep(() -> {
                 Pipeline pipeline = running.getNow(null);
                 return pipeline != null
                         && pipeline.follows(plan)
@@ -207,23 +207,24 @@ public final class MirrorProcess implements AutoCloseable {
                 .filter(each -> pipeline.follows(each.getKey()))
                 .map(Map.Entry::getValue)
                 .findFirst());
-        pipeline.differing(() -> upkeep(name).map(EtcdUpkeep::differing).orElse(0L));
+        pipeline.differing(
+                () -> upkeep(name).map(MirrorBackgroundTasks::differing).orElse(0L));
         MirrorMeter.WARNINGS
                 .gauge(() -> upkeep(name)
-                        .map(EtcdUpkeep::warnings)
+                        .map(MirrorBackgroundTasks::warnings)
                         .orElseGet(List::of)
                         .size())
                 .tag("mirror", name)
                 .register(meters);
         MirrorMeter.VERIFY_DIFFERENCES
-                .gauge(() -> upkeep(name).map(EtcdUpkeep::differing).orElse(0L))
+                .gauge(() -> upkeep(name).map(MirrorBackgroundTasks::differing).orElse(0L))
                 .tag("mirror", name)
                 .register(meters);
         return pipeline;
     }
 
     /** Of the mirror's present direction; empty until that is open. */
-    private Optional<EtcdUpkeep> upkeep(String mirror) {
+    private Optional<MirrorBackgroundTasks> upkeep(String mirror) {
         return Optional.ofNullable(upkeeps.get(mirror)).flatMap(Supplier::get);
     }
 
@@ -295,7 +296,7 @@ public final class MirrorProcess implements AutoCloseable {
 
         @Override
         public Optional<RevisionMap> revisions(String mirror) {
-            return upkeep(mirror).map(EtcdUpkeep::revisions);
+            return upkeep(mirror).map(MirrorBackgroundTasks::revisions);
         }
     }
 }

@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
  * What a mirror reads from.
  *
  * @param range that is read
- * @param head asks for the source's revision, with a deadline of its own
- * @param count asks how many keys a range has, with a deadline of its own; fails where nobody knows
- * @param cluster null if the source is no cluster that could be asked anything
+ * @param head reads the source's revision, with its own deadline
+ * @param count reads the number of keys of a range, with its own deadline; fails where it is unknown
+ * @param cluster null if the source is no etcd cluster
  */
 record MirrorSource(
         KeyRange range,

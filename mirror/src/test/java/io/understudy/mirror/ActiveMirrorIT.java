@@ -66,7 +66,7 @@ final class ActiveMirrorIT {
     private final TestClient target = CLUSTERS.targetClient();
 
     @Test
-    void theSecondWaits_saysForWhom_andIsReady() throws Exception {
+    void theStandbyNamesTheActiveProcessAndIsReady() throws Exception {
         source.put("k", "1");
         try (MirrorProcess first = start()) {
             awaitCaughtUp(first, source);
@@ -91,7 +91,7 @@ final class ActiveMirrorIT {
     }
 
     @Test
-    void takesOverAtOnceFromOneThatIsStopped() {
+    void takesOverAtOnceFromAStoppedProcess() {
         // Longer than the test may take: only the end of the key can make the other one active.
         Duration ttl = PATIENCE.plusSeconds(10);
         MirrorProcess first = start(ttl);
@@ -111,14 +111,14 @@ final class ActiveMirrorIT {
     }
 
     @Test
-    void takesOverFromOneThatIsKilled(@TempDir Path folder) {
+    void takesOverFromAKilledProcess(@TempDir Path folder) {
         assertThat(takesOverFromKilled(folder)).isPositive();
         assertThat(target.contents()).isEqualTo(source.contents());
     }
 
     @Test
     @Tag("speed")
-    void takesOverWithinFiveSecondsFromOneThatIsKilled(@TempDir Path folder) {
+    void takesOverWithinFiveSecondsFromAKilledProcess(@TempDir Path folder) {
         assertThat(takesOverFromKilled(folder)).isLessThan(Duration.ofSeconds(5));
     }
 
@@ -139,7 +139,7 @@ final class ActiveMirrorIT {
     }
 
     @Test
-    void oneThatIsCutOffIsNoLongerActive_andWaitsOnceItIsBack() {
+    void aPartitionedProcessIsNoLongerActiveAndReturnsAsStandby() {
         try (FaultProxy link = linkToTarget();
                 MirrorProcess first = start(through(link))) {
             awaitCaughtUp(first, source);
@@ -162,7 +162,7 @@ final class ActiveMirrorIT {
     }
 
     @Test
-    void theKeyIsPutBackByTheActiveOne() {
+    void theActiveProcessRestoresItsKey() {
         try (MirrorProcess first = start()) {
             awaitCaughtUp(first, source);
             KeyValue before = active();
@@ -176,7 +176,7 @@ final class ActiveMirrorIT {
     }
 
     @Test
-    void oneWhoseLeaseIsRevokedTriesAgain() {
+    void aProcessWithARevokedLeaseIsElectedAgain() {
         try (MirrorProcess first = start()) {
             awaitCaughtUp(first, source);
             KeyValue before = active();
@@ -190,7 +190,7 @@ final class ActiveMirrorIT {
     }
 
     @Test
-    void aKeyAttachedToAnotherLeaseIsAttachedToTheOneThatIsKept() {
+    void aKeyWithAnotherLeaseIsAttachedToTheKeptOne() {
         try (MirrorProcess first = start()) {
             awaitCaughtUp(first, source);
             KeyValue before = active();
@@ -208,7 +208,7 @@ final class ActiveMirrorIT {
     }
 
     @Test
-    void whatGoesWrongOnceIsTriedAgain() {
+    void aFailedMirrorIsRetried() {
         AtomicBoolean failed = new AtomicBoolean();
         MeterRegistry meters = new SimpleMeterRegistry() {
             @Override

@@ -78,7 +78,7 @@ final class EtcdMirrorFaultIT {
 
     @ParameterizedTest
     @MethodSource("faults")
-    void goesOnElsewhereWhenTheTargetsLeaderIs(Fault fault) {
+    void resumesAtAnotherMemberAfterAFaultOfTheTargetsLeader(Fault fault) {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Workload workload = new Workload(source, seed);
         EtcdSettings impatient = Mirrors.impatient(CLUSTERS.target());
@@ -99,7 +99,7 @@ final class EtcdMirrorFaultIT {
 
     /** Answers are lost again and again; still each commit is written once. */
     @Test
-    void writesEachCommitOnceThoughConnectionsBreakAllTheTime() {
+    void writesEachCommitOnceDespiteBrokenConnections() {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Workload workload = new Workload(source, seed);
         try (MirrorProcess mirror = CLUSTERS.mirror(
@@ -128,7 +128,7 @@ final class EtcdMirrorFaultIT {
     }
 
     @Test
-    void keepsTryingWhileTheWholeTargetIsAway_andSaysSo() {
+    void retriesAndReportsItWhileTheTargetIsUnreachable() {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Workload workload = new Workload(source, seed);
         workload.steps(20);
@@ -146,7 +146,7 @@ final class EtcdMirrorFaultIT {
     }
 
     @Test
-    void keepsTryingWhileTheTargetTakesNoPuts_thoughItAnswersReads() {
+    void retriesWhileTheTargetRejectsPutsButAnswersReads() {
         source.put("/a", "1");
         try (MirrorProcess mirror = CLUSTERS.mirror()) {
             awaitCaughtUp(mirror, source);
@@ -233,7 +233,7 @@ final class EtcdMirrorFaultIT {
     }
 
     @Test
-    void aWriterThatTakesOverWithoutBeingActiveFencesTheActiveOneOff() throws Exception {
+    void aWriterTakingOverWithoutTheRoleFencesTheActiveOne() throws Exception {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Workload workload = new Workload(source, seed);
         try (MirrorProcess first = CLUSTERS.mirror();

@@ -44,7 +44,7 @@ final class EtcdMirrorIT {
 
     @Test
     @Tag("core")
-    void copiesWhatIsThereAndThenEachChange() {
+    void copiesExistingKeysAndThenEachChange() {
         source.put("a", "1");
         source.put("b", "");
         source.put("\0\0", ByteString.copyFrom(new byte[] {0, (byte) 0xff}));
@@ -118,7 +118,7 @@ final class EtcdMirrorIT {
     /** Beyond the limit of etcd, and beyond that of its gRPC server. */
     @ParameterizedTest
     @ValueSource(ints = {1_572_800, 5_000_000})
-    void stopsBeforeACommitWithAValueThatFitsNoRequest_namingKeySizeLimitAndRemedy(int bytes) throws Exception {
+    void stopsBeforeAnOversizedValueWithKeySizeLimitAndRemedy(int bytes) throws Exception {
         try (MirrorProcess mirror = start()) {
             source.put("/before", "1");
             awaitEqual(mirror);
@@ -181,7 +181,7 @@ final class EtcdMirrorIT {
     }
 
     @Test
-    void stopsBeforeTheFirstWriteIfItWouldDeleteMoreThanAllowed_andGoesOnWhenItIs() throws Exception {
+    void aMirrorOverTheDeleteLimitStopsBeforeTheFirstWrite() throws Exception {
         IntStream.range(0, 100).forEach(i -> source.put(String.format("/k/%03d", i), "1"));
         try (MirrorProcess mirror = start()) {
             awaitEqual(mirror);
@@ -212,7 +212,7 @@ final class EtcdMirrorIT {
     }
 
     @Test
-    void copiesValuesWithoutTheirLeasesAndRelaysWhatALeaseEnds() {
+    void copiesValuesWithoutLeasesAndDeletesExpiredKeys() {
         try (MirrorProcess mirror = start()) {
             long lease = source.lease(1);
             source.kv()

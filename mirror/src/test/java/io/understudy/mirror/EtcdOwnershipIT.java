@@ -39,7 +39,7 @@ final class EtcdOwnershipIT {
     private final TestClient target = CLUSTERS.targetClient();
 
     @Test
-    void refusesACheckpointThatItDoesNotUnderstand() throws Exception {
+    void rejectsAnUnreadableCheckpoint() throws Exception {
         target.kv()
                 .put(PutRequest.newBuilder()
                         .setKey(CHECKPOINT)
@@ -54,7 +54,7 @@ final class EtcdOwnershipIT {
     }
 
     @Test
-    void refusesACheckpointOfAnotherRange() throws Exception {
+    void rejectsACheckpointOfAnotherRange() throws Exception {
         try (MirrorProcess mirror = CLUSTERS.mirror()) {
             awaitEqual(mirror, source, target);
         }
@@ -66,7 +66,7 @@ final class EtcdOwnershipIT {
     }
 
     @Test
-    void refusesACheckpointOfAnotherSource() throws Exception {
+    void rejectsACheckpointOfAnotherSource() throws Exception {
         for (String state : List.of("synced", "syncing")) {
             String stored = "{\"format\":1,\"source\":\"beef\",\"range\":{\"from\":\"\",\"to\":null},\"revision\":1,"
                     + "\"anchor\":null,\"epoch\":1,\"writer\":\"w\",\"state\":\"" + state + "\"}";
@@ -97,7 +97,7 @@ final class EtcdOwnershipIT {
     }
 
     @Test
-    void refusesARangeThatAnotherMirrorWrites() throws Exception {
+    void rejectsARangeThatAnotherMirrorWrites() throws Exception {
         Checkpoint theirs =
                 Checkpoint.first(new ClusterId(7), MirrorScope.prefix("shared/"), "elsewhere", Instant.EPOCH);
         target.put(
@@ -113,7 +113,7 @@ final class EtcdOwnershipIT {
     }
 
     @Test
-    void refusesARangeThatAnotherMirrorWrites_alsoOnceItHasACheckpointOfItsOwn() throws Exception {
+    void rejectsARangeOfAnotherMirrorAlsoWithItsOwnCheckpoint() throws Exception {
         source.put("shared/k", "1");
         ClusterId id = new ClusterId(source.get(bytes("any")).getHeader().getClusterId());
         Checkpoint ours = Checkpoint.first(id, MirrorScope.all(), "before", Instant.EPOCH);
@@ -129,7 +129,7 @@ final class EtcdOwnershipIT {
     }
 
     @Test
-    void refusesToCopyAClusterOntoItself_byWhateverNameItGoes() throws Exception {
+    void rejectsAMirrorOfAClusterOntoItselfByAnyName() throws Exception {
         source.put("a", "1");
         try (MirrorProcess mirror = Mirrors.etcd(
                 Mirrors.settings(CLUSTERS.source()),
@@ -143,7 +143,7 @@ final class EtcdOwnershipIT {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void refusesThatFirst_whateverElseWouldBeRefused(boolean hasHome) throws Exception {
+    void aMirrorOntoItselfIsReportedBeforeOtherErrors(boolean hasHome) throws Exception {
         source.put("a", "1");
         ClusterId id = new ClusterId(source.get(bytes("any")).getHeader().getClusterId());
         if (hasHome) {

@@ -32,7 +32,7 @@ final class EtcdScopeIT {
     private final TestClient target = CLUSTERS.targetClient();
 
     @Test
-    void leavesAloneWhatIsOutsideOfItsScope() {
+    void leavesKeysOutsideItsScopeAlone() {
         MirrorScope scope =
                 new MirrorScope(List.of(bytes("/in/")), List.of(bytes("/in/not/")), bytes("/in/"), bytes("/copy/"));
         source.put("/in/a", "1");
@@ -66,7 +66,7 @@ final class EtcdScopeIT {
     }
 
     @Test
-    void refusesATargetThatHoldsForeignKeys_namingSome() throws Exception {
+    void rejectsATargetWithForeignKeysAndNamesSome() throws Exception {
         source.put("a", "1");
         target.put("foreign", "1");
         try (MirrorProcess mirror = CLUSTERS.mirror()) {
@@ -76,7 +76,7 @@ final class EtcdScopeIT {
     }
 
     @Test
-    void deletesForeignKeysIfThatIsMeant() {
+    void deletesForeignKeysIfConfigured() {
         source.put("a", "1");
         target.put("foreign", "1");
         try (MirrorProcess mirror = CLUSTERS.mirror(MirrorScope.all(), options(ForeignKeys.DELETE))) {
@@ -85,7 +85,7 @@ final class EtcdScopeIT {
     }
 
     @Test
-    void keepsForeignKeysIfThatIsMeant_alsoWhenASnapshotIsMergedLater() {
+    void keepsForeignKeysIfConfiguredAlsoInALaterMerge() {
         source.put("a", "1");
         source.put("both", "1");
         target.put("foreign", "1");

@@ -80,7 +80,7 @@ final class KafkaMirrorIT {
     }
 
     @Test
-    void recordsSayWhatHappened() {
+    void recordsContainTheChangesOfACommit() {
         Instant before = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         long created = source.put("old", "1");
         String cluster = Long.toHexString(
@@ -147,16 +147,16 @@ final class KafkaMirrorIT {
     }
 
     @Test
-    void tellsWhenTheSourceHadNothingBeyond() {
+    void marksHaveTheTimeAtWhichTheSourceHadNothingMore() {
         Instant before = Instant.now();
         long revision = source.put("old", "1");
         try (MirrorProcess mirror = start()) {
             awaitCaughtUp(mirror, source);
             await().atMost(PATIENCE).until(() -> history().marks().stream()
-                    .anyMatch(mark -> mark instanceof TopicRecord.Complete told
-                            && told.revision().value() == revision
-                            && told.asOf() != null
-                            && told.asOf().isAfter(before)));
+                    .anyMatch(mark -> mark instanceof TopicRecord.Complete complete
+                            && complete.revision().value() == revision
+                            && complete.asOf() != null
+                            && complete.asOf().isAfter(before)));
         }
     }
 
@@ -211,7 +211,7 @@ final class KafkaMirrorIT {
 
     @Test
     @Tag("schedules")
-    void goesOnWhenTheBrokerIsBack() {
+    void resumesWhenTheBrokerIsBack() {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Workload workload = new Workload(source, seed);
         KafkaSinkOptions impatient =
@@ -233,7 +233,7 @@ final class KafkaMirrorIT {
     }
 
     @Test
-    void afterAGapWritesWhatDiffersAndTombstonesForWhatVanished() {
+    void aGapIsClosedByDifferencesAndTombstones() {
         IntStream.range(0, 100).forEach(i -> source.put("/k/" + i, "1"));
         try (MirrorProcess mirror = start()) {
             awaitCaughtUp(mirror, source);
@@ -317,7 +317,7 @@ final class KafkaMirrorIT {
     }
 
     @Test
-    void refusesATopicOfSeveralPartitions() throws Exception {
+    void rejectsATopicWithSeveralPartitions() throws Exception {
         create(new NewTopic(topic, Optional.of(2), Optional.empty()));
         try (MirrorProcess mirror = start()) {
             assertThat(awaitFailure(mirror)).hasMessageContaining(topic + " has 2 partitions, expected 1");
@@ -325,7 +325,7 @@ final class KafkaMirrorIT {
     }
 
     @Test
-    void refusesATopicThatForgets() throws Exception {
+    void rejectsACompactedTopic() throws Exception {
         create(new NewTopic(topic, Optional.of(1), Optional.empty()).configs(Map.of("cleanup.policy", "compact")));
         try (MirrorProcess mirror = start()) {
             assertThat(awaitFailure(mirror)).hasMessageContaining("cleanup.policy=compact; delete is required");

@@ -111,8 +111,8 @@ final class KafkaPrivilegesIT {
     }
 
     @Test
-    void withThemItWritesAndReadsAndWithoutOneItSaysWhatItLacks() throws Exception {
-        grantAsTheReadmeSays();
+    void theDocumentedPrivilegesSufficeAndAMissingOneIsReported() throws Exception {
+        grantDocumentedPrivileges();
         try (TestClient source = TestClient.of(SOURCE.cluster().leader())) {
             source.put("/a", "1");
             String topic = PREFIX + "-all";
@@ -139,7 +139,7 @@ final class KafkaPrivilegesIT {
     }
 
     @Test
-    void aRunningMirrorWaitsForARuleThatIsRevoked() throws Exception {
+    void aRunningMirrorRetriesWhileAnAclIsRevoked() throws Exception {
         grant(WRITER);
         grant(READER);
         String topic = PREFIX + "-revoked";
@@ -187,7 +187,7 @@ final class KafkaPrivilegesIT {
     }
 
     /** Runs the commands that it prints. */
-    private static void grantAsTheReadmeSays() throws Exception {
+    private static void grantDocumentedPrivileges() throws Exception {
         Matcher commands = GRANTS.matcher(Files.readString(Path.of("../docs/operate/security.md")));
         while (commands.find()) {
             List<String> arguments = new ArrayList<>(List.of(commands.group("arguments")

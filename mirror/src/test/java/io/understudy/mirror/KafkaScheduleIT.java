@@ -415,7 +415,7 @@ final class KafkaScheduleIT {
         member.launch();
     }
 
-    /** Some outcomes are unknown; the source's own history tells what came of them. */
+    /** Some outcomes are unknown; the source's own history has them. */
     private void writes(int count) {
         int done = 0;
         while (done < count) {

@@ -108,7 +108,7 @@ final class LeaseMirrorIT {
     }
 
     @Test
-    void whatRunsOutAtTheSourceIsDeleted_andItsLeaseIsEnded() {
+    void keysExpiredAtTheSourceAreDeletedAndTheirLeaseRevoked() {
         long lease = owner.grant(TTL);
         try (MirrorProcess mirror = start()) {
             owner.put("k", "1", lease);
@@ -122,7 +122,7 @@ final class LeaseMirrorIT {
     }
 
     @Test
-    void keysStayWhileTheSourceCannotBeAsked() {
+    void keysRemainWhileTheSourceIsUnreachable() {
         long lease = owner.grant(TTL);
         try (MirrorProcess mirror = start()) {
             owner.put("k", "1", lease);
@@ -132,13 +132,13 @@ final class LeaseMirrorIT {
             awaitExpiry();
             assertThat(lease("k")).isEqualTo(lease);
             member.resume();
-            // Whether it has run out there by now is the source's to say.
+            // The source decides whether it has expired by now.
             await().atMost(PATIENCE).until(() -> target.contents().equals(source.contents()));
         }
     }
 
     @Test
-    void whatRanOutWhileTheMirrorWasDownIsPutBack() {
+    void keysExpiredWhileTheMirrorWasDownAreRestored() {
         long lease = owner.grant(TTL);
         long other = owner.grant(30);
         try (MirrorProcess mirror = start()) {
@@ -160,7 +160,7 @@ final class LeaseMirrorIT {
     }
 
     @Test
-    void whatSomebodyRevokesInTheTargetIsPutBack() {
+    void aLeaseRevokedInTheTargetIsRestored() {
         long lease = owner.grant(TTL);
         try (MirrorProcess mirror = start()) {
             owner.put("k", "1", lease);
@@ -174,7 +174,7 @@ final class LeaseMirrorIT {
     }
 
     @Test
-    void aLeaseThatSomebodyElseGrantedIsRefused() throws Exception {
+    void aLeaseGrantedByAnotherClientStopsTheMirror() throws Exception {
         long lease = owner.grant(30);
         inTarget.grant(lease, 30);
         try (MirrorProcess mirror = start()) {
@@ -187,7 +187,7 @@ final class LeaseMirrorIT {
     }
 
     @Test
-    void aGrantThatWasCutShortIsGoneOnWith() {
+    void anInterruptedGrantIsCompleted() {
         long registered = owner.grant(30);
         long granted = owner.grant(30);
         owner.put("k", "1", registered);
@@ -224,7 +224,7 @@ final class LeaseMirrorIT {
     }
 
     @Test
-    void leasesThatWereDroppedAreKeptOnceThatIsAsked_andNotDroppedUnasked() throws Exception {
+    void leasesAreCopiedOnceConfiguredAndNotDroppedSilently() throws Exception {
         long lease = owner.grant(30);
         owner.put("k", "1", lease);
         try (MirrorProcess mirror = start(EtcdSinkOptions.DEFAULTS)) {
@@ -373,7 +373,7 @@ final class LeaseMirrorIT {
         }
     }
 
-    /** Leases of those that wait, whoever is first the lock. */
+    /** Leases of the waiting clients, in order; the first holds the lock. */
     private static List<String> queue(TestClient cluster) {
         return cluster
                 .kv()

@@ -76,7 +76,7 @@ final class LeastPrivilegesIT {
     }
 
     @Test
-    void withThemItCopiesAndVerifiesAndWithoutOneItSaysWhatItLacks() throws Exception {
+    void theDocumentedPrivilegesSufficeAndAMissingOneIsReported() throws Exception {
         source.asRoot("put", "/in/a", "1");
         source.asRoot("put", "/out/a", "1");
         // Written once, when a mirror begins.
@@ -94,7 +94,7 @@ final class LeastPrivilegesIT {
                 assertThat(line.warnings()).isEmpty();
             });
         }
-        assertThat(MirrorQuestions.verify(settings, keys -> {}))
+        assertThat(MirrorInspector.verify(settings, keys -> {}))
                 .isInstanceOfSatisfying(VerifyReport.class, report -> assertThat(report.isEqual())
                         .isTrue());
         assertThat(target.asRoot("get", "--prefix", "/", "--keys-only")).doesNotContain("/out/");

@@ -73,7 +73,7 @@ final class MirrorConfigurationTest {
     }
 
     @Test
-    void theStatusIsServedOnLoopbackUnlessToldOtherwise() throws IOException {
+    void theStatusListensOnLoopbackByDefault() throws IOException {
         MirrorSettings settings = load("""
                 mirrors:
                   dr:
@@ -84,7 +84,7 @@ final class MirrorConfigurationTest {
     }
 
     @Test
-    void aProcessIsAskedWhereItListensAndAtLoopbackIfThatIsAnywhere() throws IOException {
+    void theStatusUrlIsTheListenAddressOrLoopbackForAWildcard() throws IOException {
         String mirrors = """
                 mirrors:
                   dr:
@@ -144,7 +144,7 @@ final class MirrorConfigurationTest {
     }
 
     @Test
-    void readsAMirrorWhoseSourceIsKafka() throws IOException {
+    void readsAMirrorFromKafka() throws IOException {
         MirrorSettings settings = load("""
                 mirrors:
                   back:
@@ -180,7 +180,7 @@ final class MirrorConfigurationTest {
     }
 
     @Test
-    void refusesWhatOnlyASourceClusterCouldTell() {
+    void rejectsOptionsThatRequireASourceCluster() {
         assertThatThrownBy(() -> load("""
                 mirrors:
                   back:
@@ -201,7 +201,7 @@ final class MirrorConfigurationTest {
     }
 
     @Test
-    void refusesToCopyRolesAndUsersWhereTheyMeanSomethingElseOrNothing() {
+    void rejectsCopiesOfRolesAndUsersWithRenamesOrKafka() {
         assertThatThrownBy(() -> load("""
                 mirrors:
                   renamed:
@@ -358,7 +358,7 @@ final class MirrorConfigurationTest {
     }
 
     @Test
-    void aCombinationThatCanNotWorkIsToldWithItsPlaceForEachMirror() {
+    void invalidCombinationsAreReportedWithTheirKeysForEachMirror() {
         assertThatThrownBy(() -> load("""
                 mirrors:
                   one:
@@ -381,7 +381,7 @@ final class MirrorConfigurationTest {
     }
 
     @Test
-    void aRenamingWithoutAnEndIsToldAsSuch() {
+    void aRenameWithoutATargetPrefixIsRejected() {
         assertThatThrownBy(() -> load("""
                 mirrors:
                   dr:
@@ -395,7 +395,7 @@ final class MirrorConfigurationTest {
     }
 
     @Test
-    void mirrorsThatWouldWriteTheSameKeysAreToldBeforeAnythingStarts() {
+    void mirrorsWithOverlappingTargetKeysAreRejectedBeforeTheStart() {
         assertThatThrownBy(() -> load("""
                 mirrors:
                   one:
@@ -411,7 +411,7 @@ final class MirrorConfigurationTest {
     }
 
     @Test
-    void whatFollowsFromAProblemIsNotToldBesides() {
+    void consequencesOfAProblemAreNotReported() {
         assertThatThrownBy(() -> load("mirrors: {dr: {source: {endpoints: http://127.0.0.1:1}}}"))
                 .hasMessageContaining("invalid configuration: 1 problem\n")
                 .hasMessageContaining("mirrors.dr.target.etcd.endpoints or target.kafka.bootstrap.servers is required");
@@ -428,7 +428,7 @@ final class MirrorConfigurationTest {
     }
 
     @Test
-    void tellsAllThatIsWrongAtOnce() {
+    void allProblemsAreReportedAtOnce() {
         assertThatThrownBy(() -> load("""
                 mirrors:
                   dr:

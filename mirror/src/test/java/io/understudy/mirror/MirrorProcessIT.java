@@ -49,7 +49,7 @@ final class MirrorProcessIT {
     private final TestClient target = CLUSTERS.targetClient();
 
     @Test
-    void showsHowEachMirrorStands() throws Exception {
+    void showsTheStateOfEachMirror() throws Exception {
         source.put("/a/1", "1");
         source.put("/b/1", "1");
         try (MirrorProcess process = Mirrors.start(mirror("a", "/a/"), mirror("b", "/b/"))) {
@@ -92,7 +92,7 @@ final class MirrorProcessIT {
     }
 
     @Test
-    void isNeitherReadyNorFailedWhileSourceAndTargetAreAway() throws Exception {
+    void isNeitherReadyNorFailedWhileBothClustersAreUnreachable() throws Exception {
         EtcdSettings source = EtcdSettings.of(URI.create("http://127.0.0.1:1"));
         EtcdSettings target = EtcdSettings.of(URI.create("http://127.0.0.1:2"));
         try (MirrorProcess process = Mirrors.etcd(source, target, MirrorScope.all(), EtcdSinkOptions.DEFAULTS)) {
@@ -107,7 +107,7 @@ final class MirrorProcessIT {
     }
 
     @Test
-    void aSourceThatGoesAwayIsToldUntilItIsBack() throws Exception {
+    void anUnreachableSourceIsReportedUntilItIsBack() throws Exception {
         try (MirrorProcess process = Mirrors.etcd(
                 Mirrors.impatient(CLUSTERS.source()),
                 Mirrors.settings(CLUSTERS.target()),
@@ -138,7 +138,7 @@ final class MirrorProcessIT {
     }
 
     @Test
-    void aMirrorFailsAlone_andIsSyncedWhenTheCauseHasGone() throws Exception {
+    void aMirrorFailsAloneAndIsSyncedWhenTheCauseIsGone() throws Exception {
         target.put("/a/foreign", "1");
         try (MirrorProcess process = Mirrors.start(mirror("a", "/a/"), mirror("b", "/b/"))) {
             assertThat(awaitFailure(process)).hasMessageStartingWith("mirror a failed: ");
@@ -183,7 +183,7 @@ final class MirrorProcessIT {
     }
 
     @Test
-    void lagIsToldWhileTheTargetIsAway() {
+    void lagIsReportedWhileTheTargetIsUnreachable() {
         try (MirrorProcess process = CLUSTERS.mirror()) {
             awaitCaughtUp(process, source);
             CLUSTERS.target().leader().pause();
@@ -203,7 +203,7 @@ final class MirrorProcessIT {
     }
 
     @Test
-    void aStatusPortInUseIsToldAndNothingIsLeftRunning() throws IOException {
+    void aStatusPortInUseIsReportedAndNoThreadRemains() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             MirrorSettings settings = new MirrorSettings(
                     new InetSocketAddress(InetAddress.getLoopbackAddress(), taken.getLocalPort()),

@@ -151,7 +151,7 @@ final class MirrorScheduleIT {
         writes(random, random.nextInt(20));
     }
 
-    /** Some outcomes are unknown; the source's own history tells what came of them. */
+    /** Some outcomes are unknown; the source's own history has them. */
     private static void writes(Random random, int count) {
         int done = 0;
         while (done < count) {
@@ -255,7 +255,7 @@ final class MirrorScheduleIT {
                 .isGreaterThanOrEqualTo(written.get(written.size() - 1).getKv().getModRevision());
     }
 
-    /** The checkpoint written at the revision whose last event is at {@code index}; null if none was. */
+    /** The checkpoint written at the revision of the last event, at {@code index}; null if none was. */
     private static @Nullable Checkpoint checkpointAt(List<Event> events, int index) throws Exception {
         long revision = events.get(index).getKv().getModRevision();
         for (int i = index; i >= 0 && events.get(i).getKv().getModRevision() == revision; i--) {

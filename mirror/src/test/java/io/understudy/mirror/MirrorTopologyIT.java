@@ -82,7 +82,7 @@ final class MirrorTopologyIT {
     }
 
     @Test
-    void inAChainMarksTellTheWholePathAndTheHomeStaysTheFirst() throws Exception {
+    void marksInAChainHaveTheWholePathAndThePrimaryStaysTheFirst() throws Exception {
         try (MirrorProcess ab = start("ab", A, B, "/a/")) {
             await().atMost(PATIENCE).until(() -> b.get(ReservedKeys.home("ab")).getKvsCount() == 1);
             try (MirrorProcess bc = start("bc", B, C, "/a/")) {
@@ -103,7 +103,7 @@ final class MirrorTopologyIT {
     }
 
     @Test
-    void aChainMayCopyOnMoreThanWhatComesToIt_alsoOnceItIsStartedAgain() throws Exception {
+    void aChainMayCopyMoreThanItReceivesAlsoAfterARestart() throws Exception {
         a.put("/a/1", "1");
         b.put("/b/1", "1");
         for (int time = 0; time < 2; time++) {
@@ -119,7 +119,7 @@ final class MirrorTopologyIT {
 
     /** Each key is carried by two mirrors of the ring's three pairs, from its home to the cluster before it. */
     @Test
-    void aRingCarriesEachKeyToAllClustersAndNoneBackToItsHome() {
+    void aRingCopiesEachKeyToAllClustersButNotBackToItsPrimary() {
         a.put("/a/1", "1");
         b.put("/b/1", "1");
         c.put("/c/1", "1");
@@ -143,7 +143,7 @@ final class MirrorTopologyIT {
     }
 
     @Test
-    void aRingMayBeStartedAllAtOnce_sinceMirrorsWaitForThoseThatBringTheirKeys() {
+    void aRingStartedAtOnceWaitsForUpstreamMirrors() {
         a.put("/a/1", "1");
         b.put("/b/1", "1");
         c.put("/c/1", "1");
@@ -162,7 +162,7 @@ final class MirrorTopologyIT {
     }
 
     @Test
-    void mirrorsOfOverlappingKeysInOppositeDirectionsAreRefused() throws Exception {
+    void oppositeMirrorsOfOverlappingKeysAreRejected() throws Exception {
         a.put("/a/1", "1");
         try (MirrorProcess ab = start("ab", A, B, "/a/")) {
             awaitEverywhere(Map.of("/a/1", "1"), a, b);
@@ -183,7 +183,7 @@ final class MirrorTopologyIT {
     }
 
     @Test
-    void aMirrorWhoseClustersAreBothPrimaryWaits() throws Exception {
+    void aMirrorBetweenTwoPrimariesWaits() throws Exception {
         a.put("/a/1", "1");
         try (MirrorProcess ab = start("ab", A, B, "/a/")) {
             awaitEverywhere(Map.of("/a/1", "1"), a, b);
@@ -206,7 +206,7 @@ final class MirrorTopologyIT {
 
     /** A mirror back, from before a failback: a standby exists although its record was not deleted. */
     @Test
-    void aRetiredOppositeMirrorIsIgnoredOnceTheRoleWasMoved_aRunningOneIsNot() throws Exception {
+    void aRetiredOppositeMirrorIsIgnoredAfterAMoveButNoRunningOne() throws Exception {
         a.put("/a/1", "1");
         Home retired = new Home("ba", id(b), id(b), id(a), MirrorScope.prefix("/a/"), 0, Instant.EPOCH);
         Home back = new Home("ab", id(a), id(a), id(b), MirrorScope.prefix("/a/"), 2, Instant.now());
@@ -232,7 +232,7 @@ final class MirrorTopologyIT {
     }
 
     @Test
-    void commitsThatHaveBeenAtTheTargetAreNotWrittenAgain() {
+    void commitsThatPassedTheTargetAreNotWrittenAgain() {
         try (MirrorProcess ab = start("ab", A, B, "/a/")) {
             a.put("/a/1", "1");
             awaitEverywhere(Map.of("/a/1", "1"), a, b);
@@ -246,7 +246,7 @@ final class MirrorTopologyIT {
     }
 
     @Test
-    void aMarkThatCanNotBeUnderstoodStopsTheMirror_sayingWhere() throws Exception {
+    void aMalformedMarkStopsTheMirrorAndTheErrorNamesItsKey() throws Exception {
         try (MirrorProcess ab = start("ab", A, B, "/a/")) {
             a.put("/a/1", "1");
             awaitEverywhere(Map.of("/a/1", "1"), a, b);

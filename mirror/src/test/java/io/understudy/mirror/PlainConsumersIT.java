@@ -32,7 +32,7 @@ final class PlainConsumersIT {
 
     private static final Path PAGE = Path.of("../docs/operate/kafka.md");
 
-    /** The command, and the records that it is said to print. */
+    /** The command, and its documented output. */
     private static final Pattern CONSOLE =
             Pattern.compile("\\$ kafka-console-consumer\\.sh(?<arguments>.*?)\n\n(?<records>.*?)\n```", Pattern.DOTALL);
 
@@ -155,7 +155,7 @@ final class PlainConsumersIT {
                 + "\\s*$";
     }
 
-    /** Does that while a consumer runs; it is told the file that has what is printed. */
+    /** Runs the script during a consumer; the script receives the file with its output. */
     private void whileReading(ProcessBuilder consumer, ThrowingConsumer<Path> script) throws Exception {
         Path output = folder.resolve(topic);
         consumer.redirectOutput(output.toFile());

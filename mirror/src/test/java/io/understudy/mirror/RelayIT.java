@@ -64,7 +64,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * From etcd to Kafka, and from Kafka to another etcd: all three tell the same, in order, nothing twice.
+ * From etcd to Kafka, and from Kafka to another etcd: all three have the same changes, once and in order.
  *
  * <p>Tests invariant M39.
  */
@@ -158,7 +158,7 @@ final class RelayIT {
     }
 
     @Test
-    void aTargetFedFromKafkaIsComparedWithTheTopic_whileWritesGoOn() throws Exception {
+    void aTargetFedFromKafkaIsComparedWithTheTopicDuringWrites() throws Exception {
         MirrorScope renamed = new MirrorScope(List.of(bytes("/w/")), List.of(), bytes("/w/"), bytes("/from-kafka/"));
         MirrorSettings.Mirror settings =
                 Mirrors.fromKafka(KAFKA.bootstrapServers(), topic, renamed, Mirrors.settings(CLUSTERS.target()));
@@ -181,7 +181,7 @@ final class RelayIT {
     }
 
     @Test
-    void aMirrorThatIsBehindTheTopicCantBeCompared_andNoHomeIsMoved() throws Exception {
+    void aMirrorBehindTheTopicIsNotComparableAndNoPrimaryMoves() throws Exception {
         MirrorSettings.Mirror settings = Mirrors.fromKafka(
                 KAFKA.bootstrapServers(), topic, MirrorScope.all(), Mirrors.settings(CLUSTERS.target()));
         try (MirrorProcess mirror = Mirrors.kafka(CLUSTERS.source(), KAFKA.bootstrapServers(), topic)) {
@@ -208,7 +208,7 @@ final class RelayIT {
 
     @Test
     @Tag("schedules")
-    void aTopicThatCantBeReadIsToldUntilItCan() {
+    void anUnreadableTopicIsReportedUntilItIsReadable() {
         MirrorSettings.Mirror impatient = new MirrorSettings.Mirror(
                 "remote",
                 new MirrorSettings.Source.Kafka(
@@ -258,7 +258,7 @@ final class RelayIT {
         return CheckpointCodec.decode("test", target.get(key).getKvs(0).getValue());
     }
 
-    /** Each of the target's states is what the source was at the checkpoint that stands beside it. */
+    /** Each of the target's states is the source's at the checkpoint written with it. */
     private static void assertStates(RecordedHistory source, RecordedHistory target, long seed) throws Exception {
         RecordedHistory.Walk atSource = source.walk();
         RecordedHistory.Walk atTarget = target.walk();
@@ -277,7 +277,7 @@ final class RelayIT {
         assertThat(compared).isGreaterThan(10);
     }
 
-    /** What the change topic tells of commits, which is all after its snapshot. */
+    /** Commits in the change topic: all records after its snapshot. */
     private static List<String> commits(List<ConsumerRecord<byte[], byte[]>> records) {
         return records.stream()
                 .filter(record -> Topic.headers(record).get("understudy.kind").equals("commit"))
@@ -328,7 +328,7 @@ final class RelayIT {
     }
 
     private static VerifyResult verify(MirrorSettings.Mirror mirror) throws InterruptedException {
-        return MirrorQuestions.verify(mirror, keys -> {});
+        return MirrorInspector.verify(mirror, keys -> {});
     }
 
     private static VerifyReport report(VerifyResult result) {

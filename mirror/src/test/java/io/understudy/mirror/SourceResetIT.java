@@ -31,7 +31,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The source is no longer what was mirrored: nothing is changed in the target unless that was asked for.
+ * The source is no longer what was mirrored: nothing is changed in the target unless that is configured.
  *
  * <p>Tests invariants M17, M18.
  */
@@ -62,44 +62,44 @@ final class SourceResetIT {
     }
 
     @Test
-    void aBackupThatIsBehind_stopsTellingWhatDiffers() throws Exception {
+    void aBackupBehindTheTargetStopsTheMirrorWithADiffReport() throws Exception {
         restore();
-        assertStopsTellingWhatDiffers("10 (such as \"/new/0\"", "1 (such as \"/k/07\"");
+        assertStopsWithADiffReport("10 (such as \"/new/0\"", "1 (such as \"/k/07\"");
     }
 
     @Test
-    void aBackupThatHasGoneOnBeyondWhatWasMirrored_stopsTellingWhatDiffers() throws Exception {
+    void aBackupWithNewerChangesStopsTheMirrorWithADiffReport() throws Exception {
         restore();
         IntStream.range(0, 30).forEach(i -> source.put("/k/49", "other " + i));
-        assertStopsTellingWhatDiffers("10 (such as \"/new/0\"", "2 (such as \"/k/07\", \"/k/49\"");
+        assertStopsWithADiffReport("10 (such as \"/new/0\"", "2 (such as \"/k/07\", \"/k/49\"");
     }
 
     @Test
     @Tag("variants")
-    void aBackupThatIsBehind_stopsAsWellWhereLeasesAreToBePutBack() throws Exception {
+    void aBackupBehindTheTargetStopsAMirrorWithLeases() throws Exception {
         restore();
-        assertStopsTellingWhatDiffers(LEASES, "10 (such as \"/new/0\"", "1 (such as \"/k/07\"");
+        assertStopsWithADiffReport(LEASES, "10 (such as \"/new/0\"", "1 (such as \"/k/07\"");
     }
 
     @Test
-    void keysWithLeasesOfABackupThatHasGoneOn_areNotPutBack() throws Exception {
+    void keysWithLeasesOfABackupWithNewerChangesAreNotRestored() throws Exception {
         restore();
         try (Leases owner = Leases.of(CLUSTERS.source().leader())) {
             owner.put("/leased", "1", owner.grant(60));
             IntStream.range(0, 30).forEach(i -> source.put("/k/49", "other " + i));
-            assertStopsTellingWhatDiffers(LEASES, "10 (such as \"/new/0\"", "3 (such as \"/k/07\"");
+            assertStopsWithADiffReport(LEASES, "10 (such as \"/new/0\"", "3 (such as \"/k/07\"");
         }
     }
 
     @Test
-    void aBackupThatHasGoneOnAndForgottenHow_stopsTellingWhatDiffers() throws Exception {
-        goOnBeyondWhatWasMirroredAndForgetHow();
-        assertStopsTellingWhatDiffers("10 (such as \"/new/0\"", "2 (such as \"/k/07\", \"/k/49\"");
+    void aCompactedBackupWithNewerChangesStopsTheMirrorWithADiffReport() throws Exception {
+        restoreWithNewerChangesAndCompact();
+        assertStopsWithADiffReport("10 (such as \"/new/0\"", "2 (such as \"/k/07\", \"/k/49\"");
     }
 
     @Test
-    void resynchronisesIfThatIsMeant_alsoWithABackupThatHasForgottenHowItWentOn() {
-        goOnBeyondWhatWasMirroredAndForgetHow();
+    void resyncCopiesACompactedBackupWithNewerChanges() {
+        restoreWithNewerChangesAndCompact();
         try (MirrorProcess mirror = start(RESYNC.withMaxPrunePercent(20))) {
             awaitCaughtUp(mirror, source);
         }
@@ -107,7 +107,7 @@ final class SourceResetIT {
     }
 
     @Test
-    void aSourceThatHasForgottenHowItWentOnIsNoReset() {
+    void aCompactedSourceIsNoReset() {
         source.put("/k/08", "2");
         source.delete("/k/09");
         compact(source.put("/k/10", "2"));
@@ -117,7 +117,7 @@ final class SourceResetIT {
         assertThat(target.contents()).isEqualTo(source.contents());
     }
 
-    /** Had it compared first, it would have stopped at a value that somebody else wrote to the target. */
+    /** A comparison would have stopped it at the foreign write in the target. */
     @Test
     void aSourceThatIsFarAheadInTheSameHistory_isCopiedAtOnce() {
         target.put("/k/03", "by somebody else");
@@ -154,15 +154,15 @@ final class SourceResetIT {
     }
 
     @Test
-    void aSourceThatWasWiped_stopsTellingWhatDiffers() throws Exception {
+    void aWipedSourceStopsTheMirrorWithADiffReport() throws Exception {
         CLUSTERS.source().stop();
         CLUSTERS.source().members().forEach(EtcdMember::wipe);
         CLUSTERS.source().start();
-        assertStopsTellingWhatDiffers("60 (such as \"/k/00\"", "would put 0.");
+        assertStopsWithADiffReport("60 (such as \"/k/00\"", "would put 0.");
     }
 
     @Test
-    void resynchronisesIfThatIsMeant_alsoWhileItRuns() {
+    void resyncCopiesABackupRestoredWhileTheMirrorRuns() {
         try (MirrorProcess mirror = start(RESYNC.withMaxPrunePercent(20))) {
             awaitCaughtUp(mirror, source);
             restore();
@@ -177,7 +177,7 @@ final class SourceResetIT {
 
     @Test
     @Tag("variants")
-    void resynchronisesNoFurtherThanItMayDelete_alsoWhenAskedAgain() throws Exception {
+    void resyncStopsAtTheDeleteLimitAgainAfterARestart() throws Exception {
         restore();
         for (int again = 0; again < 2; again++) {
             try (MirrorProcess mirror = start(RESYNC)) {
@@ -191,13 +191,13 @@ final class SourceResetIT {
         assertThat(target.contents()).isEqualTo(source.contents());
     }
 
-    /** The other history's revisions tell nothing of how far the mirror is. */
+    /** By contents: the other history's revisions don't show the mirror's progress. */
     private void awaitEqual() {
         await().atMost(Mirrors.PATIENCE)
                 .untilAsserted(() -> assertThat(target.contents()).isEqualTo(source.contents()));
     }
 
-    private void goOnBeyondWhatWasMirroredAndForgetHow() {
+    private void restoreWithNewerChangesAndCompact() {
         restore();
         for (int i = 0; i < 30; i++) {
             source.put("/k/49", "other " + i);
@@ -214,11 +214,11 @@ final class SourceResetIT {
         CLUSTERS.source().restore(folder.resolve("backup"));
     }
 
-    private void assertStopsTellingWhatDiffers(String deletes, String puts) throws Exception {
-        assertStopsTellingWhatDiffers(EtcdSinkOptions.DEFAULTS, deletes, puts);
+    private void assertStopsWithADiffReport(String deletes, String puts) throws Exception {
+        assertStopsWithADiffReport(EtcdSinkOptions.DEFAULTS, deletes, puts);
     }
 
-    private void assertStopsTellingWhatDiffers(EtcdSinkOptions options, String deletes, String puts) throws Exception {
+    private void assertStopsWithADiffReport(EtcdSinkOptions options, String deletes, String puts) throws Exception {
         SortedMap<ByteString, ByteString> before = target.contents();
         try (MirrorProcess mirror = start(options)) {
             assertThat(awaitFailure(mirror))

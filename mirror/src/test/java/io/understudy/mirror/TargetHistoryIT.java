@@ -78,7 +78,7 @@ final class TargetHistoryIT {
     }
 
     @Test
-    void everyCommitIsOneRevisionOfTheTargetIfThatIsAskedFor() {
+    void everyCommitHistoryWritesOneRevisionPerCommit() {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         try (MirrorProcess mirror = start(TargetHistory.EVERY_COMMIT)) {
             awaitCaughtUp(mirror, source);

@@ -32,7 +32,7 @@ final class ChangeReader<K, V> {
     private final Uuid id;
     private final List<SectionAssembly.Start> starts = new ArrayList<>();
     private @Nullable CommitAssembly<K, V> assembly;
-    private long heardNanos = System.nanoTime();
+    private long lastRecordNanos = System.nanoTime();
 
     // The search of one partition.
     private long look = FIRST_LOOK;
@@ -185,9 +185,9 @@ final class ChangeReader<K, V> {
             }
         }
         if (!records.isEmpty()) {
-            heardNanos = System.nanoTime();
-        } else if (System.nanoTime() - heardNanos > SILENCE_NANOS) {
-            heardNanos = System.nanoTime();
+            lastRecordNanos = System.nanoTime();
+        } else if (System.nanoTime() - lastRecordNanos > SILENCE_NANOS) {
+            lastRecordNanos = System.nanoTime();
             if (!topics.describe(options.topic()).topicId().equals(id)) {
                 throw new RestartException("topic " + options.topic() + " was recreated");
             }

@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Tries all the time to be the active process of a mirror: the one whose name stands at a key of the target, attached to a
- * lease that it keeps alive. A process that could not do so for as long as the lease lasts, counted from when it last
- * asked, is no longer active by its own clock, before the target may let another one be.
+ * Competes to be the active process of a mirror: the holder of a key in the target. The key is attached to a lease that
+ * the process keeps alive. When the TTL has passed since the last successful request, by its own clock, the process is
+ * no longer active; only then can the target elect another.
  *
  * <p>Invariant M8: one process of a mirror is active; another takes over within 5 s of its failure, and at once after a
  * stop.
@@ -31,7 +31,7 @@ public final class ActiveLease implements ActiveRole {
     /** So many times per time to live is the lease kept alive. */
     private static final int BEATS = 3;
 
-    /** So many times per time to live is the key looked at by those that wait, and is a failed attempt repeated. */
+    /** How often per TTL standby processes read the key, and failed attempts are repeated. */
     private static final int LOOKS = 10;
 
     private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(1);
@@ -42,8 +42,8 @@ public final class ActiveLease implements ActiveRole {
     private final Counter activations;
     private final Thread thread;
 
-    private ElectionState standing = new ElectionState.Undecided();
-    /** When this process stops being active unless it hears from the target, by {@link System#nanoTime}. */
+    private ElectionState state = new ElectionState.Undecided();
+    /** When this process stops being active unless the target responds, by {@link System#nanoTime}. */
     private long activeUntil;
 
     private long activation;
@@ -51,7 +51,7 @@ public final class ActiveLease implements ActiveRole {
     private boolean competes;
 
     private boolean closed;
-    /** Granted and of use still, 0 for none. Used by the thread, and once that has ended by who closes. */
+    /** Granted and still useful, 0 for none. Used by the thread, and after its end by {@link #close}. */
     private long lease;
     /** When it ends unless kept alive, by {@link System#nanoTime}. */
     private long leaseUntil;
@@ -73,7 +73,7 @@ public final class ActiveLease implements ActiveRole {
      *
      * @param name of this process; differs between any two
      * @param target stays the caller's to close
-     * @param ttl how long the lease is asked to last; the target may make it longer
+     * @param ttl the requested TTL; the target may grant a longer one
      */
     public static ActiveLease start(
             String mirror, String name, EtcdCluster target, Duration ttl, MeterRegistry meters) {
@@ -84,18 +84,18 @@ public final class ActiveLease implements ActiveRole {
     }
 
     @Override
-    public synchronized ElectionState standing() {
-        if (standing instanceof ElectionState.Active && activeUntil - System.nanoTime() <= 0) {
+    public synchronized ElectionState state() {
+        if (state instanceof ElectionState.Active && activeUntil - System.nanoTime() <= 0) {
             become(new ElectionState.Unknown("lease of the active process not renewed for " + ttl.toMillis() + " ms"
                     + "; another process may be active"));
         }
-        return standing;
+        return state;
     }
 
     @Override
     public synchronized void awaitChange(ElectionState seen, Duration atMost) throws InterruptedException {
         long deadline = System.nanoTime() + atMost.toNanos();
-        for (long left = atMost.toNanos(); left > 0 && standing().equals(seen); left = deadline - System.nanoTime()) {
+        for (long left = atMost.toNanos(); left > 0 && state().equals(seen); left = deadline - System.nanoTime()) {
             TimeUnit.NANOSECONDS.timedWait(this, left);
         }
     }
@@ -289,7 +289,7 @@ public final class ActiveLease implements ActiveRole {
     }
 
     private synchronized void become(ElectionState next) {
-        if (next.equals(standing)) {
+        if (next.equals(state)) {
             return;
         }
         // The key may be read by another thread: a lease that is still alive then proves nothing.
@@ -298,14 +298,14 @@ public final class ActiveLease implements ActiveRole {
             activation++;
             activations.increment();
         }
-        boolean isNews = !(next instanceof ElectionState.Unknown) || !(standing instanceof ElectionState.Unknown);
+        boolean isNews = !(next instanceof ElectionState.Unknown) || !(state instanceof ElectionState.Unknown);
         LOG.atLevel(isNews ? Level.INFO : Level.DEBUG)
                 .addKeyValue("mirror", mirror)
                 .addKeyValue("process", key.name())
-                .addKeyValue("from", standing)
+                .addKeyValue("from", state)
                 .addKeyValue("to", next)
                 .log("active state changed");
-        standing = next;
+        state = next;
         notifyAll();
     }
 }

@@ -9,7 +9,7 @@ public interface ActiveRole extends AutoCloseable {
     /** For a mirror that only one process runs. */
     ActiveRole ALWAYS = new ActiveRole() {
         @Override
-        public ElectionState standing() {
+        public ElectionState state() {
             return new ElectionState.Active();
         }
 
@@ -34,21 +34,21 @@ public interface ActiveRole extends AutoCloseable {
     };
 
     /** As far as known here; never waits for the network. */
-    ElectionState standing();
+    ElectionState state();
 
     default boolean isActive() {
-        return standing() instanceof ElectionState.Active;
+        return state() instanceof ElectionState.Active;
     }
 
-    /** Returns when the standing is another one than {@code seen}, or after {@code atMost}. */
+    /** Returns when the state is another one than {@code seen}, or after {@code atMost}. */
     void awaitChange(ElectionState seen, Duration atMost) throws InterruptedException;
 
     /** Counts how often this process became active; the number changes whenever the role was lost, however briefly. */
     long activation();
 
     /**
-     * Asks the target once whether this process is the active one, and has been since it had {@link #activation}
-     * {@code activation}; false also if there is no answer.
+     * Reads from the target, once, whether this process has been active since {@link #activation} {@code activation};
+     * false also if there is no answer.
      */
     boolean isConfirmed(long activation) throws InterruptedException;
 
@@ -59,7 +59,7 @@ public interface ActiveRole extends AutoCloseable {
      */
     void compete(boolean competes);
 
-    /** Lets another process become active, at once if the target answers. Waits for two seconds at most. Idempotent. */
+    /** Releases the role, at once if the target answers. Waits for two seconds at most. Idempotent. */
     @Override
     void close();
 }

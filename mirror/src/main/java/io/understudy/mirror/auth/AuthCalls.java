@@ -37,8 +37,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * Single attempts at calls on one cluster's users and roles, each with a deadline. To etcd each is a proposal, questions too.
- * What fails when it is done a second time says so by {@link CallFailedException#error}.
+ * Single attempts at calls on a cluster's users and roles. To etcd each is a proposal, even a read. Each has a
+ * deadline; {@link CallFailedException#error} tags a call that fails when it is repeated.
  */
 final class AuthCalls {
 
@@ -140,9 +140,8 @@ final class AuthCalls {
     }
 
     /**
-     * Adds a user with a random password that nobody knows. etcd never gives one who was added without any a password
-     * afterwards, though it says that it does; and it takes no hash for a new one: it replaces that by the hash of the
-     * password in the request, be it empty.
+     * Adds a user with a random, unknown password. A user added without a password can't be given one later, although
+     * etcd reports success. For a new user etcd ignores a hash and hashes the request's password, even an empty one.
      */
     void addUser(String user) throws CallFailedException, InterruptedException {
         byte[] random = new byte[RANDOM_BYTES];

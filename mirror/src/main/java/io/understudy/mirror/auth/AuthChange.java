@@ -32,7 +32,7 @@ sealed interface AuthChange {
         }
     }
 
-    /** A role that the source doesn't have any more; perhaps only registered. */
+    /** A role that is missing in the source, and perhaps only registered. */
     record DeleteRole(String role) implements AuthChange {
         @Override
         public void applyTo(AuthTarget target) throws CallFailedException, InterruptedException, OvertakenException {
@@ -40,7 +40,7 @@ sealed interface AuthChange {
         }
     }
 
-    /** A user whom the target lacks. */
+    /** A user missing in the target. */
     record AddUser(String user) implements AuthChange {
         @Override
         public void applyTo(AuthTarget target) throws CallFailedException, InterruptedException, OvertakenException {
@@ -72,7 +72,7 @@ sealed interface AuthChange {
         }
     }
 
-    /** A user whom the source doesn't have any more; perhaps only registered. */
+    /** A user that is missing in the source, and perhaps only registered. */
     record DeleteUser(String user) implements AuthChange {
         @Override
         public void applyTo(AuthTarget target) throws CallFailedException, InterruptedException, OvertakenException {

@@ -23,14 +23,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps roles, grants and users of the target as the source has them, on a thread of its own: it asks the source whether
- * they have changed, and then, or now and again, compares all of both sides and makes what differs the same, change by
- * change. It never enables or disables authentication, and what fails here stops nothing else.
+ * Keeps roles, grants and users of the target equal to the source's, on its own thread. It polls the source for
+ * changes, then, and periodically, compares all of both sides and repairs each difference. It never enables or disables
+ * authentication, and its failures stop nothing else.
  *
- * <p>Nothing is copied while a switchover has withdrawn permissions at the source, or in the target, where they would be given
- * back: that is marked there, before and until after (see {@link ReservedKeys#FREEZES}). What was read counts if there is
- * no mark, and if the revision of users and roles is the same before all of this as afterwards: so what was read was not
- * withdrawn when it was read.
+ * <p>Nothing is copied while a switchover has withdrawn permissions: the mark in {@link ReservedKeys#FREEZES} covers
+ * that time. A read counts if there is no mark, and the revision of users and roles is the same before and after.
  *
  * <p>Invariant M13: a copied user can log in by certificate, and by password only with a configured hash; a source that
  * lost its users removes none.
@@ -84,13 +82,13 @@ public final class AuthCopy implements AutoCloseable {
     /** Until it is repeated then. */
     private Duration pause = TICK;
 
-    private Set<String> toldLeftAlone = Set.of();
+    private Set<String> loggedLeftAlone = Set.of();
 
     /**
      * Both clusters stay the caller's to close.
      *
      * @param active whether this process mirrors, and the target is whole
-     * @param epoch what holds while nobody else has taken the mirror over; empty while this process isn't writing
+     * @param epoch holds until another writer takes the mirror over; empty while this process isn't writing
      */
     public AuthCopy(
             String mirror,
@@ -119,7 +117,7 @@ public final class AuthCopy implements AutoCloseable {
         thread.start();
     }
 
-    /** How it stands. Any thread. */
+    /** Returns the state of the copy. Any thread. */
     public AuthReport report() {
         return report;
     }
@@ -130,7 +128,7 @@ public final class AuthCopy implements AutoCloseable {
             while (true) {
                 Optional<Compare> current = active.getAsBoolean() ? epoch.get() : Optional.empty();
                 if (current.isEmpty()) {
-                    // Whoever copies meanwhile may have changed anything.
+                    // Another process that copied meanwhile may have changed anything.
                     comparedRevision = UNKNOWN;
                     isToRepeat = false;
                     pause = TICK;
@@ -197,7 +195,7 @@ public final class AuthCopy implements AutoCloseable {
         return FAILED;
     }
 
-    /** What came of it; tells why, unless all is well. */
+    /** Returns the result, with the reason unless it is {@link #OK}. */
     private String compare(Map<String, PasswordHash> hashes, Compare current, long began)
             throws CallFailedException, InterruptedException, OvertakenException {
         Optional<SourceRead> read = read();
@@ -238,7 +236,7 @@ public final class AuthCopy implements AutoCloseable {
                 refused = refused == null ? e : refused;
             }
         }
-        tell(plan);
+        logChanges(plan);
         if (refused != null) {
             throw refused;
         }
@@ -253,7 +251,7 @@ public final class AuthCopy implements AutoCloseable {
         return OK;
     }
 
-    /** What is refused for what it is keeps nobody from the others: an old cluster may hold what a new one doesn't take. */
+    /** Whether only this change is rejected, so that the others continue: an older etcd may reject what a newer one holds. */
     private static boolean isOfThisChange(CallFailedException failure) {
         return failure.isFinal()
                 && switch (failure.error()) {
@@ -262,7 +260,7 @@ public final class AuthCopy implements AutoCloseable {
                 };
     }
 
-    /** A source that was restored from a backup, or wiped: its keys tell, but perhaps later. */
+    /** Whether the source was restored from a backup or wiped; its keys may show that only later. */
     private boolean wentBack(AuthStatus status) throws CallFailedException, InterruptedException {
         long seen = register.seen();
         if (status.revision() >= seen) {
@@ -274,7 +272,7 @@ public final class AuthCopy implements AutoCloseable {
         return true;
     }
 
-    /** What the source holds, and held at one moment; empty while somebody has withdrawn some of it. */
+    /** Returns a consistent read of the source; empty while a switchover has withdrawn permissions. */
     private Optional<SourceRead> read() throws CallFailedException, InterruptedException, OvertakenException {
         AuthStatus status = source.status();
         for (int reads = 0; reads < READS; reads++) {
@@ -298,7 +296,7 @@ public final class AuthCopy implements AutoCloseable {
     /** What the source held at a revision of it. */
     private record SourceRead(Authorisation held, AuthStatus status) {}
 
-    private void tell(AuthPlan plan) {
+    private void logChanges(AuthPlan plan) {
         if (!plan.changes().isEmpty()) {
             LOG.atInfo()
                     .addKeyValue("mirror", mirror)
@@ -309,14 +307,14 @@ public final class AuthCopy implements AutoCloseable {
         plan.rolesLeftAlone().forEach(role -> leftAlone.add("role " + role));
         plan.usersLeftAlone().forEach(user -> leftAlone.add("user " + user));
         for (String each : leftAlone) {
-            if (!toldLeftAlone.contains(each)) {
+            if (!loggedLeftAlone.contains(each)) {
                 LOG.atWarn()
                         .addKeyValue("mirror", mirror)
                         .addKeyValue("name", each)
                         .log("role or user of the target not overwritten");
             }
         }
-        toldLeftAlone = leftAlone;
+        loggedLeftAlone = leftAlone;
     }
 
     private void held(String why) {

@@ -14,7 +14,7 @@ final class AuthMetrics {
     private final MeterRegistry meters;
     private final Counter changes;
 
-    /** @param report as it stands */
+    /** @param report the current one */
     AuthMetrics(String mirror, MeterRegistry meters, Supplier<AuthReport> report) {
         this.mirror = mirror;
         this.meters = meters;

@@ -1,6 +1,6 @@
 package io.understudy.mirror.auth;
 
-/** What becomes in the target of the source's roles and users. */
+/** How the source's roles and users are handled in the target. */
 public enum AuthMode {
     /** Nothing: the target has its own. */
     NONE,

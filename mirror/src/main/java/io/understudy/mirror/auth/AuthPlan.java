@@ -11,15 +11,15 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What makes the part of a target's authorisation that a mirror has brought what the source's is. Nothing is in it about
- * roles and users that the target has of its own, about the user and the role root, and about the user that the mirror
- * writes as; but who is of the role root at the source is so in the target.
+ * What makes the part of a target's authorisation that a mirror has brought what the source's is. It leaves the
+ * target's own roles and users alone, as well as the user and role root and the mirror's user; but users with the role
+ * root at the source get it in the target.
  *
  * <p>Invariant M12: copied roles, grants and users equal the source's after any change or interruption; root and the
  * target's own stay unchanged.
  *
- * @param changes to be made in this order: what is taken comes before what is given, so that nobody ever has more than before
- *     or afterwards, wherever it ends
+ * @param changes to be made in this order: what is taken comes before what is given, so that no user ever has more than
+ *     before or afterwards, wherever it ends
  * @param rolesLeftAlone the target's own roles that are named as some of the source's
  * @param usersLeftAlone likewise
  */

@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Which roles and users of the target a mirror has brought: one key each, put before they are added, of a user with the
- * digest of the hash that is the password. Written only while nobody else has taken the mirror over.
+ * Register of the roles and users that a mirror copied to the target. Each has one key, put before it is added; a
+ * user's also holds the digest of the password hash. Written only until another writer takes the mirror over.
  */
 final class AuthRegister {
 
@@ -106,8 +106,8 @@ final class AuthRegister {
     }
 
     /**
-     * Asks whether this process may write. A call on users and roles can't be part of a transaction: what is asked before it
-     * may have changed when it arrives, so another process may find the last change of this one made a moment late.
+     * Verifies that this process may write. Calls on users and roles can't be part of a transaction, so the state may
+     * change before they arrive. Another process may then find the last change of this one made a moment late.
      */
     void require(Compare epoch) throws CallFailedException, InterruptedException, OvertakenException {
         var unused = write(TxnRequest.newBuilder(), epoch);

@@ -6,10 +6,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the copy of roles and users stands.
+ * State of the copy of roles and users.
  *
  * @param comparedAt when both sides were last compared and what differed was changed; null if they never were by this
- *     process, which then knows nothing of the rest
+ *     process, and the rest is unknown
  * @param sourceEnabled whether authentication is enabled at the source
  * @param targetEnabled likewise
  * @param roles that this mirror has brought to the target
@@ -74,7 +74,7 @@ public record AuthReport(
         return with(null, null);
     }
 
-    /** Names that the mirror would copy if the target didn't have them of its own. */
+    /** Names that the mirror would copy if the target didn't have its own. */
     int leftAlone() {
         return rolesLeftAlone.size() + usersLeftAlone.size();
     }

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A file of users and the hashes of their passwords, a line {@code NAME:HASH} each, as {@code htpasswd -B} writes it; empty
- * lines, and those that begin with {@code #}, say nothing. What is wrong with it is told by line, never by what is there.
+ * A file of users and their password hashes, as {@code htpasswd -B} writes it. A line is {@code NAME:HASH}; empty lines
+ * and those that begin with {@code #} are ignored. Errors name the line, never its content.
  */
 public final class PasswordFile {
 

@@ -20,7 +20,7 @@ final class PasswordHash {
         this.text = text;
     }
 
-    /** @throws IllegalArgumentException it is none; the message doesn't tell what it is */
+    /** @throws IllegalArgumentException it is none; the message doesn't contain the text */
     static PasswordHash of(String text) {
         if (!BCRYPT.matcher(text).matches()) {
             throw new IllegalArgumentException("invalid bcrypt hash; expected $2a$, $2b$ or"
@@ -34,7 +34,7 @@ final class PasswordHash {
         return ByteString.copyFromUtf8(Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.US_ASCII)));
     }
 
-    /** Tells one from another, and nothing about the password: the hash has a salt of its own. */
+    /** Identifies the hash without revealing the password: the hash is salted. */
     String digest() {
         try {
             return HexFormat.of()

@@ -6,9 +6,9 @@ import io.understudy.etcd.EtcdError;
 import io.understudy.mirror.call.CallFailedException;
 
 /**
- * A target during one comparison: before each change it is asked whether this process may still write. A role or user that
- * turns out to be there, though it was registered only now, is somebody else's; after a change of which the outcome isn't
- * known, only another comparison tells.
+ * A target during one comparison: the register is checked before each change. A role or user that exists already,
+ * though it was registered only now, belongs to another owner. After a change with an unknown outcome only another
+ * comparison decides.
  */
 final class RegisteredTarget implements AuthTarget {
 
@@ -16,7 +16,7 @@ final class RegisteredTarget implements AuthTarget {
     private final AuthRegister register;
     private final Compare epoch;
 
-    /** @param epoch holds while nobody else has taken the mirror over */
+    /** @param epoch holds until another writer takes the mirror over */
     RegisteredTarget(AuthCalls calls, AuthRegister register, Compare epoch) {
         this.calls = calls;
         this.register = register;

@@ -6,7 +6,7 @@ import io.understudy.etcd.EtcdFailure;
 import io.understudy.etcd.Remedy;
 import org.jspecify.annotations.Nullable;
 
-/** An attempt at a call failed; the message says where and why. */
+/** An attempt at a call failed; the message names the endpoint and the cause. */
 public final class CallFailedException extends Exception {
 
     private static final long serialVersionUID = 1L;

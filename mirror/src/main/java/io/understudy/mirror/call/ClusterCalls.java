@@ -23,8 +23,8 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * Single attempts at calls of one cluster: each goes to the best endpoint, has a deadline, and tells the cluster how it
- * went, so that the next attempt goes elsewhere. Whether to try again is the caller's to decide. Thread-safe.
+ * Single attempts at calls of one cluster. Each goes to the best endpoint, has a deadline, and reports its outcome to
+ * the cluster, so that the next attempt goes elsewhere. Retries are up to the caller. Thread-safe.
  */
 public final class ClusterCalls {
 
@@ -35,7 +35,7 @@ public final class ClusterCalls {
     /**
      * Calls of {@code cluster}, which stays the caller's to close.
      *
-     * @param duty what the calls are for, which says whom to ask
+     * @param duty what the calls are for, which selects the endpoints
      * @param deadline of each attempt
      */
     public ClusterCalls(EtcdCluster cluster, Duty duty, Duration deadline) {
@@ -100,7 +100,7 @@ public final class ClusterCalls {
 
     private boolean keepAlive(Channel channel, Collection<Long> leases, BiConsumer<Long, Long> answer) {
         CompletableFuture<Boolean> all = new CompletableFuture<>();
-        StreamObserver<LeaseKeepAliveRequest> asking = LeaseGrpc.newStub(channel)
+        StreamObserver<LeaseKeepAliveRequest> requests = LeaseGrpc.newStub(channel)
                 .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
                 .leaseKeepAlive(new StreamObserver<>() {
                     private int missing = leases.size();
@@ -127,9 +127,9 @@ public final class ClusterCalls {
                     }
                 });
         for (long lease : leases) {
-            asking.onNext(LeaseKeepAliveRequest.newBuilder().setID(lease).build());
+            requests.onNext(LeaseKeepAliveRequest.newBuilder().setID(lease).build());
         }
-        asking.onCompleted();
+        requests.onCompleted();
         try {
             return all.get(2 * deadline.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {

@@ -12,12 +12,12 @@ import io.understudy.vocabulary.KeyRange;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** Asks a cluster how many keys it has, once: it is for people to look at. */
+/** Reads the number of keys of a cluster once, for display. */
 public final class KeyCount {
 
     private KeyCount() {}
 
-    /** As the member knows it that snapshots are read from; fails when that doesn't answer. */
+    /** Returns the count of the member that snapshots are read from; fails when it doesn't answer. */
     public static CompletableFuture<Long> of(EtcdCluster cluster, KeyRange range) {
         List<Endpoint> endpoints = cluster.endpointsFor(Duty.SNAPSHOT);
         if (endpoints.isEmpty()) {

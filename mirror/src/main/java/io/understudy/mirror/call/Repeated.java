@@ -5,7 +5,7 @@ import io.understudy.mirror.sink.SinkListener;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-/** Repeats calls, with growing pauses, until they are answered: for threads that can't go on without. Thread-safe. */
+/** Repeats calls, with growing pauses, until they are answered: for threads that require the answer. Thread-safe. */
 public final class Repeated {
 
     private static final long FIRST_PAUSE_MILLIS = 20;
@@ -14,7 +14,7 @@ public final class Repeated {
 
     private final SinkListener listener;
 
-    /** @param listener hears of each failure, and when it has passed */
+    /** @param listener receives each failure, and its end */
     public Repeated(SinkListener listener) {
         this.listener = listener;
     }

@@ -1,4 +1,4 @@
-/** Calls on a cluster that somebody waits for. */
+/** Blocking calls on a cluster. */
 @NullMarked
 package io.understudy.mirror.call;
 

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param revision the target holds every commit up to it; during a first synchronisation {@link Revision#ZERO}
  * @param anchor by which the source's history is recognised again, null when not known
  * @param epoch raised by each writer that takes the mirror over, from 1: writers of earlier epochs are fenced off
- * @param writer who wrote this, in words an operator understands; differs between any two writers
+ * @param writer name of the writer for operators; differs between any two writers
  * @param path the mark: ids of the clusters that what was written last has passed, in order, ending with the source's
  * @param at when the feed gave what was written last, by the mirror's clock, to the millisecond
  */
@@ -49,7 +49,7 @@ public record Checkpoint(
         }
     }
 
-    /** Where the feed goes on; null if it must begin with a snapshot. */
+    /** Where the feed resumes; null if it must begin with a snapshot. */
     public @Nullable Position resumeAt() {
         return state == CheckpointState.SYNCING ? null : new Position(source, revision, anchor);
     }
@@ -67,7 +67,7 @@ public record Checkpoint(
     /**
      * The same before a synchronisation with another history, of which nothing is mirrored yet.
      *
-     * @param at revision of the snapshot that is written next; stands for it unless there was no complete state before
+     * @param at revision of the snapshot that is written next; recorded unless there was no complete state before
      */
     public Checkpoint inAnotherHistory(ClusterId newSource, Revision at) {
         return new Checkpoint(

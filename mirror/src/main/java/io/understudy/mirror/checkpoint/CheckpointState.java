@@ -1,6 +1,6 @@
 package io.understudy.mirror.checkpoint;
 
-/** What the target range holds while a checkpoint says so. */
+/** What the target range holds, according to its checkpoint. */
 public enum CheckpointState {
     /** A snapshot is being written: no state that the source ever had. */
     SYNCING("syncing"),

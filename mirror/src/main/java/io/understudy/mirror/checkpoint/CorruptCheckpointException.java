@@ -2,7 +2,7 @@ package io.understudy.mirror.checkpoint;
 
 import org.jspecify.annotations.Nullable;
 
-/** What is stored as a checkpoint is none that this build understands; the message says where and what was found. */
+/** A stored checkpoint is unreadable to this build; the message has its place and content. */
 public final class CorruptCheckpointException extends Exception {
 
     private static final long serialVersionUID = 1L;

@@ -42,7 +42,7 @@ public record LaneProgress(
         String terms,
         @Nullable UnfinishedSnapshot snapshot) {
 
-    /** Keys may be as large as values; this much tells where a lane is. */
+    /** Keys may be as large as values; this prefix shows where a lane is. */
     public static final int SHOWN_KEY_BYTES = 128;
 
     /** Most bytes of keys in the rest of a snapshot; twice as many when stored. */

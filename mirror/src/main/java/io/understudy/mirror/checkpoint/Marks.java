@@ -8,11 +8,11 @@ import io.understudy.vocabulary.ClusterId;
 import java.util.List;
 
 /**
- * What a mirror's transactions carry so that others, who mirror the target on, know where a commit has been: the field
- * {@code path} of the JSON object that each of them puts, as a checkpoint or for a lane. It holds ids of clusters, in
- * order.
+ * Marks of a mirror's transactions: the clusters a commit has passed, for mirrors of the target. A mark is the field
+ * {@code path} of the JSON object that each transaction puts, as a checkpoint or for a lane. It holds ids of clusters,
+ * in order.
  *
- * <p>Whatever else the object holds is not looked at: who mirrors on needs not know what the other version stores there.
+ * <p>Other fields of the object are ignored: the mirror of another version may store more.
  */
 public final class Marks {
 

@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * JSON that mirrors store in clusters: readable, and read strictly, since a guess about it would be a guess about the
- * data. All readers throw an {@link IllegalArgumentException} that says what is wrong, in words that follow "it is refused:".
+ * JSON that mirrors store in clusters, read strictly: a guess would be one about the data. All readers throw an {@link
+ * IllegalArgumentException} with the cause, in words that follow "it is refused:".
  */
 public final class StrictJson {
 

@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes each batch together with the checkpoint, in one transaction. A commit too large for that is written in parts, the
- * checkpoint standing {@code torn} before it until the last part: after a crash the feed gives it again.
+ * Writes each batch together with the checkpoint, in one transaction. A commit too large for that is written in parts,
+ * the checkpoint being {@code torn} before it until the last part: after a crash the feed gives it again.
  *
  * <p>One thread at a time, but for {@link #complete} and observations.
  *
@@ -46,7 +46,7 @@ final class BatchWriter {
         complete = revision;
     }
 
-    /** As told last, or as written since. Any thread. */
+    /** As last set, or as written since. Any thread. */
     Revision complete() {
         return complete;
     }
@@ -78,7 +78,7 @@ final class BatchWriter {
         }
     }
 
-    /** Does what belongs to no commit; the target stands where it stood. */
+    /** Writes operations that belong to no commit; the target's revision of the source is unchanged. */
     void repair(List<RequestOp> operations, List<ClusterId> path) {
         write(operations, writer.current().marked(path, Instant.now()));
     }

@@ -9,7 +9,7 @@ import io.understudy.vocabulary.Revision;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Writes operations together with the checkpoint, and tells of each write. One thread at a time. */
+/** Writes operations together with the checkpoint, and reports each write. One thread at a time. */
 final class CheckpointWriter {
 
     private final String mirror;
@@ -83,7 +83,7 @@ final class CheckpointWriter {
         return writer.modRevision();
     }
 
-    /** For writes beside the checkpoint's: they land only while nobody else has taken the mirror over. */
+    /** For writes beside the checkpoint's: they succeed only until another writer takes the mirror over. */
     Fence fence() {
         return writer.fence();
     }

@@ -12,16 +12,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Consecutive commits of the source that become one of the target: the last write of each key. So whoever reads the target
- * sees only states that the source had.
+ * Consecutive commits of the source that become one of the target: the last write of each key. Readers of the target
+ * thus see only states of the source.
  *
- * <p>Commits of different paths are never joined, since a transaction has one mark. Nor are two that put keys with leases:
- * locks queue by the revision that created their key. Nor is one that puts such a key with a delete before it: that may delete
- * the last key of the lease, which is then granted again. Nor are a put and a deletion of one key, in either order: etcd
- * reports one event per key and transaction, so a watcher would miss the deletion.
+ * <p>Commits of different paths are never joined, since a transaction has one mark. Nor are two that put keys with
+ * leases: locks queue by the revision that created their key. Nor is one that puts such a key with a delete before it:
+ * that may delete the last key of the lease, which is then granted again. Nor are a put and a deletion of one key, in
+ * either order: etcd reports one event per key and transaction, so a watcher would miss the deletion.
  *
- * <p>Invariant M3: joined commits fit into a request and share one path. Readers of the target see only source states, in
- * order, and its watchers see each deletion.
+ * <p>Invariant M3: joined commits fit into a request and share one path. Readers of the target see only source states,
+ * in order, and its watchers see each deletion.
  */
 final class CommitBatch {
 
@@ -120,7 +120,7 @@ final class CommitBatch {
         return path;
     }
 
-    /** Where the target stands once it is written. */
+    /** The target's position after this write. */
     Position position() {
         if (position == null) {
             throw new IllegalStateException("empty batch has no position");

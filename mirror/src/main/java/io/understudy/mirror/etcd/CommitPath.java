@@ -28,7 +28,7 @@ final class CommitPath {
     private List<ClusterId> own = List.of();
 
     /**
-     * The path of a commit as the target's mark says it.
+     * Returns the path of a commit, with the mark of the target.
      *
      * @return ends with {@code cluster}
      * @throws SinkException.Refused its mark can't be understood: to copy it might send it in circles

@@ -33,14 +33,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a range of another etcd cluster equal to the source's: each target transaction takes one commit of the source's,
- * or several that follow one another, together with the checkpoint.
+ * Keeps a range of another etcd cluster equal to the source's: each target transaction takes one commit of the
+ * source's, or several that follow one another, together with the checkpoint.
  *
- * <p>Taking over raises the epoch in the checkpoint, which fences off whatever an earlier writer, killed perhaps, has
- * still on its way. A snapshot is merged: only what differs is written, and what the source doesn't have is deleted;
- * meanwhile the checkpoint is {@code syncing}, and a later writer copies only the rest, as long as the source can still
- * be read at the snapshot's revision. A commit too large for one transaction is written in parts, the checkpoint
- * standing {@code torn} before it until the last part: after a crash the feed gives the commit again.
+ * <p>Taking over raises the epoch in the checkpoint, which fences off pending writes of an earlier writer. A snapshot
+ * is merged: only what differs is written, and what the source doesn't have is deleted; meanwhile the checkpoint is
+ * {@code syncing}, and a later writer copies only the rest, as long as the source can still be read at the snapshot's
+ * revision. A commit too large for one transaction is written in parts, the checkpoint being {@code torn} before it
+ * until the last part: after a crash the feed delivers the commit again.
  *
  * <p>What leases become at the target is up to {@link TargetLeases}; what a lease ends at the source is deleted here
  * like anything else.
@@ -70,7 +70,7 @@ public final class EtcdSink implements Sink {
     private final Homes homes;
     private final Tail tail;
 
-    /** With no leases kept, and nobody who wants to know of foreign writes; the source doesn't know of the mirror. */
+    /** Without leases and hints of foreign writes; the source has no record of the mirror. */
     public EtcdSink(
             String mirror,
             MirrorScope scope,
@@ -107,7 +107,7 @@ public final class EtcdSink implements Sink {
         this.store = new CheckpointWriter(mirror, writer, schedule, listener);
         TargetCalls sourceCalls = source == null ? null : new TargetCalls(source, "source", listener);
         HomeKeys atSource = sourceCalls == null ? null : new HomeKeys(sourceCalls, "source", mirror);
-        // By calls of its own: it is asked on the feed's thread while another may write.
+        // By its own calls: it is read on the feed's thread while another thread may write.
         HomeKeys atTarget = new HomeKeys(new TargetCalls(target, listener), "target", mirror);
         this.homes = new Homes(mirror, scope, atSource, atTarget);
         this.synchronisation = new Synchronisation(
@@ -167,7 +167,7 @@ public final class EtcdSink implements Sink {
                 checks.requireNoForeignKeys();
             }
         } catch (SinkException e) {
-            // Where a cluster is mirrored onto itself that is the reason, and whatever else is wrong misleads.
+            // Reported instead: mirroring a cluster onto itself causes other, misleading errors.
             sourceId().ifPresent(checks::requireAnotherCluster);
             throw e;
         }
@@ -278,7 +278,7 @@ public final class EtcdSink implements Sink {
         return tail.complete();
     }
 
-    /** What transactions beside this sink's own compare, so that they land only while nobody else has taken the mirror over. */
+    /** Returns what other transactions compare, to succeed only until another writer takes the mirror over. */
     public Compare epoch() {
         return writer.epoch();
     }

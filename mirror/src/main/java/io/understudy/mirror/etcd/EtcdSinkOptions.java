@@ -108,7 +108,7 @@ public record EtcdSinkOptions(
         return (long) (held * (maxPrunePercent / (double) ALL_PERCENT));
     }
 
-    /** For a mirror back into a cluster that is full of keys: those that aren't there any more are deleted, within the limit. */
+    /** For a mirror back into a cluster that is full of keys: those missing in the source are deleted, within the limit. */
     public EtcdSinkOptions back() {
         return Binder.with(with(ForeignKeys.DELETE), "limitsFirst", true);
     }

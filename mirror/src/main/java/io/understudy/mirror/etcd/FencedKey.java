@@ -81,7 +81,7 @@ final class FencedKey {
 
     /** Reads the key, linearizably. Writes from now on build on what was found. */
     @Nullable KeyValue read() {
-        KeyValue found = ask();
+        KeyValue found = fetch();
         modRevision = found == null ? 0 : found.getModRevision();
         return found;
     }
@@ -115,7 +115,7 @@ final class FencedKey {
                 modRevision = answer.get().getHeader().getRevision();
                 return DONE;
             }
-            KeyValue found = answer.isPresent() ? inFailure(answer.get()) : ask();
+            KeyValue found = answer.isPresent() ? inFailure(answer.get()) : fetch();
             long foundRevision = found == null ? 0 : found.getModRevision();
             if (foundRevision > modRevision && found != null && found.getValue().equals(value)) {
                 modRevision = foundRevision;
@@ -131,9 +131,9 @@ final class FencedKey {
     }
 
     /** The key as it is now, by another thread's calls. */
-    @Nullable KeyValue seenBy(TargetCalls asking) {
+    @Nullable KeyValue seenBy(TargetCalls reader) {
         RangeResponse answer =
-                asking.range(RangeRequest.newBuilder().setKey(key).build());
+                reader.range(RangeRequest.newBuilder().setKey(key).build());
         return answer.getKvsCount() == 0 ? null : answer.getKvs(0);
     }
 
@@ -147,7 +147,7 @@ final class FencedKey {
                 .build();
     }
 
-    private @Nullable KeyValue ask() {
+    private @Nullable KeyValue fetch() {
         RangeResponse answer = calls.range(RangeRequest.newBuilder().setKey(key).build());
         clusterId = answer.getHeader().getClusterId();
         return answer.getKvsCount() == 0 ? null : answer.getKvs(0);

@@ -110,8 +110,8 @@ final class FencedWriter {
     /**
      * Does {@code operations} and stores {@code next}, or neither. Returns when it is known to be done.
      *
-     * @throws SinkException.Fenced somebody else has written the checkpoint since, perhaps an earlier writer of the same
-     *     name whose last write was still on its way; nothing was written here
+     * @throws SinkException.Fenced another writer has written the checkpoint since, perhaps by a delayed last write
+     *     under the same name; nothing was written here
      */
     void write(List<RequestOp> operations, Checkpoint next) {
         long before = key.modRevision();
@@ -131,7 +131,7 @@ final class FencedWriter {
         current = next;
     }
 
-    /** What holds while nobody else has taken the mirror over. Any thread. */
+    /** Holds until another writer takes the mirror over. Any thread. */
     Compare epoch() {
         return epochIfBegun().orElseThrow(() -> new IllegalStateException("fence requested outside of an epoch"));
     }

@@ -13,13 +13,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes one batch while the next one gathers; the busier the target, the larger the batches. At most two are held: who
- * adds to a full one waits.
+ * Writes one batch while the next one gathers; the busier the target, the larger the batches. At most two are held:
+ * adding to a full one blocks.
  *
- * <p>Who adds a few and has no more writes them itself, by {@link #flush}: to wake another thread for one commit, and to be
- * woken by it, costs more than all else here. Where many come, a thread writes beside.
+ * <p>{@link #flush} writes a few commits on the caller's thread: to wake another thread for one commit, and to be woken
+ * by it, is the largest cost here. A separate thread writes many.
  *
- * <p>What fails is thrown at whoever comes next, and nothing is written after it. One thread adds, flushes and drains.
+ * <p>The next call throws a failure, and nothing is written after it. One thread adds, flushes and drains.
  */
 final class GroupCommit implements AutoCloseable {
 
@@ -33,7 +33,7 @@ final class GroupCommit implements AutoCloseable {
     /** Nor is the end of what comes all the time, be it few of them that the target gets. */
     private static final long LONG_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** A batch of so many tells that the next few come soon, too. */
+    /** After a batch of so many the next few are expected soon, too. */
     private static final int SEVERAL = 3;
 
     /** As long as a target takes for a transaction, about: under load latency grows by no more. */
@@ -46,7 +46,7 @@ final class GroupCommit implements AutoCloseable {
 
     private boolean started;
     private boolean closed;
-    /** Whether either thread writes, or an errand is being done. */
+    /** Whether either thread writes, or a task runs. */
     private boolean writing;
 
     private CommitBatch gathering;
@@ -54,8 +54,8 @@ final class GroupCommit implements AutoCloseable {
     private long gatheringSince;
     /** Of the batch before it. */
     private int lastCommits;
-    /** Wants to be done between batches. */
-    private @Nullable Runnable errand;
+    /** Runs between batches. */
+    private @Nullable Runnable task;
 
     private @Nullable Throwable failure;
 
@@ -80,7 +80,7 @@ final class GroupCommit implements AutoCloseable {
      * @param room how many bytes one transaction takes
      */
     synchronized void add(TargetCommit next, long room) {
-        requireGoing();
+        requireOpen();
         if (!gathering.takes(next, room)) {
             wake();
             pauseWhile(() -> !gathering.takes(next, room));
@@ -91,13 +91,13 @@ final class GroupCommit implements AutoCloseable {
     }
 
     /**
-     * Nothing happened from the last commit to there. To write that may wait for {@link #flush}.
+     * Advances without changes to {@code reached}. Its write may wait for {@link #flush}.
      *
-     * @param wanted asked only when nothing is left to write: whether it is to be written all the same
+     * @param wanted whether to write it even if nothing else is left to write; called only then
      * @return false if not, and nothing is left to write
      */
     synchronized boolean advance(Position reached, Instant at, BooleanSupplier wanted) {
-        requireGoing();
+        requireOpen();
         if (isIdle() && !wanted.getAsBoolean()) {
             return false;
         }
@@ -117,14 +117,14 @@ final class GroupCommit implements AutoCloseable {
     }
 
     /**
-     * Sees to it that what was added is written now: here, unless the thread does, which goes on with it then. What needs
-     * a lease waits for others' answers first, and is the thread's: what comes next can be asked for meanwhile.
+     * Writes what was added now: here, unless the thread is writing, which then continues with it. Commits with leases
+     * wait for responses, so the thread writes them, and the caller can read on meanwhile.
      */
     void flush() {
         CommitBatch full;
         synchronized (this) {
-            requireGoing();
-            if (gathering.isEmpty() || writing || errand != null) {
+            requireOpen();
+            if (gathering.isEmpty() || writing || task != null) {
                 return;
             }
             if (gathering.isLeased()) {
@@ -148,12 +148,12 @@ final class GroupCommit implements AutoCloseable {
         pauseWhile(() -> !isIdle());
     }
 
-    /** Has something done on the thread, between two batches, and waits for it. For one other thread at a time. */
+    /** Runs a task on the thread, between two batches, and waits for it. For one other thread at a time. */
     synchronized void between(Runnable work) {
-        requireGoing();
-        errand = work;
+        requireOpen();
+        task = work;
         wake();
-        pauseWhile(() -> errand == work);
+        pauseWhile(() -> task == work);
     }
 
     private void begin() {
@@ -184,7 +184,7 @@ final class GroupCommit implements AutoCloseable {
     }
 
     private synchronized void pauseWhile(BooleanSupplier condition) {
-        requireGoing();
+        requireOpen();
         while (condition.getAsBoolean()) {
             try {
                 wait();
@@ -192,11 +192,11 @@ final class GroupCommit implements AutoCloseable {
                 Thread.currentThread().interrupt();
                 throw new SinkException.Stopped("waiting for pending writes to the target");
             }
-            requireGoing();
+            requireOpen();
         }
     }
 
-    private void requireGoing() {
+    private void requireOpen() {
         if (failure instanceof Error error) {
             throw error;
         }
@@ -226,13 +226,13 @@ final class GroupCommit implements AutoCloseable {
 
     /** Waits for what to do next; null at the end. */
     private synchronized @Nullable Runnable next() throws InterruptedException {
-        while (!closed && failure == null && (writing || (gathering.isEmpty() && errand == null))) {
+        while (!closed && failure == null && (writing || (gathering.isEmpty() && task == null))) {
             wait();
         }
         if (closed || failure != null) {
             return null;
         }
-        Runnable work = errand;
+        Runnable work = task;
         if (work != null) {
             writing = true;
             return () -> {
@@ -253,17 +253,17 @@ final class GroupCommit implements AutoCloseable {
         return full;
     }
 
-    /** Here: the thread has nothing to wake up for, unless there was no time for an errand. */
+    /** On the caller's thread: the other one is woken only for a task. */
     private synchronized void written() {
         writing = false;
-        if (errand != null) {
+        if (task != null) {
             notifyAll();
         }
     }
 
     private synchronized void forget(Runnable work) {
-        if (errand == work) {
-            errand = null;
+        if (task == work) {
+            task = null;
         }
     }
 

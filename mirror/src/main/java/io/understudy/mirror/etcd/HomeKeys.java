@@ -20,13 +20,13 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The homes that one of a mirror's two clusters knows of. One thread. */
+/** The primary records at one of a mirror's two clusters. One thread. */
 final class HomeKeys {
 
     /**
-     * What a cluster knew when it was asked, at {@code revision}.
+     * The records of a cluster at {@code revision}.
      *
-     * @param own of the mirror that asks, null for none, last written at {@code ownRevision}
+     * @param own of this mirror, null for none, last written at {@code ownRevision}
      * @param others of other mirrors
      */
     record Known(ClusterId cluster, long revision, @Nullable Home own, long ownRevision, List<Home> others) {}
@@ -70,7 +70,7 @@ final class HomeKeys {
     /**
      * One attempt at storing the mirror's own, unless any home was stored since they were read.
      *
-     * @return what the cluster knows then, null if it takes no puts at present, see {@link TargetCalls#isFull}
+     * @return the cluster's records then, null if it rejects puts at present, see {@link TargetCalls#isFull}
      */
     @Nullable Known store(Home home, Known before) {
         ByteString key = ReservedKeys.home(mirror);
@@ -112,9 +112,9 @@ final class HomeKeys {
                 > 0;
     }
 
-    /** Where it takes no puts, that is no trouble: it is told later. */
-    void goOnWithoutPuts() {
-        calls.goOnWithoutPuts();
+    /** Rejected puts are no failure here: the record is stored later. */
+    void continueWithoutPuts() {
+        calls.continueWithoutPuts();
     }
 
     /** One attempt at deleting the mirror's own if {@code home} is what created it. */

@@ -16,11 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sees to it that no mirror writes keys into the cluster that their owners write them in: both clusters of a mirror know
- * the home of its keys, and each mirror asks its target first.
+ * Keeps mirrors from writing keys into the cluster where their owners write them. Both clusters of a mirror hold a
+ * record of the keys' primary, and each mirror reads its target's first.
  *
- * <p>The home is the source; or, if another mirror brings all the keys there, what that mirror's home is. Where it was moved,
- * the mirror back writes into what was the home, though other mirrors copy the keys from there: see {@link Home#keepsOut}.
+ * <p>The home is the source; or, if another mirror brings all the keys there, what that mirror's home is. Where it was
+ * moved, the mirror back writes into what was the home, though other mirrors copy the keys from there: see {@link
+ * Home#keepsOut}.
  *
  * <p>One thread.
  *
@@ -38,19 +39,19 @@ final class Homes {
     private static final int CHANGES = 10;
 
     /** After how long a source that took no puts is tried again. */
-    private static final Duration TELL_AGAIN = Duration.ofMinutes(1);
+    private static final Duration RETRY_INTERVAL = Duration.ofMinutes(1);
 
     private final String mirror;
     private final MirrorScope scope;
     private final @Nullable HomeKeys atSource;
     private final HomeKeys atTarget;
-    /** As both clusters know it, or the target alone; null before {@link #settle}. */
+    /** As stored at both clusters, or the target alone; null before {@link #settle}. */
     private @Nullable Home settled;
 
-    private boolean isSourceTold;
+    private boolean isStoredAtSource;
     private long settledAt;
 
-    /** @param atSource null if the source is no etcd cluster: nobody can mirror back into it */
+    /** @param atSource null if the source is no etcd cluster: no mirror can write back into it */
     Homes(String mirror, MirrorScope scope, @Nullable HomeKeys atSource, HomeKeys atTarget) {
         this.mirror = mirror;
         this.scope = scope;
@@ -59,7 +60,7 @@ final class Homes {
     }
 
     /**
-     * To be asked before anything is written.
+     * Called before the first write.
      *
      * @throws SinkException.Refused the target is where the keys are written by their owners
      */
@@ -68,8 +69,8 @@ final class Homes {
     }
 
     /**
-     * Has both clusters know the home, once. Returns when they do; but a source that rejects puts, since it is full or
-     * closed, stores it later.
+     * Stores the primary record at both clusters, once. Returns when it is stored; but a source that rejects puts,
+     * since it is full or closed, stores it later.
      *
      * @throws SinkException.Refused the target is where the keys are written by their owners; what was stored for the
      *     first time is deleted again
@@ -94,22 +95,22 @@ final class Homes {
                 throw e;
             }
             Home home = home(source, there, here, now);
-            boolean told = home.agreesWith(there.own());
-            boolean known = home.agreesWith(here.own());
-            if (known && (told || !sourceTakes)) {
-                settled(home, told);
+            boolean sourceAgrees = home.agreesWith(there.own());
+            boolean targetAgrees = home.agreesWith(here.own());
+            if (targetAgrees && (sourceAgrees || !sourceTakes)) {
+                settled(home, sourceAgrees);
                 return;
             }
             offered = home;
             // Two mirrors in opposite directions begin at the same cluster: there the later one finds the other.
-            boolean tells = !told
+            boolean writesToSource = !sourceAgrees
                     && sourceTakes
-                    && (known || there.cluster().value() < here.cluster().value());
-            if (tells) {
+                    && (targetAgrees || there.cluster().value() < here.cluster().value());
+            if (writesToSource) {
                 HomeKeys.Known stored = sources.store(home, there);
                 sourceTakes = stored != null;
                 if (!sourceTakes) {
-                    sources.goOnWithoutPuts();
+                    sources.continueWithoutPuts();
                 }
                 there = stored == null ? sources.read() : stored;
                 here = atTarget.read();
@@ -134,12 +135,12 @@ final class Homes {
         Home home = settled;
         return home != null
                 && home.source().equals(source)
-                && (isSourceTold || System.nanoTime() - settledAt < TELL_AGAIN.toNanos());
+                && (isStoredAtSource || System.nanoTime() - settledAt < RETRY_INTERVAL.toNanos());
     }
 
-    private void settled(Home home, boolean sourceTold) {
+    private void settled(Home home, boolean storedAtSource) {
         settled = home;
-        isSourceTold = sourceTold;
+        isStoredAtSource = storedAtSource;
         settledAt = System.nanoTime();
     }
 
@@ -157,7 +158,7 @@ final class Homes {
         return home == null || home.cluster().equals(source) ? List.of(source) : List.of(home.cluster(), source);
     }
 
-    /** As far as both know. */
+    /** By the records of both. */
     private Home home(ClusterId source, HomeKeys.Known there, HomeKeys.Known here, Instant now) {
         ClusterId from = there.others().stream()
                 // The record of a retired mirror back names the target, which would move the role without a command.
@@ -215,7 +216,7 @@ final class Homes {
         return isRetired;
     }
 
-    /** The source may know of the opposite mirror before the target does, which is then not asked about it. */
+    /** The opposite mirror may be recorded at the source before it is at the target. */
     private void requireNotBack(HomeKeys.Known there, HomeKeys.Known here) {
         for (Home other : there.others()) {
             boolean isBack = other.cluster().equals(here.cluster())

@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * Records which of some keys a commit changes while both sides are compared. Thread-safe.
  *
- * <p>etcd keeps no mod revision of a deleted key. A transaction alone cannot tell that a key was absent all the time.
+ * <p>etcd keeps no mod revision of a deleted key. A transaction alone cannot verify that a key was absent all the time.
  */
 public final class KeyObservation {
 

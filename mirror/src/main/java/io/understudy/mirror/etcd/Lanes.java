@@ -10,9 +10,9 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lanes of a synchronisation at work, a thread each. One piece of work waits at most, so that whoever hands it over
- * is held up while all of them are busy: that is the back pressure. What fails in one of them ends all, and is thrown to
- * whoever hands over, or waits, next.
+ * The lanes of a synchronisation at work, a thread each. One piece of work waits at most, so that the caller blocks
+ * while all of them are busy: that is the back pressure. A failure in one ends all, and the next call that hands over
+ * work, or waits, throws it.
  *
  * <p>All methods but {@link #close} are for one thread.
  *

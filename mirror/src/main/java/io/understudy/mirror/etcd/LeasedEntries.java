@@ -9,8 +9,8 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Entries with leases, put off until all others are written: who waits in line for a lock is told by the order in which
- * keys were created. Thread-safe.
+ * Entries with leases, put off until all others are written: the order of key creation is the queue for a lock.
+ * Thread-safe.
  *
  * <p>Invariant M16: a snapshot writes keys with leases last, in the order of their creation.
  */

@@ -17,7 +17,7 @@ final class OperationTree {
     private OperationTree() {}
 
     /**
-     * @param budget how many operations may stand side by side, at least 1
+     * @param budget maximum number of operations on one level, at least 1
      * @return at most {@code budget} operations that do what {@code operations} do
      * @throws IllegalArgumentException there are more operations than any depth can hold
      */

@@ -13,7 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the target is asked to do for what happened at the source. */
+/** Operations on the target for changes of the source. */
 final class Operations {
 
     /** Upper bound of what an operation adds to a request besides itself: its tag, its length, its share of nesting. */
@@ -81,8 +81,8 @@ final class Operations {
     }
 
     /**
-     * Cuts {@code operations} into parts that take at most {@code room} bytes each; one operation that is larger stands
-     * alone.
+     * Cuts {@code operations} into parts that take at most {@code room} bytes each; a larger operation is a part of its
+     * own.
      */
     static List<List<RequestOp>> parts(List<RequestOp> operations, long room) {
         List<List<RequestOp>> parts = new ArrayList<>();

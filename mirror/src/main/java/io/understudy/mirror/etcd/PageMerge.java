@@ -11,8 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares a page of the source with what the target holds in its range, both in key order, and tells what to do to
- * make the target equal: only what differs.
+ * Compares a page of the source with the target's range and returns the differences. Both are in key order.
  *
  * <p>Invariant M20: a merged snapshot writes only differences and leaves no key that the source lacks.
  */
@@ -23,9 +22,9 @@ final class PageMerge {
         /**
          * The target doesn't have the entry, or has another value or lease.
          *
-         * @param anew whether the target's key must be deleted before, to be the mirror's own from then on
+         * @param recreated whether the target's key must be deleted before, to be the mirror's own from then on
          */
-        record Missing(KeyValue entry, boolean anew) implements Difference {}
+        record Missing(KeyValue entry, boolean recreated) implements Difference {}
 
         /** The target has a key that it should not have. */
         record Surplus(ByteString key) implements Difference {}
@@ -53,7 +52,7 @@ final class PageMerge {
         this.foreignBefore = foreignBefore;
     }
 
-    /** Goes on with the next part of the page's range; the source's entries before it are passed over. */
+    /** Enters the next part of the page's range; the source's entries before it are skipped. */
     void enter(KeyRange part, Iterator<io.etcd.jetcd.api.KeyValue> target) {
         while (nextEntry < entries.size()
                 && KeyRange.KEY_ORDER.compare(entries.get(nextEntry).key(), part.from()) < 0) {
@@ -103,7 +102,7 @@ final class PageMerge {
     }
 
     private boolean isForeign(io.etcd.jetcd.api.KeyValue there) {
-        // Not by when it was written last: its owner may go on writing it.
+        // Not by the last write: its owner may continue to write it.
         return there.getCreateRevision() < foreignBefore;
     }
 

@@ -36,7 +36,7 @@ final class Prune {
 
     /**
      * @param held how many keys the target has
-     * @param options tell how many of them may be deleted
+     * @param options limit how many of them may be deleted
      */
     Prune(String mirror, long held, EtcdSinkOptions options) {
         this.mirror = mirror;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Copies one snapshot in lanes. Into an empty target its entries are put as they come; else each page is compared with
- * what the target holds, and only the difference is written. What the target shouldn't have goes when all pages are
+ * what the target holds, and only the difference is written. Surplus keys of the target are deleted when all pages are
  * known, and entries with leases are written last.
  */
 final class SnapshotCopy implements AutoCloseable {
@@ -112,15 +112,15 @@ final class SnapshotCopy implements AutoCloseable {
     private boolean merge(KeyRange covered, List<KeyValue> mirrored, Lane lane, Batch batch) {
         boolean isWhole = true;
         PageMerge merge = new PageMerge(mirrored, onForeignKeys, leases.areKept(), foreignBefore);
-        List<KeyValue> anew = new ArrayList<>();
+        List<KeyValue> recreated = new ArrayList<>();
         for (KeyRange range : scope.sourceRanges(covered)) {
             KeyRange part = scope.inTarget(range);
             merge.enter(part, new TargetKeys(lane.calls(), part, mirrored.size()));
             for (PageMerge.Difference next = merge.next(); next != null; next = merge.next()) {
                 if (next instanceof PageMerge.Difference.Missing missing) {
-                    if (missing.anew()) {
+                    if (missing.recreated()) {
                         batch.add(Operations.delete(missing.entry().key()));
-                        anew.add(missing.entry());
+                        recreated.add(missing.entry());
                     } else {
                         put(missing.entry(), batch);
                     }
@@ -129,10 +129,10 @@ final class SnapshotCopy implements AutoCloseable {
                 }
             }
         }
-        if (!anew.isEmpty()) {
+        if (!recreated.isEmpty()) {
             // etcd takes each key once per transaction.
             batch.flush();
-            anew.forEach(entry -> put(entry, batch));
+            recreated.forEach(entry -> put(entry, batch));
         }
         return isWhole;
     }

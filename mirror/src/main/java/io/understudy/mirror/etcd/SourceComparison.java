@@ -92,8 +92,9 @@ final class SourceComparison {
     }
 
     /**
-     * Why the source's history can't be the one that was mirrored; null if nothing tells so. What wasn't written since the
-     * target was complete is there, unless the source never wrote it in that history, or somebody else wrote to the target.
+     * Why the source's history can't be the one that was mirrored; null if nothing indicates that. Entries not written
+     * since the target was complete are there, unless the source never wrote them in that history, or another client
+     * wrote to the target.
      */
     @Nullable String contradiction() {
         return contradiction == null

@@ -6,7 +6,7 @@ package io.understudy.mirror.etcd;
  * <p>Invariant M18: another history of the source changes nothing in the target unless configured.
  */
 public enum SourceReset {
-    /** Find out what differs, tell it, and stop. */
+    /** Compare, report what differs, and stop. */
     STOP,
     /** Make the target equal to what the source holds now. */
     RESYNC

@@ -55,7 +55,7 @@ final class Synchronisation implements AutoCloseable {
     private final TargetLeases leases;
     private final SinkListener listener;
     private @Nullable SnapshotCopy copy;
-    /** In place of the copy where another history, or one that may be another, is only looked at. */
+    /** Used instead of the copy to compare a history that is, or may be, another one. */
     private @Nullable SourceComparison comparison;
     /** Why the next snapshot is of another history; null if it is not known to be. */
     private @Nullable String sourceReset;
@@ -230,8 +230,8 @@ final class Synchronisation implements AutoCloseable {
     }
 
     /**
-     * @throws SinkException.Refused what was read is of another history, and nothing was written; tells what differs
-     * @throws SinkException.Compared it is of the same history as far as can be told; the next one is copied
+     * @throws SinkException.Refused the snapshot is of another history, and nothing was written; reports what differs
+     * @throws SinkException.Compared it is of the same history as far as can be determined; the next one is copied
      */
     void completed(Position position) {
         if (comparison != null) {
@@ -330,7 +330,7 @@ final class Synchronisation implements AutoCloseable {
         return copy;
     }
 
-    /** Why a snapshot is of another history than the checkpoint; null if nothing tells so. */
+    /** Why a snapshot is of another history than the checkpoint; null if nothing indicates that. */
     private @Nullable String reset(Checkpoint before, ClusterId cluster, Revision revision) {
         if (sourceReset != null) {
             return sourceReset;

@@ -47,7 +47,7 @@ final class TargetCalls implements AutoCloseable {
 
     private int failures;
     private boolean full;
-    /** Whether puts are refused for want of space, though reads are answered. */
+    /** Whether puts are rejected as out of space, though reads are answered. */
     private boolean takesNoPuts;
 
     private @Nullable Endpoint proven;
@@ -82,7 +82,7 @@ final class TargetCalls implements AutoCloseable {
                 cluster.directCalls(KVGrpc.getTxnMethod()).orElse(null));
     }
 
-    /** A linearizable read (the request must ask for one), repeated until it is answered. */
+    /** A linearizable read (by the request's settings), repeated until it is answered. */
     RangeResponse range(RangeRequest request) {
         while (true) {
             Optional<RangeResponse> answer = tryRange(request);
@@ -118,8 +118,8 @@ final class TargetCalls implements AutoCloseable {
         return full;
     }
 
-    /** Nothing is put again that was refused, so it no longer counts that it was. */
-    void goOnWithoutPuts() {
+    /** Clears the failure of rejected puts, which are not repeated. */
+    void continueWithoutPuts() {
         takesNoPuts = false;
         if (failures > 0) {
             failures = 0;
@@ -145,7 +145,7 @@ final class TargetCalls implements AutoCloseable {
             }
             EtcdFailure failure = cluster.reportFailure(endpoint, Duty.WRITE, e);
             if (failure.error() == EtcdError.LEASE_NOT_FOUND) {
-                // It was there a moment ago; who begins anew puts back what went with it.
+                // It was there a moment ago; a new attempt restores its keys.
                 throw new SinkException.Unavailable(
                         side + " member " + endpoint + " rejected " + what.get() + ": " + failure, e);
             }

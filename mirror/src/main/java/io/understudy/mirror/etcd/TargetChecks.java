@@ -32,7 +32,7 @@ final class TargetChecks {
         this.writer = writer;
     }
 
-    /** A checkpoint is only gone on from in the range that it is of. */
+    /** A checkpoint is resumed only in its own range. */
     void requireOurs(Checkpoint found) {
         if (!found.scope().equals(scope)) {
             throw new SinkException.Refused("checkpoint at " + writer.shownKey() + " has another scope: "

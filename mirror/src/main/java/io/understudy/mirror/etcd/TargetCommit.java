@@ -11,7 +11,7 @@ import java.util.List;
  *
  * @param operations at least one, at most one of each key
  * @param path its mark: the clusters it has passed, ending with the source
- * @param position stands at it
+ * @param position of the commit
  * @param at when the feed gave it
  */
 record TargetCommit(List<RequestOp> operations, List<ClusterId> path, Position position, Instant at) {

@@ -1,6 +1,6 @@
 package io.understudy.mirror.etcd;
 
-/** Which of the source's states those who watch the target see. */
+/** Which of the source's states watchers of the target see. */
 public enum TargetHistory {
     /** Some of them, in order: consecutive commits are joined into one, the last write of a key winning. */
     COALESCED,

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the target holds in a range, in key order, read page by page so that a large range takes little memory.
  *
- * <p>Nobody else writes the range, so its pages need no common revision.
+ * <p>The mirror alone writes the range, so its pages need no common revision.
  */
 final class TargetKeys implements Iterator<KeyValue> {
 

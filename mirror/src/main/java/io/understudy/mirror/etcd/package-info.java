@@ -1,5 +1,5 @@
 /**
- * Mirrors into another etcd cluster: every write carries the checkpoint and is refused by the target if anybody else
+ * Mirrors into another etcd cluster: every write carries the checkpoint, and the target rejects it if another writer
  * has written the checkpoint meanwhile.
  *
  * <p>{@link io.understudy.mirror.etcd.EtcdSink} decides what to write, {@code FencedWriter} writes it exactly once,

@@ -85,7 +85,7 @@ public record Home(
                         mirror, cluster, /* source= */ target, /* target= */ source, scope.reversed(), moves, at, move);
     }
 
-    /** Whether both say the same, found out at any time, whatever was moved. */
+    /** Whether both describe the same role, apart from time and moves. */
     public boolean agreesWith(@Nullable Home other) {
         return other != null
                 && new Home(mirror, cluster, source, target, scope, moves, other.at, other.move).equals(other);
@@ -100,13 +100,13 @@ public record Home(
     }
 
     /**
-     * Whether this keeps another mirror from writing {@code written} into the cluster {@code at}: there owners write some of
-     * them. Not if it only says that a copy is made from there, and the other mirror's home has been moved away from there:
-     * that one brings the keys back to where they are copied from. Nor if the copy is made, of more keys, from where the other
-     * mirror was known to bring some of them.
+     * Whether this keeps another mirror from writing {@code written} into the cluster {@code at}: there owners write
+     * some of them. Not if it only records a copy from there, and the other mirror's home has moved away from there:
+     * that one brings the keys back to where they are copied from. Nor if the copy is made, of more keys, from where
+     * the other mirror is recorded to bring some of them.
      *
      * @param other what is known of the other mirror's home, null for nothing
-     * @param known whether {@code at} knows something of it
+     * @param known whether {@code at} has a record of it
      */
     public boolean keepsOut(ClusterId at, List<KeyRange> written, @Nullable Home other, boolean known) {
         boolean isThere = cluster.equals(at)
@@ -119,7 +119,7 @@ public record Home(
         return isThere && !isCopiedElsewhere && !(other != null && known && copiesOn(at, written, other));
     }
 
-    /** Who begins a copy from there asks which keys are brought there; a mirror that is known there was so before, or kept out. */
+    /** A new copy reads which keys are brought there; a mirror recorded there was so before, or was kept out. */
     private boolean copiesOn(ClusterId at, List<KeyRange> written, Home other) {
         return source.equals(at)
                 && other.target.equals(at)
@@ -165,7 +165,7 @@ public record Home(
      * Reads what {@link #encode} wrote.
      *
      * @param where what errors name
-     * @throws IllegalArgumentException it is anything else; the message says where and what was found
+     * @throws IllegalArgumentException it is anything else; the message has the place and the content
      */
     public static Home decode(String where, ByteString stored) {
         try {

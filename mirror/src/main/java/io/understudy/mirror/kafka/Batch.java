@@ -10,9 +10,9 @@ final class Batch {
     /** While more keeps coming without a moment's pause. */
     private static final Duration MAX_AGE = Duration.ofMillis(50);
     /**
-     * From the end of one transaction until the next one may be small. A broker takes some milliseconds after a transaction
-     * to write its markers; who begins another one sooner is put off for 20 ms ({@code
-     * add.partitions.to.txn.retry.backoff.ms}, KIP-890), and many small ones cost everybody more than few.
+     * From the end of one transaction until the next one may be small. A broker takes some milliseconds after a
+     * transaction to write its markers. A producer that begins another one sooner backs off for 20 ms ({@code
+     * add.partitions.to.txn.retry.backoff.ms}, KIP-890), and many small ones cost more than few.
      */
     private static final Duration PAUSE = Duration.ofMillis(20);
 

@@ -8,9 +8,9 @@ import org.apache.kafka.common.acl.AclOperation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out why Kafka no longer takes a mirror's transactions. It says the same whether another mirror has begun to write, or
- * a transaction was open for too long, as after a machine was suspended, by whose clock no time has passed. Another mirror
- * writes a checkpoint of a later epoch as it begins. One thread.
+ * Determines why Kafka no longer accepts a mirror's transactions. Kafka returns the same error if another mirror has
+ * begun to write, and if a transaction was open for too long, as after a machine was suspended. Another mirror writes a
+ * checkpoint of a later epoch as it begins. One thread.
  */
 final class Fencing {
 

@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 import org.apache.kafka.common.Uuid;
 
 /**
- * What a mirror has written to: which topics, and up to where at least. Stored beside each checkpoint, so that topics that
- * were deleted, created anew or truncated since are recognised.
+ * The topics that a mirror has written to, and minimum offsets. Stored beside each checkpoint, so that topics deleted,
+ * recreated or truncated since are recognised.
  *
  * <p>As text, {@code name=id:offset,offset;name=id:offset}.
  *

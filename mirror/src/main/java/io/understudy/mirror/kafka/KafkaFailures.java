@@ -35,8 +35,8 @@ final class KafkaFailures {
      * @param operation that the call requires
      */
     static SinkException explained(String doing, AclOperation operation, KafkaSettings settings, Throwable failure) {
-        if (failure instanceof SinkException told) {
-            return told;
+        if (failure instanceof SinkException explained) {
+            return explained;
         }
         if (failure instanceof InterruptedException || failure instanceof InterruptException) {
             Thread.currentThread().interrupt();
@@ -88,9 +88,9 @@ final class KafkaFailures {
     private static boolean passes(Throwable cause) {
         return cause instanceof RetriableException
                 || KafkaErrors.isAccess(cause)
-                // What a broker says that has just started, before it counts itself.
+                // Returned by a broker that has just started, before it counts itself.
                 || cause instanceof InvalidReplicationFactorException
-                // Made by somebody else just now: the next look finds it.
+                // Created concurrently: the next read finds it.
                 || cause instanceof TopicExistsException
                 || cause instanceof OutOfOrderSequenceException
                 || cause instanceof UnknownProducerIdException
@@ -122,7 +122,7 @@ final class KafkaFailures {
         return cause.getMessage();
     }
 
-    /** Clients wrap what a broker said: "we are in an error state". */
+    /** Clients wrap the broker's error: "we are in an error state". */
     private static Throwable root(Throwable failure) {
         Throwable found = failure;
         @Nullable Throwable next = failure;

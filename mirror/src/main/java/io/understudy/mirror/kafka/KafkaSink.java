@@ -31,13 +31,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes every change as a record, exactly once and in order: to the change topic, and to the compacted state topic. {@link
- * io.understudy.feed.kafka.RecordFormat} says how records look.
+ * Writes every change as a record, exactly once and in order: to the change topic, and to the compacted state topic.
+ * See {@link io.understudy.feed.kafka.RecordFormat} for the records.
  *
- * <p>Several whole commits, or one large, are a transaction, with a mark in every partition and the checkpoint. A sink that
- * opens ends whatever transaction its predecessor had begun, and that one can't begin another. A snapshot is many
- * transactions between two marks; unless one was interrupted, it is merged: records only for what the state topic doesn't
- * already tell, tombstones for what is gone.
+ * <p>Several whole commits, or one large, are a transaction, with a mark in every partition and the checkpoint. A sink
+ * that opens aborts the transaction of its predecessor, which can't begin another. A snapshot is many transactions
+ * between two marks; unless one was interrupted, it is merged: records only for entries missing in the state topic,
+ * tombstones for keys that are gone.
  *
  * <p>Invariant M26: each commit is in Kafka once, whole and in order, and the last record of each key is the state,
  * whatever is killed.
@@ -64,9 +64,9 @@ public final class KafkaSink implements Sink {
 
     private final Batch batch = new Batch();
     private @Nullable TopicWriter writer;
-    /** Where the feed stands; null while a snapshot is written. */
+    /** Position of the feed; null while a snapshot is written. */
     private @Nullable Position reached;
-    /** Up to where the last mark says that all is told. */
+    /** Revision up to which the last mark declares the topics complete. */
     private Revision marked = Revision.ZERO;
 
     private long markedNanos = System.nanoTime();
@@ -76,8 +76,8 @@ public final class KafkaSink implements Sink {
     private @Nullable SnapshotMerge merge;
     /** Of the state that was given, with that of an open batch or snapshot; null if not known. */
     private @Nullable StateDigest state;
-    /** Whether a snapshot's entries are written even where the state topic tells them already. */
-    private boolean anew;
+    /** Whether a snapshot's entries are written even if the state topic has them already. */
+    private boolean resync;
 
     /** Of the last checkpoint sent; 0 before the first. */
     private long epoch;
@@ -135,7 +135,7 @@ public final class KafkaSink implements Sink {
         writer = taken.writer();
         Checkpoint found = taken.checkpoint();
         if (found == null) {
-            anew = true;
+            resync = true;
             return null;
         }
         if (!found.scope().equals(scope)) {
@@ -143,10 +143,10 @@ public final class KafkaSink implements Sink {
                     + found.scope().shown() + "; configured: " + scope.shown() + ". Mirror to another topic");
         }
         Checkpoint ours = found.takenOverBy(writerName);
-        anew = taken.isLost() || ours.state() != CheckpointState.SYNCED;
+        resync = taken.isLost() || ours.state() != CheckpointState.SYNCED;
         marked = ours.revision();
         state = taken.state();
-        write(anew ? ours.in(CheckpointState.SYNCING) : ours);
+        write(resync ? ours.in(CheckpointState.SYNCING) : ours);
         LOG.atInfo()
                 .addKeyValue("mirror", mirror)
                 .addKeyValue("epoch", ours.epoch())
@@ -162,7 +162,7 @@ public final class KafkaSink implements Sink {
         return position;
     }
 
-    /** A topic can't be told that what it holds never was. */
+    /** A topic can't revoke its records. */
     @Override
     public void sourceReset(FeedEndedException why) throws FeedEndedException {
         throw why;
@@ -180,18 +180,18 @@ public final class KafkaSink implements Sink {
         LastRecords last = LastRecords.read(reader, options, writer().offsets().endOfState());
         writer().offsets().checked(last.end());
         state = StateDigest.EMPTY;
-        ClusterId told = last.cluster();
-        if (told != null) {
+        ClusterId mirroredCluster = last.cluster();
+        if (mirroredCluster != null) {
             // Also where the checkpoint is lost.
-            requireSame("topic " + options.stateTopic(), told, last.newest(), cluster, revision);
+            requireSame("topic " + options.stateTopic(), mirroredCluster, last.newest(), cluster, revision);
         }
         LOG.atInfo()
                 .addKeyValue("mirror", mirror)
                 .addKeyValue("revision", revision)
                 .addKeyValue("topic_keys", last.size())
-                .addKeyValue("resync", anew)
+                .addKeyValue("resync", resync)
                 .log("snapshot started");
-        merge = new SnapshotMerge(cluster, revision, last, anew);
+        merge = new SnapshotMerge(cluster, revision, last, resync);
         writer().mark(records -> new TopicRecord.SnapshotBegin(cluster, revision), null);
         write(
                 before == null
@@ -225,8 +225,8 @@ public final class KafkaSink implements Sink {
         for (KeyValue entry : mirrored) {
             state = Objects.requireNonNull(state).with(entry.key().asReadOnlyByteBuffer());
         }
-        for (TopicRecord told : open.page(scope.inTarget(covered), mirrored)) {
-            batch.add(writer().write(told), 1);
+        for (TopicRecord record : open.page(scope.inTarget(covered), mirrored)) {
+            batch.add(writer().write(record), 1);
             if (batch.isDue()) {
                 write(current());
             }
@@ -236,7 +236,7 @@ public final class KafkaSink implements Sink {
     @Override
     public void snapshotCompleted(Position position) {
         merge = null;
-        anew = false;
+        resync = false;
         writer().mark(records -> new TopicRecord.SnapshotEnd(position.cluster(), position.revision(), records), state);
         reached = position;
         wrote(position, current().syncedAt(position));

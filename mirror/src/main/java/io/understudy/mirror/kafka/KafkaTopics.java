@@ -38,7 +38,7 @@ final class KafkaTopics {
     /** A producer's buffer holds two; etcd's limit is less by far, and a topic's may be none. */
     private static final int MAX_RECORD_BYTES = 64 << 20;
 
-    /** Compaction leaves the last segment alone, which who takes over, or begins with the state, has to read. */
+    /** Compaction leaves the last segment alone, and a new writer, or reader of the state, has to read it. */
     private static final int CHECKPOINT_SEGMENT_BYTES = 16 << 20;
 
     private static final int STATE_SEGMENT_BYTES = 128 << 20;
@@ -63,12 +63,12 @@ final class KafkaTopics {
     }
 
     /**
-     * Checks those that were found and creates the others. A broker that creates topics on its own gives them its defaults:
-     * topics to adopt get the settings of created ones.
+     * Checks those that were found and creates the others. A broker that creates topics on its own gives them its
+     * defaults: topics to adopt get the settings of created ones.
      *
      * @param isAdopted whether a found topic was never written and may be changed or recreated
      * @return the ids of all three
-     * @throws SinkException.Refused one is not as it must be
+     * @throws SinkException.Refused one has unsuitable settings
      */
     Map<String, Uuid> ensure(Map<String, TopicDescription> found, Predicate<TopicDescription> isAdopted) {
         Map<String, Uuid> ids = new HashMap<>();
@@ -184,7 +184,7 @@ final class KafkaTopics {
                         messageBytes,
                         TopicConfig.SEGMENT_BYTES_CONFIG,
                         Integer.toString(STATE_SEGMENT_BYTES),
-                        // Else a copy that stands still for a day never hears of what was deleted meanwhile.
+                        // Else a copy that pauses for a day misses what was deleted meanwhile.
                         TopicConfig.DELETE_RETENTION_MS_CONFIG,
                         Long.toString(options.retention().toMillis()))));
         wanted.add(new Wanted(

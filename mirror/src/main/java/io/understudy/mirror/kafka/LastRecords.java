@@ -22,8 +22,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the state topic tells: for each key whose last record is a put, a digest of that entry, whose revision alone would
- * not do: another history of the source may have another one at the same. Values are not held.
+ * Contents of the state topic: a digest of the entry for each key with a put as last record. A revision alone would not
+ * do: another history of the source may have another entry at it. Values are not held.
  */
 final class LastRecords {
 

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Where the records of one writer came to be. Offsets of a partition only grow; one that doesn't is of a topic that was
- * created anew while the mirror ran, as brokers do of their own accord, or truncated. Thread-safe.
+ * truncated, or recreated while the mirror ran, as brokers may do by themselves. Thread-safe.
  */
 final class Offsets {
 
@@ -45,7 +45,7 @@ final class Offsets {
         });
     }
 
-    /** A record was acknowledged; without its offset, if it was sent twice and the broker no longer knows that. */
+    /** A record was acknowledged; without its offset, if it was sent twice and the broker has forgotten the first. */
     synchronized void acknowledged(RecordMetadata record) {
         if (record.topic().equals(stateTopic)) {
             acknowledgedInState(record);

@@ -20,7 +20,7 @@ record RecordLimit(int bytes, String topics) {
     private static final int GROWTH_DIVISOR = 256;
 
     /**
-     * Looks at one record.
+     * Checks one record.
      *
      * @param size bytes of key and value
      * @throws SinkException.Refused it may not fit

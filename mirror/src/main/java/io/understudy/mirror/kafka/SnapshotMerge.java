@@ -10,19 +10,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Which records tell one snapshot: those of entries that the topics don't tell already, and of keys that are gone.
+ * Selects the records of one snapshot: entries missing in the topics, and keys that are gone.
  *
- * @param last what the state topic told when the snapshot began; forgotten page by page
- * @param anew whether entries are told even where the state topic does already
+ * @param last contents of the state topic when the snapshot began; forgotten page by page
+ * @param resync whether entries are written even if the state topic has them already
  */
-record SnapshotMerge(ClusterId source, Revision revision, LastRecords last, boolean anew) {
+record SnapshotMerge(ClusterId source, Revision revision, LastRecords last, boolean resync) {
 
     /** Those for one page of mirrored entries, under their names in the topics. */
     List<TopicRecord> page(KeyRange covered, List<KeyValue> entries) {
         List<TopicRecord> records = new ArrayList<>();
         for (KeyValue entry : entries) {
-            boolean isTold = last.takeIf(entry);
-            if (anew || !isTold) {
+            boolean isCurrent = last.takeIf(entry);
+            if (resync || !isCurrent) {
                 records.add(new TopicRecord.Found(source, entry));
             }
         }

@@ -34,8 +34,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a sink begins. It fences off whoever wrote before, then reads the checkpoint, to which nobody else can add any more;
- * and looks whether the topics still hold what the checkpoint says.
+ * Start of a sink: fences off earlier writers, then reads the checkpoint, which no other writer can change any more. It
+ * then verifies that the topics still hold what the checkpoint records.
  *
  * <p>Invariant M27: uncommitted records are never visible, and of two mirrors of a topic only the later one writes.
  */
@@ -80,10 +80,10 @@ final class TakeOver {
     /**
      * What there is now.
      *
-     * @param writer to be closed by whoever asked
+     * @param writer to be closed by the caller
      * @param checkpoint null before the first
      * @param state digest of the state topic; null if not known
-     * @param isLost whether the topics lack what the checkpoint says, and are to be written anew
+     * @param isLost whether the topics lack what the checkpoint records, and are to be rewritten
      * @param isWhole false if only a snapshot can show whether the state topic is complete
      */
     record Outcome(
@@ -138,7 +138,7 @@ final class TakeOver {
             }
         } catch (KafkaException e) {
             String doing = "taking over topic " + options.topic();
-            // By one that takes it over at the same moment: the next attempt finds out whose it is.
+            // By a concurrent take-over: the next attempt finds its owner.
             throw KafkaFailures.isFenced(e)
                     ? new SinkException.Unavailable(
                             doing + " failed: another process is taking over at the same time", e)
@@ -268,7 +268,7 @@ final class TakeOver {
     }
 
     /**
-     * By the clock: if the topics were deleted, and the checkpoint with them, copies of them still tell of the generation
+     * By the clock: if the topics were deleted, and the checkpoint with them, copies of them still have the generation
      * before.
      */
     private static long generation(CheckpointTopic.@Nullable Stored stored, boolean isLost) {
@@ -330,16 +330,16 @@ final class TakeOver {
             Footprint.Topic known = entry.getValue();
             TopicDescription found = existing.get(topic);
             if (found == null) {
-                return "topic " + topic + " is missing; previously mirrored: " + told(stored.checkpoint());
+                return "topic " + topic + " is missing; previously mirrored: " + mirrored(stored.checkpoint());
             }
             if (!found.topicId().equals(known.id())) {
                 return "topic " + topic + " was deleted and recreated; previously mirrored: "
-                        + told(stored.checkpoint());
+                        + mirrored(stored.checkpoint());
             }
             int partitions = known.offsets().size();
             if (found.partitions().size() != partitions) {
                 return "topic " + topic + " has " + found.partitions().size() + " partitions, previously " + partitions
-                        + "; previously mirrored: " + told(stored.checkpoint());
+                        + "; previously mirrored: " + mirrored(stored.checkpoint());
             }
             for (int i = 0; i < partitions && !topic.equals(options.checkpointTopic()); i++) {
                 String loss = loss(new TopicPartition(topic, i), known.offsets().get(i), stored);
@@ -397,12 +397,12 @@ final class TakeOver {
                 && !checkpoint.revision().equals(last)) {
             return "partition " + partition + " was truncated: it ends "
                     + (last == null ? "without a mark" : "at revision " + last)
-                    + "; previously mirrored: " + told(checkpoint);
+                    + "; previously mirrored: " + mirrored(checkpoint);
         }
         return null;
     }
 
-    /** Up to where a mark says that all is told; null for one that doesn't. */
+    /** Revision up to which a mark declares the topics complete; null for one that doesn't. */
     private static @Nullable Revision completeAt(TopicRecord mark) {
         return mark instanceof TopicRecord.SnapshotBegin ? null : mark.revision();
     }
@@ -423,7 +423,7 @@ final class TakeOver {
         }
     }
 
-    private static String told(Checkpoint checkpoint) {
+    private static String mirrored(Checkpoint checkpoint) {
         return checkpoint.state() == CheckpointState.SYNCED
                 ? "all changes up to revision " + checkpoint.revision()
                 : "part of a snapshot";

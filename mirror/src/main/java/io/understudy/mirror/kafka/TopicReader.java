@@ -13,7 +13,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AclOperation;
 
-/** Reads what is committed in single partitions, each to the end that it has when asked. */
+/** Reads committed records of single partitions, each to its current end. */
 final class TopicReader {
 
     private static final Duration POLL = Duration.ofMillis(200);
@@ -60,15 +60,15 @@ final class TopicReader {
     }
 
     private Extent readWhile(
-            TopicPartition partition, long from, long atLeast, Predicate<ConsumerRecord<byte[], byte[]>> goesOn) {
+            TopicPartition partition, long from, long atLeast, Predicate<ConsumerRecord<byte[], byte[]>> continues) {
         String doing = "reading partition " + partition;
         try (var consumer = clients.consumer()) {
             List<TopicPartition> only = List.of(partition);
             consumer.assign(only);
-            long heardNanos = System.nanoTime();
+            long lastRecordNanos = System.nanoTime();
             long end = only(consumer.endOffsets(only, timeout));
             while (end < atLeast) {
-                if (System.nanoTime() - heardNanos > timeout.toNanos()) {
+                if (System.nanoTime() - lastRecordNanos > timeout.toNanos()) {
                     throw new SinkException.Unavailable(
                             doing + " failed: an open transaction hides records from offset " + end + " on", null);
                 }
@@ -79,17 +79,17 @@ final class TopicReader {
             }
             Extent extent = new Extent(only(consumer.beginningOffsets(only, timeout)), end);
             consumer.seek(partition, Math.max(from, extent.begin()));
-            heardNanos = System.nanoTime();
+            lastRecordNanos = System.nanoTime();
             while (consumer.position(partition, timeout) < extent.end()) {
                 var records = consumer.poll(POLL);
                 if (!records.isEmpty()) {
-                    heardNanos = System.nanoTime();
-                } else if (System.nanoTime() - heardNanos > timeout.toNanos()) {
+                    lastRecordNanos = System.nanoTime();
+                } else if (System.nanoTime() - lastRecordNanos > timeout.toNanos()) {
                     throw new SinkException.Unavailable(
                             doing + " failed: no record within " + timeout.toMillis() + " ms", null);
                 }
                 for (ConsumerRecord<byte[], byte[]> record : records) {
-                    if (!goesOn.test(record)) {
+                    if (!continues.test(record)) {
                         return extent;
                     }
                 }

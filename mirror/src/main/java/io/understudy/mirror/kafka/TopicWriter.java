@@ -22,8 +22,8 @@ import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes transactions to the topics of a mirror. One thread. After an exception it is only closed: what came of the
- * transaction the next writer finds out.
+ * Writes transactions to the topics of a mirror. One thread. After an exception it is only closed: the next writer
+ * determines the transaction's outcome.
  */
 final class TopicWriter implements AutoCloseable {
 
@@ -61,7 +61,7 @@ final class TopicWriter implements AutoCloseable {
     /** Of the open transaction, sent since the last wait for acknowledgements. */
     private long unacknowledgedBytes;
 
-    /** A writer with a producer whose transactions were initialised. */
+    /** A writer with a producer after {@code initTransactions}. */
     TopicWriter(
             Producer<byte[], byte[]> producer,
             KafkaSinkOptions options,
@@ -107,7 +107,7 @@ final class TopicWriter implements AutoCloseable {
     }
 
     /**
-     * Sends a mark to every partition of changes and state: it is told of how many records since the last one.
+     * Sends a mark to every partition of changes and state, given the number of records since the last one.
      *
      * @param digest of the state at the mark; null if not known
      */
@@ -212,7 +212,7 @@ final class TopicWriter implements AutoCloseable {
         return inTransaction;
     }
 
-    /** Drops what is not committed. Unless Kafka failed, it is told so: readers need not wait for it to find out. */
+    /** Aborts the open transaction, unless Kafka failed, so that readers need not wait for its timeout. */
     @Override
     public void close() {
         if (exported != null) {

@@ -7,15 +7,15 @@ import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.vocabulary.Revision;
 
 /**
- * What revision a cluster is at, confirmed by a quorum: whatever happened before it was asked is at or below. Thread-safe.
+ * A cluster's revision, confirmed by a quorum: every change before the read is at or below it. Thread-safe.
  *
  * @param calls of members that confirm revisions
  * @param key one that may be read
  */
 record ConfirmedRevision(ClusterCalls calls, ByteString key) {
 
-    /** Asks once. */
-    Revision ask() throws CallFailedException, InterruptedException {
+    /** Reads it once. */
+    Revision read() throws CallFailedException, InterruptedException {
         RangeRequest request =
                 RangeRequest.newBuilder().setKey(key).setCountOnly(true).build();
         return new Revision(calls.kv(stub -> stub.range(request)).getHeader().getRevision());

@@ -15,7 +15,7 @@ final class HeldLease {
     /** By {@link System#nanoTime}. */
     private volatile long dueAt;
 
-    private volatile long lookedAt = System.nanoTime();
+    private volatile long checkedAt = System.nanoTime();
     private volatile @Nullable Revision goneAt;
     /** Keys that this writer attached and did not detach since. Guarded by the lock of the attached keys. */
     private int keys;
@@ -47,10 +47,10 @@ final class HeldLease {
         return now - dueAt >= 0;
     }
 
-    /** The target was asked at {@code asked} to keep it alive, and did. */
-    void keptAlive(long asked, long newSeconds) {
+    /** The target has kept it alive by a request of {@code sentAt}. */
+    void keptAlive(long sentAt, long newSeconds) {
         seconds = newSeconds;
-        dueAt = asked + between();
+        dueAt = sentAt + between();
     }
 
     /** Whether keys are attached without interruption: neither side can have granted it again since. */
@@ -75,14 +75,14 @@ final class HeldLease {
         return goneAt;
     }
 
-    /** By {@link System#nanoTime}: when the source was asked for it last, or when the target granted it. */
-    long lookedAt() {
-        return lookedAt;
+    /** By {@link System#nanoTime}: time of the last read from the source, or of the grant in the target. */
+    long checkedAt() {
+        return checkedAt;
     }
 
-    /** The source was asked for it: it has the lease, or had lost it at {@code revision}. */
-    void looked(@Nullable Revision revision) {
-        lookedAt = System.nanoTime();
+    /** The lease was read from the source, which has it, or had lost it at {@code revision}. */
+    void checked(@Nullable Revision revision) {
+        checkedAt = System.nanoTime();
         goneAt = revision;
     }
 

@@ -37,9 +37,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Leases of the target under the ids, and for the times, that the source granted. Each stands in a register in the target
- * before it is granted there: so a lease that somebody else granted is never taken for one of these, and one whose grant
- * was cut short is not forgotten.
+ * Leases of the target under the ids, and for the times, that the source granted. Each is in a register in the target
+ * before it is granted there, which separates leases of other clients and keeps interrupted grants.
  *
  * <p>Thread-safe.
  *
@@ -111,7 +110,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         ClusterCalls writes = new ClusterCalls(target, Duty.WRITE, deadline(target));
         this.register = new LeaseRegister(mirror, writes);
         this.target = new LeaseCalls(writes);
-        // Any member that serves watches asks the leader about leases.
+        // Any member that serves watches forwards lease requests to the leader.
         this.head = head;
         this.source = new LeaseCalls(new ClusterCalls(source, Duty.WATCH, deadline(source)));
         this.sourceKeys =
@@ -130,10 +129,10 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     /**
-     * Finds out which of the registered leases the target still has, and keeps those alive once. To be called before any is
-     * asked for.
+     * Reads which of the registered leases the target still has, and keeps those alive once. To be called before any
+     * other method.
      *
-     * @return whether no key can have been lost: all of them are there, and were when they were last looked after
+     * @return whether no key can have been lost: all leases are there, and were at the last keep-alive
      */
     boolean begin() {
         registered.addAll(repeated.until("read of the lease register", register::ids));
@@ -168,17 +167,17 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         });
     }
 
-    /** What holds while nobody else has taken the mirror over: the register is written only then. */
+    /** Sets what holds until another writer takes the mirror over: the register is written only then. */
     void in(Supplier<Compare> held) {
         epoch = held;
     }
 
-    /** The cluster whose leases these are. */
+    /** Sets the cluster that owns the leases. */
     void of(ClusterId cluster) {
         sourceId = cluster;
     }
 
-    /** @throws SinkException leases of the target have run out: a new sink puts back what went with them */
+    /** @throws SinkException leases of the target have expired: a new sink restores their keys */
     void requireNoneLost() {
         SinkException why = lost;
         if (why != null) {
@@ -286,21 +285,21 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
 
     /** Keeps the leases alive once. */
     void keepAlive(List<HeldLease> leases) throws CallFailedException, InterruptedException {
-        long asked = System.nanoTime();
+        long sentAt = System.nanoTime();
         target.keepAlive(leases.stream().map(HeldLease::id).toList(), (id, seconds) -> {
             HeldLease lease = held.get(id);
             if (lease == null) {
                 return;
             }
             if (seconds > 0) {
-                lease.keptAlive(asked, seconds);
+                lease.keptAlive(sentAt, seconds);
             } else {
                 lose(lease);
             }
         });
     }
 
-    /** Nobody can grant it anew in between: it would look as if it, and its keys, had been there all the time. */
+    /** Synchronized, since a new grant in between would look as if lease and keys had been there all the time. */
     private synchronized void lose(HeldLease lease) {
         if (held.remove(lease.id(), lease)) {
             lost = new SinkException.Unavailable(
@@ -311,10 +310,10 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         }
     }
 
-    /** Asks the source whether it still has the lease, and remembers the answer. */
-    void look(HeldLease lease) throws CallFailedException, InterruptedException {
-        // Who answers may be behind the leader, which it asked: puts with the lease may come after its own revision.
-        lease.looked(source.facts(lease.id(), false).exists() ? null : head.ask());
+    /** Reads from the source whether it still has the lease, and stores the answer. */
+    void check(HeldLease lease) throws CallFailedException, InterruptedException {
+        // The responding member may be behind the leader, so puts with the lease may come after its own revision.
+        lease.checked(source.facts(lease.id(), false).exists() ? null : head.read());
     }
 
     /**
@@ -386,7 +385,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
             lease = grant(id, granted.exists() ? granted.grantedSeconds() : ENDED_SECONDS);
         }
         // The source has it again, or had it when it put the key.
-        lease.looked(null);
+        lease.checked(null);
         long seconds = lease.seconds();
         if (!granted.exists()
                 || seconds == granted.grantedSeconds()
@@ -455,8 +454,8 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     /**
-     * A lease that stands in no register is ours as well if it has keys, and all of them are mirrored: whoever granted it
-     * had the range before its home moved away.
+     * A lease in no register is ours as well if it has keys, and all of them are mirrored: its owner had the range
+     * before the primary moved away.
      */
     private void requireOurs(long id) throws CallFailedException, InterruptedException {
         LeaseCalls.Facts facts = target.facts(id, true);

@@ -12,7 +12,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.function.BiConsumer;
 
-/** What can be asked of a cluster about leases. Thread-safe. */
+/** Lease requests to a cluster. Thread-safe. */
 final class LeaseCalls {
 
     private final ClusterCalls calls;
@@ -22,12 +22,12 @@ final class LeaseCalls {
     }
 
     /**
-     * A lease as its cluster knows it. One that has run out but is not revoked yet is there: it was granted for some time,
-     * though the time it has left may be negative, as that of a lease which isn't there.
+     * A lease of a cluster. One that has expired but is not revoked yet exists: it was granted for some time, though
+     * the time it has left may be negative, as that of a lease which isn't there.
      *
      * @param exists whether there is one
      * @param grantedSeconds what it was granted for
-     * @param keys attached, if asked for
+     * @param keys attached, if requested
      */
     record Facts(boolean exists, long grantedSeconds, List<ByteString> keys) {
 

@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the target's leases alive, and ends those that the source no longer has. A source that doesn't answer ends none,
- * however long; a target that is slow is asked all the same. One thread does the one, another the other, so that neither
- * waits for the other cluster.
+ * Keeps the target's leases alive, and ends those that the source no longer has. A source that doesn't answer ends
+ * none, however long; a slow source delays no keep-alive. Each cluster has its own thread, so that neither waits for
+ * the other.
  *
  * <p>Invariant M10: no key expires in the target while its lease is alive at the source or the source is unreachable.
  */
@@ -27,12 +27,12 @@ final class LeaseKeeper implements AutoCloseable {
     private static final long CLOSE_SECONDS = 1;
     private static final int ALIVE_AT_A_TIME = 500;
 
-    /** How often the source is asked for a lease: once per time to live, within these. */
-    private static final long MIN_LOOK_SECONDS = 1;
+    /** How often a lease is read from the source: once per TTL, within these limits. */
+    private static final long MIN_CHECK_SECONDS = 1;
 
-    private static final long MAX_LOOK_SECONDS = 10;
-    /** How many leases the source is asked for per tick, at most. */
-    private static final int LOOKED_AT_A_TIME = 20;
+    private static final long MAX_CHECK_SECONDS = 10;
+    /** How many leases are read from the source per tick, at most. */
+    private static final int CHECKS_PER_TICK = 20;
 
     private final String mirror;
     private final KeptLeases leases;
@@ -60,7 +60,7 @@ final class LeaseKeeper implements AutoCloseable {
     static LeaseKeeper start(String mirror, KeptLeases leases, Supplier<Revision> complete, LeaseMetrics metrics) {
         LeaseKeeper keeper = new LeaseKeeper(mirror, leases, complete, metrics);
         keeper.every(TICK, "lease keep-alive failed", keeper::keepAlive);
-        keeper.every(TICK, "lease comparison with the source failed", keeper::look);
+        keeper.every(TICK, "lease comparison with the source failed", keeper::check);
         return keeper;
     }
 
@@ -119,17 +119,17 @@ final class LeaseKeeper implements AutoCloseable {
         }
     }
 
-    private void look() throws CallFailedException, InterruptedException {
+    private void check() throws CallFailedException, InterruptedException {
         long now = System.nanoTime();
         List<HeldLease> some = leases.held().stream()
-                .filter(lease -> now - lease.lookedAt() > between(lease))
-                .map(lease -> Map.entry(lease.lookedAt(), lease))
+                .filter(lease -> now - lease.checkedAt() > between(lease))
+                .map(lease -> Map.entry(lease.checkedAt(), lease))
                 .sorted(Map.Entry.comparingByKey())
-                .limit(LOOKED_AT_A_TIME)
+                .limit(CHECKS_PER_TICK)
                 .map(Map.Entry::getValue)
                 .toList();
         for (HeldLease lease : some) {
-            leases.look(lease);
+            leases.check(lease);
             Revision goneAt = lease.goneAt();
             if (goneAt != null && !complete.get().isBefore(goneAt) && leases.end(lease)) {
                 LOG.atDebug()
@@ -141,6 +141,6 @@ final class LeaseKeeper implements AutoCloseable {
     }
 
     private static long between(HeldLease lease) {
-        return TimeUnit.SECONDS.toNanos(Math.max(MIN_LOOK_SECONDS, Math.min(MAX_LOOK_SECONDS, lease.seconds())));
+        return TimeUnit.SECONDS.toNanos(Math.max(MIN_CHECK_SECONDS, Math.min(MAX_CHECK_SECONDS, lease.seconds())));
     }
 }

@@ -1,6 +1,6 @@
 package io.understudy.mirror.lease;
 
-/** What becomes in the target of the leases that the source's keys have. */
+/** How leases of the source's keys are handled in the target. */
 public enum LeaseMode {
     /** Values are copied without them; what a lease ends at the source is deleted in the target. */
     DROP,

@@ -188,8 +188,8 @@ record LeaseRestore(
                 if (e.error() == EtcdError.COMPACTED) {
                     throw new CompactedException();
                 }
-                // Of a member that lags, or of a source that went back.
-                if (e.error() == EtcdError.FUTURE_REVISION && head.ask().isBefore(at.revision())) {
+                // From a member that lags, or a source that was restored.
+                if (e.error() == EtcdError.FUTURE_REVISION && head.read().isBefore(at.revision())) {
                     throw new SinkException.Unavailable(
                             "source revision decreased below the mirrored revision " + at.revision(), e);
                 }

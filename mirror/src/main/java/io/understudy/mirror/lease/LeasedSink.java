@@ -28,8 +28,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sink for etcd whose keys have the leases that they have at the source. While it is open its leases are kept alive; keys
- * that went with leases before it was opened are put back once the feed goes on, before its first commit.
+ * A sink for etcd that keeps the source's leases on keys. While it is open its leases are kept alive; keys that expired
+ * with leases before it was opened are restored before the feed's first commit.
  */
 public final class LeasedSink implements Sink {
 
@@ -61,9 +61,10 @@ public final class LeasedSink implements Sink {
     /**
      * Makes a sink that writes with leases. Clusters stay the caller's to close.
      *
-     * @param sinks makes the sink that writes, given the leases that it asks for each put
-     * @param epoch what holds while nobody else writes, once that sink does
-     * @param restore calls {@link TargetLeases#restore} between two commits of that sink; false if the target is not equal
+     * @param sinks makes the sink that writes, given the leases that it calls for each put
+     * @param epoch holds until another writer takes the mirror over, once that sink writes
+     * @param restore calls {@link TargetLeases#restore} between two commits of that sink; false if the target is not
+     *     equal
      */
     public static <S extends Sink> LeasedSink over(
             String mirror,
@@ -233,8 +234,8 @@ public final class LeasedSink implements Sink {
     }
 
     /**
-     * To be called before an event of a feed is passed on: that there is one tells that the source still has the history
-     * which is mirrored. While the checkpoint stands torn before a commit, that commit comes first.
+     * To be called before an event of a feed is passed on, which proves that the source still has the mirrored history.
+     * While the checkpoint is torn before a commit, that commit comes first.
      */
     private void restore() {
         if (whole) {

@@ -1,7 +1,7 @@
 /**
- * What becomes in the target of the leases that the source's keys have. {@link io.understudy.mirror.lease.TargetLeases} is
- * asked before each put; {@link io.understudy.mirror.lease.LeasedSink} keeps leases alive while a mirror writes, and puts
- * back what went with leases that ran out.
+ * Leases of the source's keys in the target. {@link io.understudy.mirror.lease.TargetLeases} is called before each put;
+ * {@link io.understudy.mirror.lease.LeasedSink} keeps leases alive while a mirror writes, and restores keys of expired
+ * leases.
  */
 @NullMarked
 package io.understudy.mirror.lease;

@@ -7,10 +7,10 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When the source had nothing beyond what its mirror was given: at the last question whose answer is covered by that.
+ * Time at which the mirror had received all of the source: that of the last covered query.
  *
- * <p>A source that answers with less than had been given when it was asked has gone back: it was restored or wiped. What was
- * given is then of a history that is no more, and the answer tells nothing of it.
+ * <p>An answer below what the mirror had received when the query was sent is ignored: the source was restored or wiped,
+ * so its history is another one.
  *
  * <p>Thread-safe.
  *
@@ -21,29 +21,29 @@ final class Currency {
     private static final int MAX_ANSWERS = 1_000;
 
     /**
-     * Put to the source.
+     * A query of the source's revision.
      *
-     * @param given up to where the mirror had been given everything by then
+     * @param given revision up to which the mirror had received everything by then
      */
-    record Question(Instant askedAt, Revision given) {}
+    record RevisionQuery(Instant sentAt, Revision given) {}
 
-    private record Answer(Instant askedAt, Revision revision) {}
+    private record Answer(Instant sentAt, Revision revision) {}
 
     private final Deque<Answer> uncovered = new ArrayDeque<>();
     private Revision given = Revision.ZERO;
 
-    synchronized Question ask(Instant at) {
-        return new Question(at, given);
+    synchronized RevisionQuery query(Instant at) {
+        return new RevisionQuery(at, given);
     }
 
-    synchronized void answered(Question question, Revision revision) {
-        if (revision.isBefore(question.given())) {
+    synchronized void answered(RevisionQuery query, Revision revision) {
+        if (revision.isBefore(query.given())) {
             return;
         }
         if (uncovered.size() == MAX_ANSWERS) {
             uncovered.removeLast();
         }
-        uncovered.add(new Answer(question.askedAt(), revision));
+        uncovered.add(new Answer(query.sentAt(), revision));
     }
 
     /** Another feed is read, from there on. */
@@ -57,11 +57,11 @@ final class Currency {
         given = revision;
     }
 
-    /** The time, told once; null if no answer was covered since. */
+    /** Returns the time, once; null if no answer was covered since. */
     synchronized @Nullable Instant covered() {
         Instant last = null;
         for (Answer next = uncovered.peek(); next != null && !next.revision().isAfter(given); next = uncovered.peek()) {
-            last = next.askedAt();
+            last = next.sentAt();
             uncovered.remove();
         }
         return last;

@@ -9,9 +9,9 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a mirror is behind, found by asking the source for its revision now and then. A mirror that has what the last
- * question found is not behind; else it has been since the first question whose answer it doesn't have. A question that
- * got no answer counts as one whose answer the mirror doesn't have, until a later one clears it.
+ * Lag of a mirror, by sampling the source's revision. A mirror that has reached the last sample is not behind; else it
+ * has been behind since the first sample that it hasn't reached. A sample without an answer counts as not reached,
+ * until a later one clears it.
  *
  * <p>Thread-safe.
  */
@@ -19,14 +19,14 @@ final class Lag {
 
     private static final int MAX_SAMPLES = 1_000;
 
-    /** One question; the revision is null if it was not answered. */
+    /** One query; the revision is null if it was not answered. */
     private record Sample(Instant sentAt, @Nullable Revision revision) {}
 
     private final Deque<Sample> uncovered = new ArrayDeque<>();
     private @Nullable Revision newest;
 
     /**
-     * The source was asked.
+     * The source's revision was queried.
      *
      * @param revision what it answered; null if it didn't
      */
@@ -40,7 +40,7 @@ final class Lag {
         uncovered.add(new Sample(sentAt, revision));
     }
 
-    /** Begins anew: nothing is known. */
+    /** Resets: nothing is known. */
     synchronized void forget() {
         uncovered.clear();
         newest = null;

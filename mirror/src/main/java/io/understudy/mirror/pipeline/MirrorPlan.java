@@ -16,13 +16,13 @@ import java.util.function.Supplier;
  * One direction of a mirror: what is copied from where to where.
  *
  * @param source where the feed comes from; {@code sourceName} calls it in words
- * @param head asks the source for its revision, with a deadline of its own
- * @param isCurrent whether that is a read index: the source has nothing beyond it when it is asked
+ * @param head reads the source's revision, with its own deadline
+ * @param isCurrent whether that is a read index: the source has nothing beyond it when the query is sent
  * @param outage why no endpoint of the source responds; empty while one does
- * @param count asks the source how many keys the range has, with a deadline of its own
+ * @param count reads the number of keys of the range at the source, with its own deadline
  * @param role whether this process may write; closed when the mirror ends
  * @param former finds that both clusters hold the primary role, and closes the target if it is a former primary
- * @param sinks makes a sink for {@code targetName}; called anew when the last one had become unavailable
+ * @param sinks makes a sink for {@code targetName}; called again when the last one became unavailable
  */
 public record MirrorPlan(
         KeyRange range,

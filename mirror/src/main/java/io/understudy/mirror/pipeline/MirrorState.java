@@ -3,7 +3,7 @@ package io.understudy.mirror.pipeline;
 import java.util.Locale;
 
 /**
- * Where a mirror stands.
+ * State of a mirror.
  *
  * <pre>
  *   starting -> syncing -> synced      by what the feed gives
@@ -33,13 +33,13 @@ public enum MirrorState {
     /** As {@link #SYNCED}, but the comparison with the source has found keys that differ. */
     DIFFERS,
     /**
-     * A cluster doesn't answer: the target a call that nothing goes on without, or the source that is followed anything at
-     * all. Attempts go on, and the reason names it.
+     * A cluster doesn't answer: the target a call that the mirror requires, or the followed source any call. Attempts
+     * continue, and the reason names the cluster.
      */
     RETRYING,
     /** Stopped by an error; tried again with back-off. Other mirrors of the process continue. */
     FAILED,
-    /** Told to stop. */
+    /** Stopped on request. */
     STOPPED;
 
     /** As shown and logged. */

@@ -27,7 +27,7 @@ final class MirrorStatus implements SinkListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(MirrorStatus.class);
 
-    /** Who is restarted is back within it. */
+    /** A restarted source is back within it. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final String mirror;
@@ -43,7 +43,7 @@ final class MirrorStatus implements SinkListener {
     private final Timer transaction;
     private final Lag lag = new Lag();
     private final Silence silence;
-    /** That of its answers alone: who is refused logins may well go on to get commits by an old watch. */
+    /** That of its answers alone: a source that rejects logins may still deliver commits to an old watch. */
     private final Silence unanswered;
 
     private final Rate rate = new Rate();
@@ -52,9 +52,9 @@ final class MirrorStatus implements SinkListener {
 
     private MirrorState state = MirrorState.STARTING;
     /** What the state is, or will be once clusters answer that don't. */
-    private MirrorState standing = MirrorState.STARTING;
+    private MirrorState underlying = MirrorState.STARTING;
 
-    private String standingReason = "started";
+    private String underlyingReason = "started";
     /** Why the mirror failed; null once an attempt after that is synced. */
     private @Nullable String failed;
     /** Why it is unknown which process is active; null while it is known. */
@@ -66,20 +66,20 @@ final class MirrorStatus implements SinkListener {
     /** Since when, and why, the source that is followed doesn't answer; null while it does. */
     private @Nullable String sourceAway;
 
-    /** Whether it has left all questions unanswered for so long that nobody knows its revision. */
+    /** Whether it has left all queries unanswered for so long that its revision is unknown. */
     private boolean isRevisionUnknown;
 
-    /** Whether somebody was warned of how long the source is waited for. */
+    /** Whether the wait for the source has been logged. */
     private boolean isWarned;
 
     private boolean isElsewhere;
-    private String reason = standingReason;
+    private String reason = underlyingReason;
     private Instant since = Instant.now();
     private @Nullable String lastError;
     /** The last one that opened: until the next one has, its checkpoint is what is known of the target. */
     private volatile @Nullable Sink sink;
 
-    /** @param patience how long the source may be silent, though asked */
+    /** @param patience how long the source may leave queries unanswered */
     MirrorStatus(String mirror, String source, String target, Duration patience, MeterRegistry meters) {
         this.mirror = mirror;
         this.source = source;
@@ -108,26 +108,24 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /**
-     * How the mirror stands, but for clusters that don't answer: that shows instead while it lasts. A final state stays.
-     */
+    /** Sets the mirror's state; an outage of a cluster is shown instead while it lasts. A final state stays. */
     synchronized void to(MirrorState next, String why) {
         if (state.isFinal()) {
             return;
         }
         if (next.isFinal()) {
             enter(next, why);
-        } else if (next != standing) {
-            standing = next;
-            standingReason = why;
+        } else if (next != underlying) {
+            underlying = next;
+            underlyingReason = why;
             show();
         }
     }
 
-    /** The target is being kept as the source is; told after each event. */
+    /** The target follows the source; called after each event. */
     synchronized void synced(Revision revision) {
         recovered();
-        if (standing != MirrorState.SYNCED) {
+        if (underlying != MirrorState.SYNCED) {
             to(MirrorState.SYNCED, "following the source from revision " + revision);
         }
     }
@@ -138,8 +136,8 @@ final class MirrorStatus implements SinkListener {
         sourceAway = null;
         roleAway = null;
         targetAway = null;
-        standing = MirrorState.STARTING;
-        standingReason = "retrying after: " + why;
+        underlying = MirrorState.STARTING;
+        underlyingReason = "retrying after: " + why;
         failed = why;
         show();
     }
@@ -157,8 +155,8 @@ final class MirrorStatus implements SinkListener {
             return;
         }
         String away = away();
-        MirrorState next = failed != null ? MirrorState.FAILED : away == null ? standing : MirrorState.RETRYING;
-        String why = failed != null ? failed : away == null ? standingReason : away;
+        MirrorState next = failed != null ? MirrorState.FAILED : away == null ? underlying : MirrorState.RETRYING;
+        String why = failed != null ? failed : away == null ? underlyingReason : away;
         if (next != state) {
             enter(next, state == MirrorState.RETRYING ? "recovered: " + why : why);
         }
@@ -212,12 +210,12 @@ final class MirrorStatus implements SinkListener {
     }
 
     /** This process is not, or not known to be, the active one of the mirror. */
-    synchronized void inactive(ElectionState standing) {
-        if (standing instanceof ElectionState.Standby standby) {
-            letGo();
+    synchronized void inactive(ElectionState election) {
+        if (election instanceof ElectionState.Standby standby) {
+            reset();
             recovered();
             to(MirrorState.STANDBY, "standby: " + standby.holder() + " is active");
-        } else if (standing instanceof ElectionState.Unknown unknown) {
+        } else if (election instanceof ElectionState.Unknown unknown) {
             retries.increment();
             error(unknown.why());
             roleAway = unknown.why();
@@ -227,11 +225,11 @@ final class MirrorStatus implements SinkListener {
 
     /** Nothing is mirrored until the source is the only primary. */
     synchronized void elsewhere(MirrorState next, String why) {
-        letGo();
+        reset();
         isElsewhere = true;
         recovered();
-        if (standing == next) {
-            standingReason = why;
+        if (underlying == next) {
+            underlyingReason = why;
             show();
         } else {
             to(next, why);
@@ -244,7 +242,7 @@ final class MirrorStatus implements SinkListener {
         target = newTarget;
     }
 
-    private void letGo() {
+    private void reset() {
         sink = null;
         lag.forget();
         sourceAway = null;
@@ -265,65 +263,65 @@ final class MirrorStatus implements SinkListener {
     synchronized void active() {
         roleAway = null;
         show();
-        if (standing == MirrorState.STANDBY && !isElsewhere) {
+        if (underlying == MirrorState.STANDBY && !isElsewhere) {
             to(MirrorState.STARTING, "this process became active");
         }
     }
 
     /** What a starting mirror waits for. */
     synchronized void waitsFor(String what) {
-        if (standing == MirrorState.STARTING) {
-            standingReason = "waiting for " + what;
+        if (underlying == MirrorState.STARTING) {
+            underlyingReason = "waiting for " + what;
             show();
         }
     }
 
     /** A feed is opened. Without a position the target is no copy of the source until the next snapshot is complete. */
     synchronized void waitsForSource(boolean fromSnapshot) {
-        if (standing == MirrorState.STARTING || fromSnapshot) {
-            standing = MirrorState.STARTING;
-            standingReason = waitingForSource();
+        if (underlying == MirrorState.STARTING || fromSnapshot) {
+            underlying = MirrorState.STARTING;
+            underlyingReason = waitingForSource();
             show();
         }
     }
 
-    /** The source is asked for its revision; about once a second, unless it owes an answer. */
-    synchronized void sourceAsked(Instant at) {
-        silence.asked(at);
-        unanswered.asked(at);
+    /** A query of the source's revision is sent; about once a second, unless an answer is outstanding. */
+    synchronized void sourceQueried(Instant at) {
+        silence.queried(at);
+        unanswered.queried(at);
     }
 
-    /** Why the source doesn't say what its revision is. */
+    /** Why the query of the source's revision failed. */
     synchronized void sourceSilent(String why) {
         silence.failed(why);
-        if (standing == MirrorState.STARTING && standingReason.startsWith(waitingForSource())) {
-            standingReason = waitingForSource() + ": " + why;
+        if (underlying == MirrorState.STARTING && underlyingReason.startsWith(waitingForSource())) {
+            underlyingReason = waitingForSource() + ": " + why;
             show();
         }
     }
 
     /** The source has given something, which proves that it is there. */
-    synchronized void sourceHeard() {
-        silence.heard();
-        boolean isWaitedFor = standing == MirrorState.STARTING && standingReason.startsWith(waitingForSource());
+    synchronized void sourceResponded() {
+        silence.responded();
+        boolean isWaitedFor = underlying == MirrorState.STARTING && underlyingReason.startsWith(waitingForSource());
         if (sourceAway != null || isWaitedFor) {
             sourceAway = null;
-            standingReason = isWaitedFor ? waitingForSource() : standingReason;
+            underlyingReason = isWaitedFor ? waitingForSource() : underlyingReason;
             show();
         }
     }
 
     /**
-     * Determines whether the source is away; to be called about once a second.
+     * Determines whether the source is unreachable; to be called about once a second.
      *
      * @param outage why no endpoint of the source responds; null while one does
      */
-    synchronized void lookForSource(Instant now, @Nullable String outage) {
+    synchronized void checkSource(Instant now, @Nullable String outage) {
         isRevisionUnknown = unanswered.lasting(now) != null;
         String silent = silence.lasting(now);
         String lasting = silent == null && outage != null ? "does not respond: " + outage : silent;
-        // Who does not follow it yet waits for it anyway, or for something else.
-        boolean isFollowed = standing == MirrorState.SYNCING || standing == MirrorState.SYNCED;
+        // A mirror that does not follow it yet waits for it, or for the target.
+        boolean isFollowed = underlying == MirrorState.SYNCING || underlying == MirrorState.SYNCED;
         String away = lasting == null || !isFollowed ? null : "source " + source + " " + lasting;
         if (!Objects.equals(away, sourceAway)) {
             sourceAway = away;
@@ -368,12 +366,12 @@ final class MirrorStatus implements SinkListener {
         };
     }
 
-    /** To be told how far a snapshot is copied. */
+    /** Meter of the snapshot's progress. */
     SnapshotMeter snapshot() {
         return snapshot;
     }
 
-    /** What is asked for the checkpoint from now on: it has found the target's. */
+    /** Sets the sink that provides the checkpoint from now on: it has read the target's. */
     void opened(Sink newSink) {
         sink = newSink;
         available();
@@ -387,7 +385,7 @@ final class MirrorStatus implements SinkListener {
     public synchronized void unavailable(String why) {
         retries.increment();
         error(why);
-        // What was in the way first may have gone, and something else be.
+        // The latest failure counts: an earlier one may have passed.
         targetAway = why;
         show();
     }
@@ -424,7 +422,7 @@ final class MirrorStatus implements SinkListener {
 
     @Override
     public void written(long count) {
-        // Whoever called without success may have been given up since, and will never tell.
+        // A failed call may have been abandoned since, without a report of recovery.
         available();
         transactions.increment();
         changes.increment((double) count);
@@ -432,12 +430,12 @@ final class MirrorStatus implements SinkListener {
 
     synchronized void sampled(Instant sentAt, @Nullable Revision revision) {
         if (revision != null) {
-            unanswered.heard();
+            unanswered.responded();
             isRevisionUnknown = false;
-            sourceHeard();
+            sourceResponded();
         }
         if (state == MirrorState.STANDBY) {
-            // How far behind the target is, the active process knows.
+            // The active process has the target's lag.
             return;
         }
         lag.sampled(sentAt, revision);
@@ -467,7 +465,7 @@ final class MirrorStatus implements SinkListener {
                 lastError);
     }
 
-    /** Of a source that can't be asked nobody knows what it has got since. */
+    /** Empty for a source that can't be queried: its revision is unknown. */
     private synchronized OptionalLong lagRevisions() {
         return isRevisionUnknown ? OptionalLong.empty() : lag.revisions(complete());
     }

@@ -38,11 +38,11 @@ import org.slf4j.LoggerFactory;
  * One mirror at work. Its thread takes one event after another from the feed to the sink; while the sink waits for its
  * target nothing is taken, so that the feed stops reading and memory never grows with the lag.
  *
- * <p>A gap is closed by a snapshot that the sink merges, perhaps only after it has looked at one. A sink that becomes
- * unavailable is opened anew, and the feed where the checkpoint says. A sink that is fenced off by another process, now the
- * active one, is closed, and the mirror waits for its turn, also if that has come by now. So it waits while the home of its
- * keys is its target. Whether another history of the source is gone on with is the sink's to say. What else ends a feed or a
- * sink fails the mirror: it releases its role and is tried again with back-off, unless the JVM itself has failed.
+ * <p>A gap is closed by a snapshot that the sink merges, perhaps after a comparison. When a sink becomes unavailable, a
+ * new one is opened, and the feed at its checkpoint. A sink that is fenced off by another process, now the active one,
+ * is closed, and the mirror waits for its turn, also if that has come by now. It waits as well while its target is the
+ * primary. The sink decides whether to continue with another history of the source. Any other end of a feed or sink
+ * fails the mirror: it releases its role and is retried with back-off, unless the JVM itself has failed.
  *
  * <p>Invariant M39: from etcd through Kafka to etcd, the topic has each change once and in order, and each target state
  * is the source's at its checkpoint.
@@ -51,10 +51,10 @@ public final class Pipeline implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Pipeline.class);
 
-    /** How long to wait for an event before the sink is asked to settle. */
+    /** How long to wait for an event before {@link Sink#settle}. */
     private static final Duration POLL = Duration.ofMillis(200);
 
-    /** How often a former primary is looked at that has not rejoined. */
+    /** How often a former primary that has not rejoined is checked. */
     private static final Duration REJOIN_INTERVAL = Duration.ofSeconds(1);
 
     private static final Duration STOP_GRACE = Duration.ofSeconds(3);
@@ -84,7 +84,7 @@ public final class Pipeline implements AutoCloseable {
     private final Thread thread;
     private final CountDownLatch stopping = new CountDownLatch(1);
     private final CompletableFuture<MirrorFailedException> failure = new CompletableFuture<>();
-    private final AtomicBoolean asking = new AtomicBoolean();
+    private final AtomicBoolean querying = new AtomicBoolean();
     private final Currency currency = new Currency();
     private final Replication replication;
     private int failures;
@@ -114,7 +114,8 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * Starts the mirror's thread, which opens it. Neither source nor target need to be there: attempts go on until they are.
+     * Starts the mirror's thread, which opens it. Neither source nor target need to be there: attempts continue until
+     * they are.
      *
      * @param patience how long the source may leave requests unanswered
      * @param back opens the other direction, in which the mirror runs while the target is the primary; null for none
@@ -159,16 +160,13 @@ public final class Pipeline implements AutoCloseable {
         status.differing(count);
     }
 
-    /**
-     * Asks the source for its revision, to know the lag, and whether it is there; to be called about once a second, by one
-     * thread.
-     */
+    /** Queries the source's revision, for lag and availability. To be called about once a second, by one thread. */
     public void sampleSource() {
         try {
             sample(Instant.now());
         } catch (RuntimeException e) {
             // An exception would end the queries of all mirrors of the process.
-            asking.set(false);
+            querying.set(false);
             LOG.atWarn().addKeyValue("mirror", mirror).setCause(e).log("source query failed; retrying");
         }
     }
@@ -180,13 +178,13 @@ public final class Pipeline implements AutoCloseable {
         }
         Optional<String> outage = plan.outage().get();
         outage.ifPresent(status::sourceSilent);
-        status.lookForSource(now, outage.orElse(null));
+        status.checkSource(now, outage.orElse(null));
         status.warnOfSilence(now);
-        if (!asking.compareAndSet(false, true)) {
+        if (!querying.compareAndSet(false, true)) {
             return;
         }
-        status.sourceAsked(now);
-        Currency.Question question = currency.ask(now);
+        status.sourceQueried(now);
+        Currency.RevisionQuery query = currency.query(now);
         CompletableFuture<Revision> head;
         try {
             head = plan.head().get();
@@ -194,18 +192,18 @@ public final class Pipeline implements AutoCloseable {
             head = CompletableFuture.failedFuture(e);
         }
         CompletableFuture<Void> unused = head.handle((revision, failed) -> {
-            asking.set(false);
-            status.sampled(question.askedAt(), revision);
+            querying.set(false);
+            status.sampled(query.sentAt(), revision);
             if (failed != null) {
-                status.sourceSilent(told(failed));
+                status.sourceSilent(message(failed));
             } else if (revision != null && plan.isCurrent()) {
-                currency.answered(question, revision);
+                currency.answered(query, revision);
             }
             return null;
         });
     }
 
-    private static String told(Throwable failure) {
+    private static String message(Throwable failure) {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         return cause.getMessage() == null ? cause.toString() : cause.getMessage();
@@ -242,7 +240,7 @@ public final class Pipeline implements AutoCloseable {
                     }
                 } catch (Exception e) {
                     pause = syncs == syncedBefore ? pause : firstPauseAfterFailure;
-                    if (isStopping() || !isTriedAgain(e, pause)) {
+                    if (isStopping() || !awaitRetry(e, pause)) {
                         return;
                     }
                     pause = least(pause.multipliedBy(2), MAX_PAUSE_AFTER_FAILURE);
@@ -282,25 +280,25 @@ public final class Pipeline implements AutoCloseable {
         return Objects.requireNonNull(current, "mirror is not open");
     }
 
-    /** Waits until this process is the active one of the mirror; false when told to stop. */
+    /** Waits until this process is the active one of the mirror; false when stopped. */
     private boolean awaitTurn() throws InterruptedException {
         ElectionState seen = null;
         while (!isStopping()) {
-            ElectionState standing = plan().role().standing();
-            if (standing instanceof ElectionState.Active) {
+            ElectionState state = plan().role().state();
+            if (state instanceof ElectionState.Active) {
                 status.active();
                 return true;
             }
-            if (standing instanceof ElectionState.Refused refused) {
+            if (state instanceof ElectionState.Refused refused) {
                 throw new SinkException.Refused(refused.why());
             }
-            if (standing instanceof ElectionState.Undecided) {
+            if (state instanceof ElectionState.Undecided) {
                 status.waitsFor("target " + plan().targetName());
-            } else if (!standing.equals(seen)) {
-                status.inactive(standing);
-                seen = standing;
+            } else if (!state.equals(seen)) {
+                status.inactive(state);
+                seen = state;
             }
-            plan().role().awaitChange(standing, POLL);
+            plan().role().awaitChange(state, POLL);
         }
         return false;
     }
@@ -360,7 +358,7 @@ public final class Pipeline implements AutoCloseable {
         try {
             Conflict conflict = refusals == 0 ? null : conflict();
             if (conflict == null) {
-                turnRound(other, why);
+                reverse(other, why);
             } else if (conflict.isMoving()) {
                 status.elsewhere(MirrorState.STANDBY, conflict.reason());
             } else {
@@ -391,7 +389,7 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /** Mirrors in the other direction from now on. */
-    private void turnRound(Supplier<MirrorPlan> other, String why) {
+    private void reverse(Supplier<MirrorPlan> other, String why) {
         refusals++;
         status.elsewhere(MirrorState.STANDBY, why);
         comparedIn = null;
@@ -423,7 +421,7 @@ public final class Pipeline implements AutoCloseable {
         MirrorPlan plan = plan();
         try (Feed open = plan.source().open(plan.range(), plan.kind(), from)) {
             while (mayWrite(activation)) {
-                consumer.tellCurrency();
+                consumer.reportCurrency();
                 replication.written(sink.complete(), Instant.now());
                 if (open.poll(Duration.ZERO, consumer)) {
                     continue;
@@ -460,7 +458,7 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /** Fails, and lets another process be active for a while; false if the mirror is stopped meanwhile. */
-    private boolean isTriedAgain(Exception cause, Duration pause) {
+    private boolean awaitRetry(Exception cause, Duration pause) {
         // What is being closed may be interrupted for itself alone.
         boolean unused = Thread.interrupted();
         fail(cause);
@@ -504,7 +502,7 @@ public final class Pipeline implements AutoCloseable {
                 stopping.await(ThreadLocalRandom.current().nextLong(most / 2, most + 1), TimeUnit.MILLISECONDS);
     }
 
-    /** Passes everything on to the sink, and tells by it how the mirror stands. */
+    /** Passes everything on to the sink, and updates the mirror's status. */
     private final class Progressing implements FeedConsumer {
         private final Sink sink;
         /** The sink has received everything up to here; null before its first snapshot is complete. */
@@ -536,7 +534,7 @@ public final class Pipeline implements AutoCloseable {
 
         @Override
         public void snapshotResumed(Position pin) {
-            status.sourceHeard();
+            status.sourceResponded();
             status.to(MirrorState.SYNCING, "rest of the snapshot at revision " + pin.revision());
             sink.snapshotResumed(pin);
             status.snapshot().started(plan().count().get());
@@ -544,7 +542,7 @@ public final class Pipeline implements AutoCloseable {
 
         @Override
         public void snapshotStarted(ClusterId cluster, Revision revision) {
-            status.sourceHeard();
+            status.sourceResponded();
             status.to(MirrorState.SYNCING, "snapshot at revision " + revision);
             sink.snapshotStarted(cluster, revision);
             status.snapshot().started(plan().count().get());
@@ -552,7 +550,7 @@ public final class Pipeline implements AutoCloseable {
 
         @Override
         public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
-            status.sourceHeard();
+            status.sourceResponded();
             sink.snapshotPage(covered, entries);
             status.snapshot().copied(entries.size());
         }
@@ -561,33 +559,33 @@ public final class Pipeline implements AutoCloseable {
         public void snapshotCompleted(Position position) {
             sink.snapshotCompleted(position);
             synced(position);
-            // Who sees that it has ended sees how, then.
+            // After the state, so that readers of its end see the outcome.
             status.snapshot().ended();
         }
 
         @Override
         public void commit(Commit commit, Position position) {
-            status.sourceHeard();
+            status.sourceResponded();
             sink.commit(commit, position);
             synced(position);
         }
 
-        /** Does not tell that the source is there: a member that is cut off from the others says so as well. */
+        /** No proof that the source is available: an isolated member sends progress notifications as well. */
         @Override
         public void progress(Position position) {
             sink.progress(position);
             synced(position);
         }
 
-        /** Feeds of Kafka tell it themselves. */
+        /** Called by feeds of Kafka. */
         @Override
         public void asOf(Instant time) {
             sink.asOf(time);
             replication.read(time, given(), Instant.now());
         }
 
-        /** Tells the sink when the source had nothing beyond what it was given. */
-        void tellCurrency() {
+        /** Reports to the sink when it had received all of the source. */
+        void reportCurrency() {
             Instant covered = currency.covered();
             if (covered != null) {
                 sink.asOf(covered);

@@ -34,7 +34,7 @@ final class Replication {
         this.age = summary(MirrorMeter.RECORD_AGE, mirror, meters);
     }
 
-    /** The topic told that the source had nothing beyond {@code revision} at that time. */
+    /** By the topic, the source had nothing beyond {@code revision} at that time. */
     void read(Instant asOf, Revision revision, Instant now) {
         age.record(millis(asOf, now));
         given(asOf, revision);
@@ -58,7 +58,7 @@ final class Replication {
         }
     }
 
-    /** Begins anew: another sink is written to. */
+    /** Resets for another sink. */
     void forget() {
         unwritten.clear();
     }

@@ -6,8 +6,8 @@ import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the source has told nothing for longer than can be suffered, though it was asked: since the first question after
- * which it neither answered one nor gave anything.
+ * Detects a source that has been silent for longer than permitted: since the first query after which it neither
+ * answered one nor delivered anything.
  *
  * <p>One thread at a time.
  */
@@ -15,40 +15,40 @@ final class Silence {
 
     private final Duration patience;
     private @Nullable Instant since;
-    private @Nullable Instant looked;
-    /** What the last question failed with. */
+    private @Nullable Instant lastCheck;
+    /** Failure of the last query. */
     private @Nullable String why;
 
     Silence(Duration patience) {
         this.patience = patience;
     }
 
-    /** The source is asked. */
-    void asked(Instant at) {
+    /** A query is sent. */
+    void queried(Instant at) {
         if (since == null) {
             since = at;
         }
     }
 
-    /** The question failed. */
+    /** The query failed. */
     void failed(String cause) {
         if (since != null) {
             why = cause;
         }
     }
 
-    /** The source has answered, or given something that it did not have before. */
-    void heard() {
+    /** The source has answered, or delivered something new. */
+    void responded() {
         since = null;
         why = null;
     }
 
-    /** Since when, and why, in words; null while it may still be suffered. To be called about once a second. */
+    /** Since when, and why, in words; null within the permitted time. To be called about once a second. */
     @Nullable String lasting(Instant now) {
-        Instant last = looked;
-        looked = now;
+        Instant last = lastCheck;
+        lastCheck = now;
         if (since != null && last != null && now.isAfter(last.plus(patience))) {
-            // This process stood still: silence meanwhile is ours.
+            // This process was suspended, and has caused the silence.
             since = now;
         }
         if (since == null || !now.isAfter(since.plus(patience))) {

@@ -24,7 +24,7 @@ final class SnapshotMeter {
         this.mirror = mirror;
     }
 
-    /** A snapshot begins, or begins anew. */
+    /** A snapshot begins, or restarts. */
     synchronized void started(CompletableFuture<Long> count) {
         total = count;
         keys = 0;
@@ -48,7 +48,7 @@ final class SnapshotMeter {
         }
     }
 
-    /** It is complete, or given up. */
+    /** It is complete, or aborted. */
     synchronized void ended() {
         total = null;
     }

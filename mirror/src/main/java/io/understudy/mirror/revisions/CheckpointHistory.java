@@ -22,11 +22,11 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Reads a mirror's checkpoint as it is now, or was at an earlier revision of the target: every write of a mirror stores it
- * in the same transaction, so etcd's history of this one key tells at which of the source's revisions the target was.
+ * Reads a mirror's checkpoint as it is now, or was at an earlier revision of the target: every write of a mirror stores
+ * it in the same transaction, so etcd's history of this key maps revisions of the target to those of the source.
  *
- * <p>Asks the target's voters, linearizably. Each attempt has the cluster's deadline; failed ones are repeated elsewhere
- * for a while. Any thread.
+ * <p>Reads from the target's voting members, linearizably. Each attempt has the cluster's deadline; failed ones are
+ * repeated elsewhere for a while. Any thread.
  */
 public final class CheckpointHistory {
 
@@ -82,7 +82,7 @@ public final class CheckpointHistory {
         return homeSince(Revision.ZERO);
     }
 
-    /** Whether the target was that then, as far as it knew; not if that is compacted. */
+    /** Whether the target was the primary then, by its record; false if that is compacted. */
     boolean isHomeAt(Revision revision) throws TargetUnreadableException, InterruptedException {
         return homeSince(revision).isPresent();
     }
@@ -102,10 +102,10 @@ public final class CheckpointHistory {
         }
     }
 
-    private Optional<RangeResponse> read(ByteString asked, Revision revision)
+    private Optional<RangeResponse> read(ByteString key, Revision revision)
             throws TargetUnreadableException, InterruptedException {
         RangeRequest request = RangeRequest.newBuilder()
-                .setKey(asked)
+                .setKey(key)
                 .setRevision(revision.value())
                 .build();
         long giveUpAt = System.nanoTime() + PATIENCE.toNanos();
@@ -118,8 +118,7 @@ public final class CheckpointHistory {
                 }
                 if (e.isFinal() || System.nanoTime() - giveUpAt >= 0) {
                     throw new TargetUnreadableException(
-                            "cannot read key \"" + TextFormat.escapeBytes(asked) + "\" of the target: "
-                                    + e.getMessage(),
+                            "cannot read key \"" + TextFormat.escapeBytes(key) + "\" of the target: " + e.getMessage(),
                             e);
                 }
             }
@@ -127,11 +126,12 @@ public final class CheckpointHistory {
         }
     }
 
-    private Moment moment(Revision asked, RangeResponse answer) throws TargetUnreadableException {
+    private Moment moment(Revision requested, RangeResponse answer) throws TargetUnreadableException {
         ClusterId cluster = new ClusterId(answer.getHeader().getClusterId());
         // A read of the past answers with the present revision in its header.
-        Revision revision =
-                asked.equals(Revision.ZERO) ? new Revision(answer.getHeader().getRevision()) : asked;
+        Revision revision = requested.equals(Revision.ZERO)
+                ? new Revision(answer.getHeader().getRevision())
+                : requested;
         if (answer.getKvsCount() == 0) {
             return new Moment(cluster, revision, Revision.ZERO, Revision.ZERO, null);
         }

@@ -31,7 +31,7 @@ public final class RevisionMap {
     }
 
     /**
-     * Where a watcher goes on.
+     * Returns where a watcher resumes.
      *
      * @param seen the watcher has seen every change of the source up to there
      */
@@ -98,7 +98,7 @@ public final class RevisionMap {
         return new Revision(high);
     }
 
-    /** Whether the target, as it was then, is what is looked for; it is asked with nothing where that is compacted. */
+    /** A condition on the target's past state; called with an empty value where that is compacted. */
     interface Condition {
         boolean holds(Optional<Moment> at);
     }

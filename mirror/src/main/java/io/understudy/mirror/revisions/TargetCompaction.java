@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the target's history from growing without end: compacts what is older than was asked for, or warns when nobody
- * compacts. How old a revision is, the checkpoint of the time tells.
+ * Compacts the target's history beyond the configured age, or warns of missing compaction. A revision's age is that of
+ * its checkpoint.
  *
  * <p>One thread, but for {@link #compacted} and {@link #warning}.
  *
@@ -30,10 +30,10 @@ public final class TargetCompaction {
     private static final Duration MAX_INTERVAL = Duration.ofMinutes(5);
     private static final int INTERVALS_PER_AGE = 10;
 
-    /** So much history is nobody's wish, … */
+    /** So much history needs compaction, … */
     private static final long MANY_REVISIONS = 1_000_000;
 
-    /** … nor is so much, when it is older than {@link #LONG}. */
+    /** … and so much when it is older than {@link #LONG}. */
     private static final long SOME_REVISIONS = 10_000;
 
     private static final Duration LONG = Duration.ofHours(24);
@@ -46,7 +46,7 @@ public final class TargetCompaction {
     private final long someRevisions;
     private final Duration interval;
     private long lastNanos;
-    private boolean looked;
+    private boolean hasRun;
     private volatile Revision compacted = Revision.ZERO;
     private volatile @Nullable String warning;
 
@@ -70,15 +70,15 @@ public final class TargetCompaction {
         this.interval = part.compareTo(MAX_INTERVAL) < 0 ? part : MAX_INTERVAL;
     }
 
-    /** Looks after the history if it is time to; a target that doesn't answer is left for the next time. */
+    /** Compacts or warns when the interval has passed; a target that doesn't answer is left for the next time. */
     public void step() throws InterruptedException {
-        if (looked && System.nanoTime() - lastNanos < interval.toNanos()) {
+        if (hasRun && System.nanoTime() - lastNanos < interval.toNanos()) {
             return;
         }
-        looked = true;
+        hasRun = true;
         lastNanos = System.nanoTime();
         try {
-            lookAfter(Instant.now());
+            compactOrWarn(Instant.now());
         } catch (TargetUnreadableException | CallFailedException e) {
             LOG.atInfo()
                     .addKeyValue("mirror", mirror)
@@ -92,12 +92,12 @@ public final class TargetCompaction {
         return compacted;
     }
 
-    /** That the history grows and nobody compacts it; null if all is well. */
+    /** Warning that the history grows without compaction; null if there is none. */
     public @Nullable String warning() {
         return warning;
     }
 
-    void lookAfter(Instant now) throws TargetUnreadableException, CallFailedException, InterruptedException {
+    void compactOrWarn(Instant now) throws TargetUnreadableException, CallFailedException, InterruptedException {
         Moment head = history.now();
         if (after == null) {
             warn(now, head);
@@ -134,7 +134,7 @@ public final class TargetCompaction {
                     .addKeyValue("revision", revision)
                     .log("target compacted");
         } catch (CallFailedException e) {
-            // Somebody else compacts as well, and was faster.
+            // Another client has compacted first.
             if (e.error() != EtcdError.COMPACTED) {
                 throw e;
             }

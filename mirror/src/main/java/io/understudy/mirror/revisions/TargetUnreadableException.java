@@ -1,6 +1,6 @@
 package io.understudy.mirror.revisions;
 
-/** The checkpoint could not be read from the target; the message says why. */
+/** The checkpoint could not be read from the target; the message has the cause. */
 public final class TargetUnreadableException extends Exception {
     private static final long serialVersionUID = 1L;
 

@@ -3,7 +3,7 @@ package io.understudy.mirror.revisions;
 import io.understudy.vocabulary.Revision;
 import org.jspecify.annotations.Nullable;
 
-/** Where a watcher that has seen everything up to a revision of the source goes on in the target. */
+/** Where a watcher of the source, which has received everything up to a revision, resumes in the target. */
 public sealed interface Translation {
 
     /**
@@ -22,8 +22,8 @@ public sealed interface Translation {
     record ListAgain(Revision oldest, @Nullable Revision resumable, String why) implements Translation {}
 
     /**
-     * It has seen more than the target has: ask again when the target has reached that. If the source is gone for good, it
-     * has seen what is lost, and lists anew.
+     * It has received more than the target has: retry when the target has reached that revision. If the source is lost,
+     * those changes are lost as well, and it lists again.
      *
      * @param complete the target holds everything of the source up to there
      */

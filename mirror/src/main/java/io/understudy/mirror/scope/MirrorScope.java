@@ -24,7 +24,7 @@ import java.util.List;
 public record MirrorScope(
         List<ByteString> include, List<ByteString> exclude, ByteString renameFrom, ByteString renameTo) {
 
-    /** @throws IllegalArgumentException the parts don't go together; the message says which */
+    /** @throws IllegalArgumentException the parts contradict each other; the message names them */
     public MirrorScope {
         // An empty prefix is one of every key.
         include = include.stream().anyMatch(ByteString::isEmpty) ? List.of() : ordered("include", include);

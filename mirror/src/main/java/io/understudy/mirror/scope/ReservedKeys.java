@@ -105,7 +105,7 @@ public final class ReservedKeys {
         return key.startsWith(MIRRORS) && key.endsWith(CHECKPOINT);
     }
 
-    /** Whether what a mirror into this cluster puts there tells where a commit has been: its checkpoint or a lane. */
+    /** Whether a mirror into this cluster stores a commit's path at the key: its checkpoint or a lane. */
     public static boolean isMark(ByteString key) {
         if (!key.startsWith(MIRRORS)) {
             return false;

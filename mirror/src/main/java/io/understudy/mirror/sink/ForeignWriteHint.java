@@ -1,14 +1,14 @@
 package io.understudy.mirror.sink;
 
-/** Hears that somebody else may have written to the target. Called on the thread that writes there; must not block. */
+/** Receives hints of foreign writes to the target. Called on the thread that writes there; must not block. */
 public interface ForeignWriteHint {
 
     /** Doesn't listen. */
     ForeignWriteHint NONE = (after, before) -> {};
 
     /**
-     * Between two transactions of the mirror the target made revisions that are not these transactions': somebody else
-     * wrote, anywhere in the target. They are those strictly between the two.
+     * Another client wrote, anywhere in the target: there are revisions strictly between those of two transactions of
+     * the mirror.
      */
     void between(long afterTargetRevision, long beforeTargetRevision);
 }

@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 public interface Sink extends FeedConsumer, AutoCloseable {
 
     /**
-     * Takes the target over and finds out how far it is. Called once, before anything else.
+     * Takes the target over and reads its checkpoint. Called once, before anything else.
      *
-     * @return where the feed goes on; null if it must begin with a snapshot
+     * @return where the feed resumes; null if it must begin with a snapshot
      */
     @Nullable FeedStart open();
 
@@ -32,7 +32,7 @@ public interface Sink extends FeedConsumer, AutoCloseable {
     void sourceReset(FeedEndedException why) throws FeedEndedException;
 
     /**
-     * How long to let more come before {@link #caughtUp}: asked whenever the feed has nothing more at this moment, and
+     * How long to wait for more before {@link #caughtUp}. Called whenever the feed has nothing more at this moment, and
      * again after that long.
      */
     Duration pause();
@@ -49,7 +49,7 @@ public interface Sink extends FeedConsumer, AutoCloseable {
     /** The target durably holds everything up to here, {@link Revision#ZERO} if it holds no state of the source. */
     Revision complete();
 
-    /** Lets go of the target. What was not made durable before is not part of it. Idempotent. */
+    /** Releases the target. Data that is not durable by then is lost. Idempotent. */
     @Override
     void close();
 }

@@ -2,7 +2,10 @@ package io.understudy.mirror.sink;
 
 import org.jspecify.annotations.Nullable;
 
-/** A sink can't go on. The type tells what its mirror may do; the message says what, where and what is allowed. */
+/**
+ * A sink can't continue. The type determines the mirror's reaction; the message has the error, its place and what is
+ * allowed.
+ */
 public abstract sealed class SinkException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -20,7 +23,7 @@ public abstract sealed class SinkException extends RuntimeException {
         }
     }
 
-    /** The target, or what it holds, is not as it must be. Fatal until an operator has decided. */
+    /** The target or its contents are unsuitable. Fatal until an operator has decided. */
     public static final class Refused extends SinkException {
         private static final long serialVersionUID = 1L;
 
@@ -34,8 +37,8 @@ public abstract sealed class SinkException extends RuntimeException {
     }
 
     /**
-     * The target is the home of the keys now: a switchover or failover has moved it there. Nothing is to be done until it
-     * comes back.
+     * The target is the home of the keys now: a switchover or failover has moved it there. Mirroring in this direction
+     * pauses until it is moved back.
      */
     public static final class HomeMoved extends SinkException {
         private static final long serialVersionUID = 1L;
@@ -46,8 +49,8 @@ public abstract sealed class SinkException extends RuntimeException {
     }
 
     /**
-     * The target can't be reached, or the outcome of writes is unknown. A new sink, opened later, finds out from the
-     * checkpoint where to go on.
+     * The target can't be reached, or the outcome of writes is unknown. A new sink, opened later, resumes at the
+     * checkpoint.
      */
     public static final class Unavailable extends SinkException {
         private static final long serialVersionUID = 1L;
@@ -61,13 +64,13 @@ public abstract sealed class SinkException extends RuntimeException {
     public static final class NotYet extends SinkException {
         private static final long serialVersionUID = 1L;
 
-        public NotYet(String whom) {
-            super(whom, null);
+        public NotYet(String message) {
+            super(message, null);
         }
     }
 
     /**
-     * The snapshot was only compared, and goes on with what was mirrored. A new sink, opened at once and informed by
+     * The snapshot was only compared, and continues the mirrored history. A new sink, opened at once and informed by
      * {@link Sink#historyRecognised}, is given another one and writes it.
      */
     public static final class Compared extends SinkException {

@@ -2,10 +2,10 @@ package io.understudy.mirror.sink;
 
 import java.time.Duration;
 
-/** Hears from a sink what its mirror shows. Called on any thread, one call at a time; must not block. */
+/** Receives a sink's state for its mirror's status. Called on any thread, one call at a time; must not block. */
 public interface SinkListener {
 
-    /** An attempt at a call that the sink can't go on without failed and will be repeated; {@code why} names the cluster. */
+    /** An attempt at a call that the sink requires failed and will be repeated; {@code why} names the cluster. */
     void unavailable(String why);
 
     /** What failed, see {@link #unavailable}, is answered again. */
@@ -19,9 +19,9 @@ public interface SinkListener {
     void written(long changes);
 
     /**
-     * One transaction of several commits was committed, told beside {@link #written}.
+     * One transaction of several commits was committed; called in addition to {@link #written}.
      *
-     * @param commits whole ones in it, 0 if it told only that nothing had changed
+     * @param commits whole ones in it, 0 if it only recorded that nothing had changed
      * @param took since its first record was sent
      */
     default void committed(long commits, Duration took) {}

@@ -1,6 +1,4 @@
-/**
- * What a mirror writes to: the {@link io.understudy.mirror.sink.Sink}, and how it tells about trouble.
- */
+/** What a mirror writes to: the {@link io.understudy.mirror.sink.Sink}, and its failures. */
 @NullMarked
 package io.understudy.mirror.sink;
 

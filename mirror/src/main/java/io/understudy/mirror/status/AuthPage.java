@@ -34,7 +34,7 @@ final class AuthPage {
         return node;
     }
 
-    /** What {@link #json} tells, a line for each thing. */
+    /** The contents of {@link #json} as lines of text. */
     static List<String> lines(JsonNode auth) {
         List<String> lines = new ArrayList<>();
         if (!auth.isObject()) {

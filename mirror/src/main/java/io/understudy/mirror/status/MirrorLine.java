@@ -8,7 +8,7 @@ import java.util.List;
  * @param isReady whether the target is known to be the source's state at a revision
  * @param isTakeOverPermitted not if permissions for a take-over are known to be missing
  * @param note why some of them are not needed; empty if all are
- * @param auth what is to be said of the copy of roles and users; empty where none are copied
+ * @param auth remarks on the copy of roles and users; empty where none are copied
  * @param warnings what an operator should know though the mirror works
  */
 public record MirrorLine(

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * All that is shown of a mirror.
  *
- * @param verification how the comparison with the source stands; null for a target that isn't compared
+ * @param verification state of the comparison with the source; null for a target that isn't compared
  * @param compactedRevision up to which of the target's revisions the mirror has compacted it; 0 if it hasn't
- * @param auth how the copy of roles and users stands; null for none
+ * @param auth state of the copy of roles and users; null for none
  * @param takeOver whether a take-over is permitted; null if that is not known, or no etcd cluster is the source
  * @param warnings what an operator should know though the mirror works
  */

@@ -15,9 +15,9 @@ record Query(Map<String, String> parameters) {
         parameters = Map.copyOf(parameters);
     }
 
-    static Query of(URI asked) {
+    static Query of(URI uri) {
         Map<String, String> parameters = new HashMap<>();
-        String query = asked.getRawQuery();
+        String query = uri.getRawQuery();
         for (String part : (query == null ? "" : query).split("&", -1)) {
             int equals = part.indexOf('=');
             if (equals > 0) {

@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What a status server asks for each request. Any thread. */
+/** What a status server reads for each request. Any thread. */
 public interface Shown {
 
-    /** Each mirror as it stands now. */
+    /** The current state of each mirror. */
     List<MirrorShown> mirrors();
 
     /**
@@ -19,6 +19,6 @@ public interface Shown {
      */
     ProcessMetrics.Scrape metrics(@Nullable String accept);
 
-    /** What translates revisions of a mirror; empty for one that isn't there, or whose target has no revisions. */
+    /** What translates revisions of a mirror; empty if it is missing or its target has no revisions. */
     Optional<RevisionMap> revisions(String mirror);
 }

@@ -22,7 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Asks a running mirror process how it stands. Each request has a deadline and is made once. */
+/** Requests the status of a running mirror process. Each request has a deadline and is sent once. */
 public final class StatusClient {
 
     private static final Duration DEADLINE = Duration.ofSeconds(30);
@@ -34,7 +34,7 @@ public final class StatusClient {
     private final HttpClient http;
 
     /**
-     * Connects to nobody yet.
+     * A client without a connection yet.
      *
      * @param url the process' {@code status.listen}, such as {@code http://127.0.0.1:8081}
      * @param tls for {@code https}: null for the platform's trust and no certificate of our own
@@ -42,7 +42,7 @@ public final class StatusClient {
      */
     public StatusClient(URI url, @Nullable TlsFiles tls) {
         this.url = url;
-        // Closed, it looks for new files no more; those of now are good for as long as this is used.
+        // Closed, since it need not reload files: the current ones are valid for as long as this is used.
         try (TlsContext context = TlsContext.of(tls)) {
             this.http = context.applyTo(HttpClient.newBuilder().connectTimeout(CONNECT_DEADLINE))
                     .build();
@@ -53,7 +53,7 @@ public final class StatusClient {
      * {@code GET /status}.
      *
      * @return JSON
-     * @throws IOException nobody answered, or something else did; the message names the address
+     * @throws IOException no answer, or none of a mirror process; the message names the address
      */
     public String status() throws IOException, InterruptedException {
         return get("/status");
@@ -64,7 +64,7 @@ public final class StatusClient {
      *
      * @param mirror null if the process has just one
      * @return JSON
-     * @throws IOException as for {@link #status}; or the mirror can't tell, and the message says why
+     * @throws IOException as for {@link #status}; or the mirror can't translate, and the message has the cause
      */
     public String translate(@Nullable String mirror, Revision seen) throws IOException, InterruptedException {
         String which = mirror == null ? "" : "mirror=" + URLEncoder.encode(mirror, StandardCharsets.UTF_8) + "&";
@@ -109,8 +109,8 @@ public final class StatusClient {
         return value.isMissingNode() || value.isNull() ? "-" : value.asText();
     }
 
-    /** Of who is not there the JDK tells nothing but by types. */
-    private static String told(IOException failure) {
+    /** The JDK reports failed connections by exception types alone. */
+    private static String reason(IOException failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof UnresolvedAddressException) {
                 return "unknown host";
@@ -129,16 +129,16 @@ public final class StatusClient {
     }
 
     private String get(String path) throws IOException, InterruptedException {
-        URI asked = url.resolve(path);
+        URI uri = url.resolve(path);
         HttpResponse<String> answer;
         try {
             answer = http.send(
-                    HttpRequest.newBuilder(asked).timeout(DEADLINE).build(), HttpResponse.BodyHandlers.ofString());
+                    HttpRequest.newBuilder(uri).timeout(DEADLINE).build(), HttpResponse.BodyHandlers.ofString());
         } catch (IOException e) {
-            throw new IOException("mirror process at " + url + " is not reachable: " + told(e), e);
+            throw new IOException("mirror process at " + url + " is not reachable: " + reason(e), e);
         }
         if (answer.statusCode() != OK) {
-            throw new IOException(asked + " returned HTTP status " + answer.statusCode() + ": "
+            throw new IOException(uri + " returned HTTP status " + answer.statusCode() + ": "
                     + answer.body().strip());
         }
         return answer.body();

@@ -53,9 +53,9 @@ final class StatusPage {
     }
 
     private static HealthCheck check(MirrorReport report, boolean well) {
-        String told = report.state().word() + ": " + report.reason();
+        String detail = report.state().word() + ": " + report.reason();
         return new HealthCheck(
-                report.mirror(), () -> well ? Optional.empty() : Optional.of(told), () -> Optional.of(told));
+                report.mirror(), () -> well ? Optional.empty() : Optional.of(detail), () -> Optional.of(detail));
     }
 
     private static boolean isReady(MirrorReport report) {

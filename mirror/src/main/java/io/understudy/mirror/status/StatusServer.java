@@ -47,7 +47,7 @@ public final class StatusServer implements AutoCloseable {
      * Listens at once.
      *
      * @param tls null for plain text; closed with this object, or if it can't be made
-     * @param shown asked for each request
+     * @param shown read for each request
      * @throws IOException the address can't be listened at; the message names it
      */
     public StatusServer(InetSocketAddress address, @Nullable TlsServer tls, Shown shown) throws IOException {
@@ -67,15 +67,15 @@ public final class StatusServer implements AutoCloseable {
 
     private Answer answer(HttpExchange exchange) {
         String method = exchange.getRequestMethod();
-        URI asked = exchange.getRequestURI();
+        URI uri = exchange.getRequestURI();
         Optional<Answer> health =
-                StatusPage.health(reports()).answer(method, asked.getPath(), HealthPages.parameters(asked));
+                StatusPage.health(reports()).answer(method, uri.getPath(), HealthPages.parameters(uri));
         return health.orElseGet(
-                () -> other(method, asked, exchange.getRequestHeaders().getFirst("Accept")));
+                () -> other(method, uri, exchange.getRequestHeaders().getFirst("Accept")));
     }
 
-    private Answer other(String method, URI asked, @Nullable String accept) {
-        String path = asked.getPath();
+    private Answer other(String method, URI uri, @Nullable String accept) {
+        String path = uri.getPath();
         if (!method.equals("GET") && !method.equals("HEAD")) {
             return new Answer(METHOD_NOT_ALLOWED, TEXT, "method " + method + " not allowed; use GET\n");
         }
@@ -86,7 +86,7 @@ public final class StatusServer implements AutoCloseable {
                     ProcessMetrics.Scrape scrape = shown.metrics(accept);
                     yield new Answer(OK, scrape.contentType(), scrape.body());
                 }
-                case "/translate" -> translate(Query.of(asked));
+                case "/translate" -> translate(Query.of(uri));
                 default ->
                     new Answer(
                             NOT_FOUND,

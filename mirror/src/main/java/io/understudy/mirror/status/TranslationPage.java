@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.understudy.mirror.revisions.Translation;
 import io.understudy.vocabulary.Revision;
 
-/** Where a watcher goes on, as JSON. */
+/** Where a watcher resumes, as JSON. */
 public final class TranslationPage {
 
     private static final JsonMapper JSON = new JsonMapper();
@@ -13,11 +13,11 @@ public final class TranslationPage {
     private TranslationPage() {}
 
     /**
-     * {@code {"mirror":…,"revision":…,"answer":…,…}}, the answer being {@code resume} with {@code startRevision}, {@code
-     * list-again} with {@code oldestRevision} and {@code resumableRevision}, null for none, or {@code not-yet} with {@code
-     * completeRevision}; the latter two with a {@code reason}.
+     * {@code {"mirror":…,"revision":…,"answer":…,…}}, the answer being {@code resume} with {@code startRevision},
+     * {@code list-again} with {@code oldestRevision} and {@code resumableRevision}, null for none, or {@code not-yet}
+     * with {@code completeRevision}; the latter two with a {@code reason}.
      *
-     * @param seen the revision of the source that was asked about
+     * @param seen the requested revision of the source
      */
     public static String json(String mirror, Revision seen, Translation translation) {
         ObjectNode node = JSON.createObjectNode();

@@ -43,7 +43,7 @@ public final class VerifyPage {
         return node.toPrettyString() + "\n";
     }
 
-    /** How the comparison in the background stands. */
+    /** State of the background comparison. */
     static ObjectNode json(VerifyStatus status) {
         ObjectNode node = JSON.createObjectNode();
         node.put("passes", status.passes());

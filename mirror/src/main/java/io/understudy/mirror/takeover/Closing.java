@@ -247,7 +247,7 @@ record Closing(
     }
 
     /**
-     * Lets the mirror write, while clients still cannot; to be called once the role has moved.
+     * Permits the mirror's writes, while clients are still rejected; to be called once the role has moved.
      *
      * @return how it is closed then
      */

@@ -20,7 +20,7 @@ public final class FormerPrimary {
 
     private static final Logger LOG = LoggerFactory.getLogger(FormerPrimary.class);
     private static final int SHOWN = 20;
-    /** How often looked before a cluster is tried again that may not be closed. */
+    /** Number of checks before the next attempt at closing a cluster that rejected it. */
     private static final int LOOKS = 10;
 
     private final String mirror;

@@ -49,8 +49,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Calls on the voters of one cluster, for what has to be certain rather than fast. Each attempt has the cluster's
- * request timeout; a failed one is repeated elsewhere until the patience is over. So everything asked for here must be
- * safe to do twice.
+ * request timeout; a failed one is repeated elsewhere until the patience is over. So every call here must be
+ * idempotent.
  *
  * <p>Blocking; one thread.
  */
@@ -267,7 +267,7 @@ public final class PatientCalls implements Calls {
     /**
      * Calls, and again until it is answered.
      *
-     * @param what is asked, for errors
+     * @param what is called, for errors
      * @throws TakeOverException refused, or not answered in time
      */
     public <S extends AbstractBlockingStub<S>, T> T call(String what, Function<Channel, S> stubs, Function<S, T> call) {
@@ -291,7 +291,7 @@ public final class PatientCalls implements Calls {
         return List.copyOf(alive);
     }
 
-    /** The connection, carrying the credentials' token. Who calls is ready for a failed call. */
+    /** The connection, carrying the credentials' token. The caller handles a failed call. */
     Channel authenticated(Channel channel) {
         if (credentials == null) {
             return channel;
@@ -319,7 +319,7 @@ public final class PatientCalls implements Calls {
         if (credentials == null) {
             throw new IllegalStateException("no credentials");
         }
-        // The member list names whom it likes.
+        // The member list may have any address.
         cluster.endpointsFor(Duty.WRITE).stream()
                 .filter(endpoint -> !cluster.settings().mayLogInAt(endpoint))
                 .findFirst()

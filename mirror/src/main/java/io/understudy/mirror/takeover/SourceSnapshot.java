@@ -49,7 +49,7 @@ public final class SourceSnapshot {
     /**
      * Saves one; the file is there only if it is whole. Blocks.
      *
-     * @param progress told how many bytes have come
+     * @param progress receives the number of bytes so far
      * @return the endpoint it is from
      * @throws TakeOverException no member gave one
      * @throws IOException the file can't be written
@@ -130,7 +130,7 @@ public final class SourceSnapshot {
     private record Event(
             @Nullable SnapshotResponse chunk, @Nullable Throwable failure) {}
 
-    /** One part at a time is asked for. */
+    /** Requests one part at a time. */
     private static final class Incoming implements ClientResponseObserver<SnapshotRequest, SnapshotResponse> {
 
         private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();

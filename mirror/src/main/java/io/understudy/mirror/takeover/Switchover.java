@@ -538,8 +538,7 @@ public final class Switchover {
     /** Leaves the leases that the mirror kept alive to their owners, with all of their TTL. */
     void releaseLeases() {
         KeyRange registers = ReservedKeys.all(direction.mirror(), "lease/");
-        // First, and without registers too: a later mirror into this cluster has to look for leases that clients
-        // granted.
+        // First, and without registers too: a later mirror into this cluster has to find leases that clients granted.
         delete(KeyRange.single(ReservedKeys.wholeLeases(direction.mirror())));
         List<Long> registered = to.leases();
         for (int from = 0; from < registered.size(); from += PAGE_KEYS) {

@@ -8,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a take-over came to.
+ * Outcome of a take-over.
  *
  * <p>Invariant M38: the reported plan and loss of a take-over are accurate; "none" means that no write can be lost.
  *

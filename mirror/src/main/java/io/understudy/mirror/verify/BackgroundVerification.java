@@ -17,10 +17,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares a target with its source again and again while the mirror runs, slice by slice at a bounded rate. Each slice has
- * a pair of revisions of its own, so that compaction never keeps a pass from its end. Before each slice, it compares keys
- * that others have written and keys that are known to differ. A difference is told only when a second look, later, finds
- * it as well; by {@link ForeignWrites#REPAIR} it is then put right.
+ * Compares a target with its source again and again while the mirror runs, slice by slice at a bounded rate. Each slice
+ * has a pair of revisions of its own, so that compaction never keeps a pass from its end. Before each slice, it
+ * compares keys of foreign writes and keys that are known to differ. A difference is reported only when a second look,
+ * later, finds it as well; {@link ForeignWrites#REPAIR} then repairs it.
  *
  * <p>Metrics, tagged {@code mirror}: {@code understudy.mirror.verify.keys}, {@code .verify.passes}, {@code
  * .verify.differences} (those known now), {@code .foreign} (found since the start), {@code .repaired}.
@@ -34,7 +34,7 @@ public final class BackgroundVerification {
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundVerification.class);
 
     private static final int SLICE_SECONDS = 2;
-    /** A slice ends when it has found so many, so that all are looked at twice. */
+    /** A slice ends when it has found so many, so that all are compared twice. */
     private static final int MAX_FOUND = 100;
 
     /** Of either side; one page is read ahead, and for nothing at the end of a slice. */
@@ -77,8 +77,8 @@ public final class BackgroundVerification {
     }
 
     /**
-     * Compares suspect keys, then the next slice, which takes some seconds by the bounded rate. Failures are told by
-     * {@link #status}.
+     * Compares suspect keys, then the next slice, which takes some seconds by the bounded rate. {@link #status} has
+     * failures.
      */
     public void step() throws InterruptedException {
         try {
@@ -107,17 +107,17 @@ public final class BackgroundVerification {
         }
     }
 
-    private void compare(Collection<ByteString> looked, Look first)
+    private void compare(Collection<ByteString> compared, Look first)
             throws CompactedException, IncomparableException, InterruptedException {
         Look second = first.again();
-        tell(known.found(looked, differences(second)));
+        report(known.found(compared, differences(second)));
         if (options.onForeignWrites() == ForeignWrites.REPAIR && !second.found().isEmpty()) {
             repair(second);
         }
         keysCounter.increment((double) first.keys());
     }
 
-    /** How it stands. Any thread. */
+    /** Returns the state of the comparison. Any thread. */
     public VerifyStatus status() {
         return new VerifyStatus(
                 (long) passesCounter.count(),
@@ -144,7 +144,7 @@ public final class BackgroundVerification {
         lastPass = Instant.now();
     }
 
-    private void tell(List<Difference> fresh) {
+    private void report(List<Difference> fresh) {
         foundCounter.increment(fresh.size());
         for (Difference difference : fresh.subList(0, Math.min(SHOWN, fresh.size()))) {
             LOG.atWarn()

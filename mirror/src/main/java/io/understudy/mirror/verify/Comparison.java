@@ -11,17 +11,17 @@ import java.util.List;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** Goes through both sides, key by key, and reports. One thread. */
+/** Compares both sides, key by key, and reports. One thread. */
 final class Comparison {
 
-    private static final int KEYS_PER_TELLING = 1_000;
+    private static final int KEYS_PER_REPORT = 1_000;
 
     private final MirrorScope scope;
     private final Equality equality;
     private final LongConsumer progress;
     private final long beganNanos = System.nanoTime();
 
-    /** @param progress told now and then how many keys were compared */
+    /** @param progress receives, periodically, the number of keys compared */
     Comparison(MirrorScope scope, Equality equality, LongConsumer progress) {
         this.scope = scope;
         this.equality = equality;
@@ -49,7 +49,7 @@ final class Comparison {
             if (kind != null && differing++ < Verification.DIFFERENCES_KEPT) {
                 differences.add(new Difference(kind, scope.atSource(key.key()), key.key()));
             }
-            if (keys % KEYS_PER_TELLING == 0) {
+            if (keys % KEYS_PER_REPORT == 0) {
                 progress.accept(keys);
             }
         }

@@ -22,14 +22,14 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state that a feed tells, as the target calls its keys: that of the feed's snapshot, then of any later revision. For
- * what can't be read at a revision. Holds all of it in memory. One thread.
+ * The state that a feed delivers, under the target's key names: that of the feed's snapshot, then of any later
+ * revision. For sources that can't be read at a revision. Holds all of it in memory. One thread.
  */
 final class FedState implements AutoCloseable {
 
     private static final Duration POLL = Duration.ofMillis(200);
 
-    /** For a topic's state to be read before anything is told. */
+    /** For reading a topic's state before the first event. */
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private final String side;
@@ -73,7 +73,7 @@ final class FedState implements AutoCloseable {
         return position().revision();
     }
 
-    /** Goes on until the state is that of the source at that revision, or the snapshot's if that is later. */
+    /** Reads until the state is that of the source at that revision, or the snapshot's if that is later. */
     void advanceTo(Revision revision) throws IncomparableException, InterruptedException {
         while (revision().isBefore(revision)) {
             Commit waiting = next;

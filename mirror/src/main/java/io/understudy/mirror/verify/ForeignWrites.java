@@ -1,9 +1,9 @@
 package io.understudy.mirror.verify;
 
-/** What to do about a key of the mirrored range that somebody else than the mirror has written in the target. */
+/** Reaction to a foreign write to a mirrored key of the target. */
 public enum ForeignWrites {
     /** Log and count it. */
     REPORT,
-    /** Log and count it, and put back what the source has. */
+    /** Log and count it, and restore the source's value. */
     REPAIR
 }

@@ -8,7 +8,7 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The keys that differed when they were last looked at; a bounded number of them. Thread-safe. */
+/** The keys that differed in their last comparison; a bounded number of them. Thread-safe. */
 final class KnownDifferences {
 
     private static final int MAX_KNOWN = 10_000;
@@ -16,15 +16,15 @@ final class KnownDifferences {
     private final NavigableMap<ByteString, Difference> byKey = new TreeMap<>(KeyRange.KEY_ORDER);
 
     /**
-     * Keys were looked at.
+     * Records the result of a comparison.
      *
-     * @return those differences that were not known
+     * @return new differences
      */
-    synchronized List<Difference> found(Collection<ByteString> looked, List<Difference> differing) {
+    synchronized List<Difference> found(Collection<ByteString> compared, List<Difference> differing) {
         List<Difference> fresh = differing.stream()
                 .filter(difference -> !difference.equals(byKey.get(difference.targetKey())))
                 .toList();
-        looked.forEach(byKey::remove);
+        compared.forEach(byKey::remove);
         for (Difference difference : differing) {
             if (byKey.size() < MAX_KNOWN) {
                 byKey.put(difference.targetKey(), difference);

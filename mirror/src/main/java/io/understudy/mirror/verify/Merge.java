@@ -6,7 +6,7 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import org.jspecify.annotations.Nullable;
 
-/** Goes through both sides together, in key order. */
+/** Iterates over both sides together, in key order. */
 final class Merge {
 
     private final Entries source;

@@ -2,26 +2,26 @@ package io.understudy.mirror.verify;
 
 import java.util.Locale;
 
-/** The sides could not be compared; that says nothing of whether they are equal. */
+/** The sides could not be compared, so it is unknown whether they are equal. */
 public record NotComparable(Why why, String reason) implements VerifyResult {
 
-    /** What was in the way. */
+    /** The obstacle. */
     public enum Why {
         /** The target has no checkpoint of this mirror. */
         NO_CHECKPOINT,
-        /** The checkpoint is of another scope than the one asked for. */
+        /** The checkpoint is of another scope than the requested one. */
         ANOTHER_SCOPE,
         /** A snapshot is being written. */
         SYNCING,
         /** A commit too large for one transaction is being written. */
         TORN,
-        /** The keys are written in the target by their owners: it is no copy any more. */
+        /** The target is the primary: clients write the keys there. */
         HOME_MOVED,
-        /** The target has not yet what the source tells, which tells nothing earlier. */
+        /** The target has not yet reached the source's first readable state. */
         BEHIND,
         /** A side compacted what was read, again and again. */
         COMPACTED,
-        /** A side doesn't answer, or has not what the checkpoint says it has. */
+        /** A side doesn't answer, or lacks what the checkpoint records. */
         UNAVAILABLE,
         /** The endpoints lead to another cluster than the checkpoint's. */
         ANOTHER_CLUSTER;

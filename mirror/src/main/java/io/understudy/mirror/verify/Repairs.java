@@ -21,8 +21,8 @@ final class Repairs {
     /**
      * One nested transaction for each key that can be restored, by key.
      *
-     * <p>Keys with leases are left alone where leases are kept: they are put back, with leases that exist, when the mirror
-     * starts.
+     * <p>Keys with leases are left alone where leases are kept: they are restored, with leases that exist, when the
+     * mirror starts.
      */
     static Map<ByteString, RequestOp> of(Look look) {
         Map<ByteString, RequestOp> operations = new LinkedHashMap<>();

@@ -17,8 +17,8 @@ import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
 
 /**
- * Compares a mirror's topics with the cluster on their other side, at one revision of the source. Topics tell one state, the
- * last; it is held in memory. Writes may go on.
+ * Compares a mirror's topics with the cluster on their other side, at one revision of the source. Topics have one
+ * state, the last; it is held in memory. Writes may continue.
  */
 public final class TopicVerification {
 
@@ -39,7 +39,7 @@ public final class TopicVerification {
      * @param topic feeds of the mirror's topics
      * @param cluster stays the caller's to close
      * @param reading deadlines and page sizes at the cluster
-     * @param progress told now and then how many keys have been compared; it begins again at 0 when the cluster was
+     * @param progress receives, periodically, the number of keys compared; it restarts at 0 when the cluster was
      *     compacted
      */
     public TopicVerification(

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
 
 /**
- * Compares all of a target with its source, both at one revision of the source. Writes may go on: they change neither side
- * at the revisions that are read. Holds a few pages of either side in memory.
+ * Compares all of a target with its source, both at one revision of the source. Writes may continue: they change
+ * neither side at the revisions that are read. Holds a few pages of either side in memory.
  *
  * <p>Invariant M31: a comparison reports every difference and no other, however many writes happen meanwhile.
  */
@@ -31,9 +31,9 @@ public final class Verification {
     }
 
     /**
-     * Compares; takes as long as reading both sides does, and at most about half a minute longer where a side is away.
+     * Compares both sides. Takes as long as reading them, and at most about half a minute longer if one is unreachable.
      *
-     * @param progress told now and then how many keys have been compared; it begins again at 0 when a side was compacted
+     * @param progress receives, periodically, the number of keys compared; it restarts at 0 when a side was compacted
      * @throws InterruptedException the thread was interrupted; nothing is left under way
      */
     public static VerifyResult run(Sides sides, LongConsumer progress) throws InterruptedException {

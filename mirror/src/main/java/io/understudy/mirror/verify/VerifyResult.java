@@ -1,4 +1,4 @@
 package io.understudy.mirror.verify;
 
-/** What came of a comparison. */
+/** Result of a comparison. */
 public sealed interface VerifyResult permits VerifyReport, NotComparable {}

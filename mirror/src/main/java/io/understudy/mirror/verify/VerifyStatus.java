@@ -5,15 +5,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the comparison in the background stands.
+ * State of the background comparison.
  *
  * @param passes how often all keys have been compared since the start
  * @param lastPass when the last pass ended; null before the first
  * @param keys compared in the last whole pass; before its end, so far in the first
- * @param differing keys that differed when they were last looked at
+ * @param differing keys that differed in their last comparison
  * @param differences the first of them, in key order
- * @param repaired how many have been put right since the start
- * @param problem why the last attempt came to nothing; null if it didn't
+ * @param repaired how many were repaired since the start
+ * @param problem why the last attempt failed; null if it didn't
  */
 public record VerifyStatus(
         long passes,

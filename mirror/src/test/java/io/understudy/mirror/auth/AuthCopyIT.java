@@ -84,7 +84,7 @@ final class AuthCopyIT {
     }
 
     @Test
-    void rolesWithAllKindsOfGrantsAndUsersArriveAndFollowButForRoot() throws Exception {
+    void rolesGrantsAndUsersAreCopiedExceptRoot() throws Exception {
         AuthCalls there = source.calls();
         there.addRole("app");
         there.grant("app", KEY, Permission.Type.READ);
@@ -134,7 +134,7 @@ final class AuthCopyIT {
     }
 
     @Test
-    void aGrantThatIsNarrowedIsSoInTheTargetThoughAnotherBeginsWithItsKey() throws Exception {
+    void aNarrowedGrantIsCopiedBesideAnotherWithTheSameStart() throws Exception {
         GrantedRange keyOfPrefix = range("/in/p/", "");
         source.calls().addRole("app");
         source.calls().grant("app", PREFIX, Permission.Type.READWRITE);
@@ -156,7 +156,7 @@ final class AuthCopyIT {
     }
 
     @Test
-    void whatAHandOverHasWithdrawnInTheTargetIsNotGivenBack() throws Exception {
+    void permissionsWithdrawnByASwitchoverAreNotRestored() throws Exception {
         source.calls().addRole("app");
         source.calls().grant("app", PREFIX, Permission.Type.READWRITE);
         try (MirrorProcess mirror = start(options(null))) {
@@ -181,7 +181,7 @@ final class AuthCopyIT {
     }
 
     @Test
-    void whatTheTargetHasOfItsOwnIsLeftAloneAndWhatSomebodyChangesOfTheRestIsPutRight() throws Exception {
+    void foreignChangesAreRepairedAndTheTargetsOwnUsersLeftAlone() throws Exception {
         for (AuthSide side : new AuthSide[] {source, target}) {
             side.calls().addRole("same");
             side.calls().addUser("same");
@@ -217,7 +217,7 @@ final class AuthCopyIT {
     }
 
     @Test
-    void whoHasAHashInTheFileIsLetInByPasswordAndNobodyElseIs() throws Exception {
+    void onlyUsersWithAConfiguredHashLogInByPassword() throws Exception {
         Path passwords = Files.writeString(folder.resolve("passwords"), "ann:" + HASH + "\n");
         source.calls().addUser("ann");
         source.calls().addUser("ben");
@@ -257,7 +257,7 @@ final class AuthCopyIT {
     }
 
     @Test
-    void whoMayNotReadThemIsToldSoAndTheKeysAreMirroredAllTheSame() throws Exception {
+    void missingPermissionToReadUsersIsReportedAndKeysAreMirrored() throws Exception {
         sourceCluster.grant(new SecuredCluster.Grant("READWRITE", "\0", "\0"));
         try (MirrorProcess mirror = start(MIRROR, options(null))) {
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(
@@ -280,7 +280,7 @@ final class AuthCopyIT {
     }
 
     @Test
-    void whoIsTakenOverCopiesNoMore() throws Exception {
+    void aFencedProcessStopsCopying() throws Exception {
         source.calls().addUser("ann");
         try (MirrorProcess mirror = start(options(null))) {
             awaitUser("ann", Set.of());
@@ -301,14 +301,14 @@ final class AuthCopyIT {
     }
 
     @Test
-    void aSourceThatHasLostAllOfThemTakesNoneAwayFromTheTarget() throws Exception {
+    void aSourceThatLostItsUsersRemovesNoneFromTheTarget() throws Exception {
         source.calls().addUser("ann");
         try (MirrorProcess mirror = start(options(null))) {
             awaitUser("ann", Set.of());
             source.calls().deleteUser("ann");
             source.calls().deleteUser("mirror");
             source.calls().deleteRole("mirror");
-            // What is left in between is believed: the last to go is what counts.
+            // A partial state in between is copied: only an empty one isn't.
             source.calls().addUser("ben");
             awaitUser("ben", Set.of());
             source.calls().deleteUser("ben");
@@ -329,7 +329,7 @@ final class AuthCopyIT {
 
     @Test
     @Tag("schedules")
-    void killedMidwayAnotherProcessCompletesIt() throws Exception {
+    void anotherProcessCompletesAnInterruptedCopy() throws Exception {
         for (int i = 0; i < 40; i++) {
             source.calls().addRole("role-" + i);
             source.calls().grant("role-" + i, PREFIX, Permission.Type.READ);

@@ -47,7 +47,7 @@ final class AuthPlanTest {
     }
 
     @Property(tries = 2_000)
-    void whatWasBroughtBecomesAsItIsAtTheSource(@ForAll("cases") Case given) throws Exception {
+    void copiedRolesAndUsersBecomeEqualToTheSource(@ForAll("cases") Case given) throws Exception {
         ModelTarget target = new ModelTarget(given.target(), given.brought());
         apply(given.plan(target).changes(), target);
 
@@ -85,7 +85,7 @@ final class AuthPlanTest {
     }
 
     @Property(tries = 2_000)
-    void cutShortAnywhereTheNextOneEndsUpAtTheSame(@ForAll("cases") Case given) throws Exception {
+    void anInterruptedPlanIsCompletedByTheNext(@ForAll("cases") Case given) throws Exception {
         ModelTarget whole = new ModelTarget(given.target(), given.brought());
         apply(given.plan(whole).changes(), whole);
 
@@ -98,7 +98,7 @@ final class AuthPlanTest {
     }
 
     @Property(tries = 2_000)
-    void nobodyHasMoreAtAnyMomentThanBeforeOrAfterwards(@ForAll("cases") Case given) throws Exception {
+    void noUserEverHasMorePermissionsThanBeforeOrAfterwards(@ForAll("cases") Case given) throws Exception {
         ModelTarget target = new ModelTarget(given.target(), given.brought());
         List<AuthChange> changes = given.plan(target).changes();
         ModelTarget afterwards = new ModelTarget(given.target(), given.brought());
@@ -132,7 +132,7 @@ final class AuthPlanTest {
     }
 
     @Property(tries = 2_000)
-    void whatTheMirrorDidNotBringIsLeftAlone(@ForAll("cases") Case given) throws Exception {
+    void rolesAndUsersOfTheTargetsOwnAreLeftAlone(@ForAll("cases") Case given) throws Exception {
         ModelTarget target = new ModelTarget(given.target(), given.brought());
         AuthPlan plan = given.plan(target);
         apply(plan.changes(), target);

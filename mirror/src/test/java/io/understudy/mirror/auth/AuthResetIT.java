@@ -38,7 +38,7 @@ final class AuthResetIT {
     private Path folder;
 
     @Test
-    void aSourceThatWentBackTakesNothingAwayFromTheTargetThoughItsKeysAreTheSame() throws Exception {
+    void aRestoredSourceWithTheSameKeysRemovesNoUsersFromTheTarget() throws Exception {
         Path backup = folder.resolve("backup.db");
         try (AuthSide source = AuthSide.of(CLUSTERS.source(), null);
                 AuthSide target = AuthSide.of(CLUSTERS.target(), null);
@@ -57,10 +57,10 @@ final class AuthResetIT {
                     .contains("decreased from"));
             assertThat(target.held().users()).containsKey("ben");
         }
-        aMirrorThatIsStartedAgainKnowsItTooUntilItIsToldToGoOn();
+        assertARestartedMirrorStopsUntilTheSeenRevisionIsDeleted();
     }
 
-    private void aMirrorThatIsStartedAgainKnowsItTooUntilItIsToldToGoOn() throws Exception {
+    private void assertARestartedMirrorStopsUntilTheSeenRevisionIsDeleted() throws Exception {
         try (AuthSide target = AuthSide.of(CLUSTERS.target(), null);
                 MirrorProcess mirror = start()) {
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(

@@ -50,7 +50,7 @@ final class AuthScheduleIT {
         Permission.Type.READ, Permission.Type.WRITE, Permission.Type.READWRITE
     };
 
-    /** What an operation is told that has nothing to do. */
+    /** Errors of an operation without effect. */
     private static final Set<EtcdError> NOTHING_TO_DO = EnumSet.of(
             EtcdError.USER_EXISTS,
             EtcdError.USER_NOT_FOUND,
@@ -60,7 +60,7 @@ final class AuthScheduleIT {
             EtcdError.PERMISSION_NOT_GRANTED);
 
     @Test
-    void theTargetHasWhatTheSourceHas() throws Exception {
+    void theTargetHasTheRolesAndUsersOfTheSource() throws Exception {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Random random = new Random(seed);
         AuthOptions options = new AuthOptions(AuthMode.COPY, null, Duration.ofMillis(50), Duration.ofMinutes(5));
@@ -72,7 +72,7 @@ final class AuthScheduleIT {
                         MirrorScope.all(),
                         MirrorSettings.Target.Etcd.of(Mirrors.settings(CLUSTERS.target()), EtcdSinkOptions.DEFAULTS)
                                 .with(options)))) {
-            // A source without any isn't believed.
+            // A source without any is not copied.
             source.calls().addRole("any/checkpoint");
             for (int round = 0; round < ROUNDS; round++) {
                 for (int i = 0; i < OPERATIONS; i++) {

@@ -18,7 +18,7 @@ import io.understudy.mirror.scope.ReservedKeys;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A cluster's users and roles, as its root or, where authentication is disabled, as nobody. */
+/** A cluster's users and roles, read as root, or without credentials where authentication is disabled. */
 final class AuthSide implements AutoCloseable {
 
     private final EtcdCluster cluster;
@@ -52,7 +52,7 @@ final class AuthSide implements AutoCloseable {
         return calls.status();
     }
 
-    /** Whether somebody is let in by name and password. */
+    /** Whether a login by name and password succeeds. */
     boolean letsIn(String user, String password) {
         try {
             var unused = AuthGrpc.newBlockingStub(

@@ -43,7 +43,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Who has no password is let in at the target by a certificate with his name, and may do what his role may.
+ * A user without a password logs in at the target by certificate and has its role's permissions.
  *
  * <p>Tests invariant M13.
  */
@@ -56,7 +56,7 @@ final class CertificateUsersIT {
     private Path folder;
 
     @Test
-    void aCopiedUserIsKnownByTheNameInHisCertificate() throws Exception {
+    void aCopiedUserLogsInByTheNameInItsCertificate() throws Exception {
         Certificates made = new Certificates(Files.createDirectory(folder.resolve("made")));
         Certificates.Pair server = made.make("server", "EC");
         Certificates.Pair ann = made.make("ann", "EC");

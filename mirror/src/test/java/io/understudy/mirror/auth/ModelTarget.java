@@ -39,7 +39,7 @@ final class ModelTarget implements AuthTarget {
         return new Brought(broughtRoles, broughtUsers);
     }
 
-    /** The digest of what is the user's password; empty for none that anybody knows, null for that of another's user. */
+    /** The digest of the user's password; empty for an unknown password, null for that of a foreign user. */
     String password(String user) {
         return passwords.getOrDefault(user, "of somebody else");
     }

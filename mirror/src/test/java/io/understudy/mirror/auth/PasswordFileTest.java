@@ -20,7 +20,7 @@ final class PasswordFileTest {
     private Path folder;
 
     @Test
-    void namesMayHoldColonsAndCommentsSayNothing() throws IOException {
+    void namesMayHaveColonsAndCommentsAreIgnored() throws IOException {
         var read = PasswordFile.read(file("# by hand\n\nann:" + HASH + "\nteam:ben:$2a$12$" + SECRET + "\n"));
         assertThat(read).containsOnlyKeys("ann", "team:ben").containsEntry("ann", PasswordHash.of(HASH));
     }
@@ -37,7 +37,7 @@ final class PasswordFileTest {
                 "ann:secret password",
                 "ben:" + HASH
             })
-    void aLineThatCanNotBeUsedIsNamedButNotShown(String line) throws IOException {
+    void anInvalidLineIsReportedByNumberWithoutItsContent(String line) throws IOException {
         Path file = file("ben:" + HASH + "\n" + line + "\n");
         assertThatThrownBy(() -> PasswordFile.require(file))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -47,7 +47,7 @@ final class PasswordFileTest {
     }
 
     @Test
-    void aFileThatIsNotThereIsNamed() {
+    void aMissingFileIsReportedByName() {
         Path file = folder.resolve("none");
         assertThatThrownBy(() -> PasswordFile.require(file))
                 .isInstanceOf(IllegalArgumentException.class)

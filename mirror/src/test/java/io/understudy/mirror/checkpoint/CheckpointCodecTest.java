@@ -53,14 +53,14 @@ final class CheckpointCodecTest {
     }
 
     @Property(tries = 500)
-    void comesBackAsItWasStored(@ForAll("checkpoints") Checkpoint checkpoint) throws CorruptCheckpointException {
+    void decodesWhatItEncodes(@ForAll("checkpoints") Checkpoint checkpoint) throws CorruptCheckpointException {
         assertThat(CheckpointCodec.decode(KEY, CheckpointCodec.encode(checkpoint)))
                 .isEqualTo(checkpoint);
     }
 
-    /** Any one byte changed either is refused, naming the key, or yields a checkpoint that says just that. */
+    /** Any changed byte is either rejected, naming the key, or yields a checkpoint with just that change. */
     @Property(tries = 500)
-    void oneChangedByteIsRefusedOrMeant(
+    void aChangedByteIsRejectedOrDecodedAsSuch(
             @ForAll("checkpoints") Checkpoint checkpoint, @ForAll int at, @ForAll byte changed) {
         byte[] stored = CheckpointCodec.encode(checkpoint).toByteArray();
         stored[Math.floorMod(at, stored.length)] = changed;
@@ -75,14 +75,14 @@ final class CheckpointCodecTest {
     }
 
     @Property(tries = 100)
-    void aPartOfOneIsRefused(@ForAll("checkpoints") Checkpoint checkpoint, @ForAll int length) {
+    void aTruncatedCheckpointIsRejected(@ForAll("checkpoints") Checkpoint checkpoint, @ForAll int length) {
         ByteString whole = CheckpointCodec.encode(checkpoint);
         ByteString part = whole.substring(0, Math.floorMod(length, whole.size()));
         assertThatThrownBy(() -> CheckpointCodec.decode(KEY, part)).isInstanceOf(CorruptCheckpointException.class);
     }
 
     @Test
-    void anotherVersionIsRefusedNamingBoth() {
+    void anotherVersionIsRejectedNamingBoth() {
         String stored = CheckpointCodec.encode(PLAIN).toStringUtf8().replace("\"format\":1", "\"format\":2");
         assertThatThrownBy(() -> CheckpointCodec.decode(KEY, ByteString.copyFromUtf8(stored)))
                 .isInstanceOf(CorruptCheckpointException.class)
@@ -105,7 +105,7 @@ final class CheckpointCodecTest {
                 "{\"format\":1,\"format\":1}",
                 "{\"format\":1} {\"format\":1}"
             })
-    void somethingElseIsRefused(String stored) {
+    void otherContentIsRejected(String stored) {
         assertThatThrownBy(() -> CheckpointCodec.decode(KEY, ByteString.copyFromUtf8(stored)))
                 .isInstanceOf(CorruptCheckpointException.class)
                 .hasMessageContaining(KEY);
@@ -136,7 +136,7 @@ final class CheckpointCodecTest {
                 ",\"state\" -> ,\"more\":1,\"state\"",
                 ",\"epoch\":3 -> "
             })
-    void aWrongFieldIsRefused(String replacement) {
+    void anInvalidFieldIsRejected(String replacement) {
         String[] parts = replacement.split(" -> ?", 2);
         String before = CheckpointCodec.encode(PLAIN).toStringUtf8();
         String stored = before.replace(parts[0], parts[1]);
@@ -147,7 +147,7 @@ final class CheckpointCodecTest {
     }
 
     @Test
-    void whatIsNotTextIsShownEscapedAndCutShort() {
+    void binaryContentIsShownEscapedAndTruncated() {
         ByteString stored = ByteString.copyFrom(new byte[1000]).concat(ByteString.copyFrom(new byte[] {(byte) 0xff}));
         assertThatThrownBy(() -> CheckpointCodec.decode(KEY, stored))
                 .isInstanceOf(CorruptCheckpointException.class)

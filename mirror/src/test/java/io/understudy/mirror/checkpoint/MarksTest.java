@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class MarksTest {
 
     @Test
-    void aCheckpointCarriesOne() throws CorruptCheckpointException {
+    void aCheckpointHasAMark() throws CorruptCheckpointException {
         Checkpoint checkpoint = Checkpoint.first(new ClusterId(7), MirrorScope.all(), "test", Instant.EPOCH)
                 .marked(List.of(new ClusterId(9), new ClusterId(7)), Instant.EPOCH);
         assertThat(Marks.decode("here", CheckpointCodec.encode(checkpoint)))
@@ -28,7 +28,7 @@ final class MarksTest {
     }
 
     @Property(tries = 100)
-    void comesBackAsItWasStored_besideAnythingElse(@ForAll List<Long> path) throws CorruptCheckpointException {
+    void decodesAMarkBesideOtherFields(@ForAll List<Long> path) throws CorruptCheckpointException {
         List<ClusterId> passed = path.stream().map(ClusterId::new).toList();
         ObjectNode stored = JsonNodeFactory.instance.objectNode().put("format", 9);
         Marks.write(passed, stored);
@@ -51,7 +51,7 @@ final class MarksTest {
                 "{\"path\":[],\"path\":[]}",
                 "{\"path\":[]} {}"
             })
-    void whatIsNoneIsRefusedTellingWhere(String stored) {
+    void malformedMarksAreRejectedWithTheirKey(String stored) {
         assertThatThrownBy(() -> Marks.decode("key \"k\" of the source", ByteString.copyFromUtf8(stored)))
                 .isInstanceOf(CorruptCheckpointException.class)
                 .hasMessageContaining("key \"k\" of the source")

@@ -41,7 +41,7 @@ final class CommitBatchTest {
     private record Draft(Map<ByteString, RequestOp> operations, List<ClusterId> path) {}
 
     @Property(tries = 500)
-    void eachBatchLeadsToAStateThatTheSourceHad_inOrder(
+    void eachBatchLeadsToAStateOfTheSourceInOrder(
             @ForAll("commits") @Size(max = 60) List<Draft> drafts, @ForAll @IntRange(min = 50, max = 3_000) int room) {
         List<TargetCommit> commits = commits(drafts);
         List<CommitBatch> batches = batches(commits, TargetHistory.COALESCED, room);
@@ -132,7 +132,7 @@ final class CommitBatchTest {
     }
 
     @Property(tries = 500)
-    void whatIsJoinedHasOnePathAndOneCommitWithLeasesAtMost(@ForAll("commits") @Size(max = 60) List<Draft> drafts) {
+    void joinedCommitsHaveOnePathAndAtMostOneWithLeases(@ForAll("commits") @Size(max = 60) List<Draft> drafts) {
         List<TargetCommit> commits = commits(drafts);
         int next = 0;
         for (CommitBatch batch : batches(commits, TargetHistory.COALESCED, 3_000)) {
@@ -151,7 +151,7 @@ final class CommitBatchTest {
     }
 
     @Property(tries = 100)
-    void everyCommitStaysOneIfThatIsAskedFor(@ForAll("commits") @Size(max = 60) List<Draft> drafts) {
+    void commitsAreNotJoinedWithEveryCommitHistory(@ForAll("commits") @Size(max = 60) List<Draft> drafts) {
         List<TargetCommit> commits = commits(drafts);
         assertThat(batches(commits, TargetHistory.EVERY_COMMIT, 3_000))
                 .extracting(CommitBatch::position)
@@ -179,7 +179,7 @@ final class CommitBatchTest {
     }
 
     @Test
-    void whatIsOverwrittenTakesNoRoom() {
+    void overwrittenOperationsTakeNoRoom() {
         CommitBatch batch = new CommitBatch(TargetHistory.COALESCED);
         TargetCommit first = commit(1, Operations.put(bytes("a"), bytes("x".repeat(100))));
         batch.add(first, first.bytes());
@@ -192,7 +192,7 @@ final class CommitBatchTest {
     }
 
     @Test
-    void standsWhereNothingHasHappenedSince() {
+    void advancesToALaterPositionWithoutChanges() {
         CommitBatch batch = new CommitBatch(TargetHistory.COALESCED);
         assertThat(batch.isEmpty()).isTrue();
         batch.add(commit(1, Operations.delete(bytes("a"))), 1_000);

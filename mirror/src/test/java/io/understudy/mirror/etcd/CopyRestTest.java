@@ -38,7 +38,7 @@ final class CopyRestTest {
     private static final int LARGEST = LANE.largest().encoded().size();
 
     @Property(tries = 100)
-    void whatIsStoredIsAllThatIsNotCopied(@ForAll long seed) {
+    void theStoredRestCoversAllUncopiedPages(@ForAll long seed) {
         Random random = new Random(seed);
         String padding = "k".repeat(random.nextInt(200));
         List<KeyRange> pages = IntStream.range(0, PAGES)
@@ -66,7 +66,7 @@ final class CopyRestTest {
     }
 
     @Test
-    void whatWasCopiedUnderOtherTermsOrByAnOlderBuildDoesNotCount() {
+    void progressUnderOtherTermsOrOfAnOlderBuildIsIgnored() {
         UnfinishedSnapshot snapshot = new UnfinishedSnapshot(PIN, List.of(KeyRange.all()));
         ByteString stored = LANE.after(1, ByteString.EMPTY, snapshot).encoded();
         assertThat(LaneProgress.decode(stored, SOURCE, "other terms")).isEmpty();

@@ -39,8 +39,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Ends a sink after each of its writes in turn, and goes on with another from what the target says: nothing is lost or
- * repeated, and whenever the checkpoint says {@code synced}, the target is the source's state at its revision.
+ * Ends a sink after each of its writes in turn; another resumes at the target's checkpoint. Nothing is lost or
+ * repeated, and whenever the checkpoint is {@code synced}, the target is the source's state at its revision.
  *
  * <p>Tests invariants M1, M5.
  */
@@ -113,7 +113,7 @@ final class EtcdSinkCrashIT {
         }
         while (run("often", history, 3)) {
             assertConsistent("often", history);
-            // A commit that is cut short each time begins anew each time: give it what it needs now and then.
+            // An interrupted commit restarts each time: let it finish periodically.
             if (++runs % 4 == 0) {
                 run("often", history, 12);
             }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Who may write, as the checkpoint's revisions tell.
+ * The checkpoint's revisions fence writers.
  *
  * <p>Tests invariant M6.
  */
@@ -44,7 +44,7 @@ final class FencedWriterIT {
 
     /** A sink of the same process, closed a moment ago: its name is the next one's, and the target is in order. */
     @Test
-    void aLateWriteUnderTheSameNameIsFoundWhereItWasNot_andTheNextLookTakesOver() {
+    void aLateWriteOfTheSameProcessIsReadBeforeTheTakeOver() {
         FencedWriter before = writer("late");
         assertThat(before.read()).isNull();
         Checkpoint first =
@@ -63,7 +63,7 @@ final class FencedWriterIT {
 
     /** Tests invariant M7. */
     @Test
-    void commitsBetweenReadAndTakeOverDoNotPreventIt_andNoneFollowsIt() {
+    void commitsBeforeATakeOverDoNotPreventItAndNoneFollows() {
         FencedWriter busy = writer("busy");
         assertThat(busy.read()).isNull();
         Checkpoint first = Checkpoint.first(new ClusterId(0xfeed), MirrorScope.prefix("/busy/"), "busy", Instant.EPOCH);

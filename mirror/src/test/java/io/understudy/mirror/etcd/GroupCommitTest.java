@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who writes, and when. */
+/** Which thread writes, and when. */
 @Timeout(30)
 final class GroupCommitTest {
 
@@ -52,7 +52,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void aFewCommitsAreWrittenByWhoGaveThem_onceNoMoreCome() {
+    void flushWritesAFewCommitsOnTheCallersThread() {
         add(3);
         assertThat(written).isEmpty();
         group.flush();
@@ -62,7 +62,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void manyAreWrittenBeside_whileMoreOfThemCome() {
+    void manyCommitsAreWrittenByTheThreadWhileMoreGather() {
         add(100);
         await().atMost(Duration.ofSeconds(10)).until(() -> !written.isEmpty());
         assertThat(written.get(0).by()).isNotSameAs(Thread.currentThread());
@@ -71,7 +71,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void oneKeyWrittenOverAndOverIsWrittenBesideAsWell() {
+    void repeatedCommitsOfOneKeyAreWrittenByTheThreadAsWell() {
         for (int i = 0; i < 100; i++) {
             group.add(commit("k"), ROOM);
         }
@@ -79,7 +79,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void aCommitIsWrittenBeside_whereMarksWithoutOneNeverEnd() {
+    void aCommitIsWrittenByTheThreadDespiteEndlessProgressMarks() {
         add(1);
         assertThat(group.advance(position(++revision), Instant.now(), () -> false))
                 .isTrue();
@@ -92,7 +92,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void marksThatNeverEndAreWrittenBesideAsWell() {
+    void endlessProgressMarksAreWrittenByTheThreadAsWell() {
         assertThat(group.advance(position(++revision), Instant.now(), () -> true))
                 .isTrue();
         pass(Duration.ofMillis(21));
@@ -102,7 +102,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void whatNeedsALeaseIsWrittenBeside() {
+    void commitsWithLeasesAreWrittenByTheThread() {
         group.add(
                 new TargetCommit(
                         List.of(Operations.put(ByteString.copyFromUtf8("k"), ByteString.copyFromUtf8("v"), 7)),
@@ -115,7 +115,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void whatGathersWhileTheOtherThreadWrites_isWrittenByItToo() {
+    void commitsGatheredWhileTheThreadWritesAreWrittenByItToo() {
         turns.drainPermits();
         add(16);
         await().atMost(Duration.ofSeconds(10)).until(turns::hasQueuedThreads);
@@ -129,7 +129,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void commitsThatComeOneByOneWaitForNoOthers_andThoseThatComeTogetherForAMoment() {
+    void singleCommitsAreNotDelayedAndGroupsWaitForMore() {
         assertThat(group.pause()).isZero();
         add(1);
         group.flush();
@@ -160,10 +160,10 @@ final class GroupCommitTest {
     }
 
     @Test
-    void anErrandComesBetweenBatches_andWhatGatheredMeanwhileAfterIt() {
+    void aTaskRunsBetweenBatchesAndLaterCommitsAreWrittenAfterIt() {
         turns.drainPermits();
         add(1);
-        CompletableFuture<Integer> errand = CompletableFuture.supplyAsync(() -> {
+        CompletableFuture<Integer> task = CompletableFuture.supplyAsync(() -> {
             await().atMost(Duration.ofSeconds(10)).until(turns::hasQueuedThreads);
             CompletableFuture<Integer> before = new CompletableFuture<>();
             CompletableFuture<Void> unused = CompletableFuture.runAsync(() -> turns.release(2));
@@ -174,18 +174,18 @@ final class GroupCommitTest {
         add(1);
         group.drain();
         assertThat(written).extracting(Written::upTo).containsExactly(1L, 2L);
-        assertThat(errand.join()).isBetween(1, 2);
+        assertThat(task.join()).isBetween(1, 2);
     }
 
     @Test
-    void anErrandAloneIsDoneAtOnce() {
+    void aTaskWithoutCommitsRunsAtOnce() {
         CompletableFuture<Thread> by = new CompletableFuture<>();
         group.between(() -> by.complete(Thread.currentThread()));
         assertThat(by.join()).isNotSameAs(Thread.currentThread());
     }
 
     @Test
-    void afterAFailureNothingIsWritten_whoeverFailed() {
+    void afterAFailureOnEitherThreadNothingIsWritten() {
         for (int commits : List.of(1, 100)) {
             List<Long> tried = new CopyOnWriteArrayList<>();
             try (GroupCommit failing = group(batch -> {
@@ -209,7 +209,7 @@ final class GroupCommitTest {
     }
 
     @Test
-    void whoInterruptsAWriteIsToldByTheWriter_andItStaysInterrupted() {
+    void anInterruptedWriteThrowsStoppedAndKeepsTheInterrupt() {
         try (GroupCommit interrupted = group(batch -> {
             Thread.currentThread().interrupt();
             throw new SinkException.Stopped("writing");

@@ -67,7 +67,7 @@ final class HomesIT {
     }
 
     @Test
-    void aSourceThatTakesNoPutsIsToldByTheNextMirrorThatFindsItTakingThem() {
+    void aFullSourceStoresThePrimaryAtTheNextStart() {
         alarm(AlarmRequest.AlarmAction.ACTIVATE);
         try {
             homes("ab", a, b).settle(id(inA));
@@ -81,7 +81,7 @@ final class HomesIT {
     }
 
     @Test
-    void anotherSourceIsToldToo() {
+    void anotherSourceIsSettledAsWell() {
         Homes homes = homes("ab", a, b);
         homes.settle(id(inA));
         ClusterId next = new ClusterId(7);
@@ -91,7 +91,7 @@ final class HomesIT {
     }
 
     @Test
-    void ofOppositeMirrorsThatBeginAtTheSameMomentOneRuns_andTheOtherLeavesNothing() throws Exception {
+    void oneOfTwoOppositeMirrorsStartedAtOnceRunsAloneWithoutTraces() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(2);
         try {
             for (int round = 0; round < 20; round++) {
@@ -115,7 +115,7 @@ final class HomesIT {
     }
 
     @Test
-    void aMirrorThatOnlyItsSourceKnowsTheOppositeOfIsRefused() {
+    void aMirrorWithAnOppositeRecordedOnlyAtItsSourceIsRejected() {
         homes("ab", a, b).settle(id(inA));
         inA.delete(ReservedKeys.home("ab").toStringUtf8());
         assertThatThrownBy(() -> homes("ba", b, a).settle(id(inB)))

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Lanes hold up whoever gives them more than they do, and fail together.
+ * Busy lanes block the caller, and lanes fail together.
  *
  * <p>Tests invariant M15.
  */
@@ -22,7 +22,7 @@ final class LanesTest {
     private final CountDownLatch target = new CountDownLatch(1);
 
     @Test
-    void whileTheTargetIsAwayOnePieceWaitsAndNoMoreIsTaken() throws InterruptedException {
+    void onePieceOfWorkWaitsWhileAllLanesAreBusy() throws InterruptedException {
         AtomicInteger handed = new AtomicInteger();
         AtomicInteger done = new AtomicInteger();
         try (Lanes<Integer> lanes = lanes(3)) {
@@ -48,7 +48,7 @@ final class LanesTest {
     }
 
     @Test
-    void whatFailsInOneIsThrownToWhoeverHandsOverOrWaitsNext() {
+    void theNextCallThrowsTheFailureOfALane() {
         try (Lanes<Integer> lanes = lanes(2)) {
             lanes.hand(lane -> blocked());
             lanes.hand(lane -> {
@@ -62,7 +62,7 @@ final class LanesTest {
     }
 
     @Test
-    void closingInterruptsWhatIsUnderWayAndLeavesNoThreadBehind() {
+    void closeInterruptsAllLanesAndEndsTheirThreads() {
         Lanes<Integer> lanes = lanes(2);
         AtomicInteger ended = new AtomicInteger();
         CountDownLatch started = new CountDownLatch(2);

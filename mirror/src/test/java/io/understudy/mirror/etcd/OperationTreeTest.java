@@ -40,7 +40,7 @@ final class OperationTreeTest {
     }
 
     @Test
-    void refusesWhatNoDepthCanHold() {
+    void rejectsMoreOperationsThanAnyDepthHolds() {
         assertThatThrownBy(() -> OperationTree.of(operations(1_000), 3))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("1000 operations");

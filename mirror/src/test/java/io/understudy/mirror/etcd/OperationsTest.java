@@ -37,7 +37,7 @@ final class OperationsTest {
     }
 
     @Test
-    void leasesStayBehind() {
+    void leasesAreNotCopied() {
         Change leased = new Change.Put(new KeyValue(bytes("a"), bytes("1"), REVISION, REVISION, 1, 99));
         assertThat(Operations.of(commit(leased), MirrorScope.all(), false)
                         .get(0)
@@ -66,7 +66,7 @@ final class OperationsTest {
     }
 
     @Test
-    void anOversizedOperationStandsAlone() {
+    void anOversizedOperationIsAPartOfItsOwn() {
         List<RequestOp> operations = List.of(
                 Operations.put(bytes("a"), bytes("1")),
                 Operations.put(bytes("b"), ByteString.copyFrom(new byte[1_000])),

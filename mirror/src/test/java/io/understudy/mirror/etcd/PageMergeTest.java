@@ -45,7 +45,7 @@ final class PageMergeTest {
     }
 
     @Test
-    void foreignKeysAreKeptIfThatIsMeant_andThoseTheSourceHasBecomeTheMirrorsOwn() {
+    void foreignKeysAreKeptUnlessTheSourceHasThem() {
         PageMerge merge =
                 new PageMerge(List.of(entry("a", "1"), entry("b", "1")), ForeignKeys.KEEP, false, FIRST_CHECKPOINT);
         merge.enter(
@@ -58,7 +58,7 @@ final class PageMergeTest {
     }
 
     @Test
-    void aForeignKeyThatIsKeptStaysSoWhenItsOwnerWritesItAgain() {
+    void aKeptForeignKeyIsStillKeptAfterItsOwnersWrite() {
         io.etcd.jetcd.api.KeyValue written = held("c", "1", FIRST_CHECKPOINT - 1).toBuilder()
                 .setModRevision(FIRST_CHECKPOINT + 1)
                 .build();
@@ -68,13 +68,13 @@ final class PageMergeTest {
     }
 
     @Test
-    void foreignKeysAreDeletedIfThatIsMeant() {
+    void foreignKeysAreDeletedIfConfigured() {
         assertThat(merge(Map.of("a", "1"), Map.of("a", "1", "c", "1"), FIRST_CHECKPOINT - 1, ForeignKeys.DELETE))
                 .containsExactly(Operations.delete(ByteString.copyFromUtf8("c")));
     }
 
     @Test
-    void aForeignKeyIsRefusedByNameIfNeitherIsMeant() {
+    void aForeignKeyIsRejectedByNameByDefault() {
         assertThatThrownBy(() -> merge(Map.of("a", "1"), Map.of("c", "1"), FIRST_CHECKPOINT - 1, ForeignKeys.FAIL))
                 .isInstanceOf(SinkException.Refused.class)
                 .hasMessageContaining("\"c\"")
@@ -82,13 +82,13 @@ final class PageMergeTest {
     }
 
     @Test
-    void aKeyWrittenByTheMirrorIsPrunedEvenWhereForeignOnesAreKept() {
+    void aKeyOfTheMirrorIsPrunedEvenWhereForeignKeysAreKept() {
         assertThat(merge(Map.of(), Map.of("c", "1"), FIRST_CHECKPOINT + 1, ForeignKeys.KEEP))
                 .containsExactly(Operations.delete(ByteString.copyFromUtf8("c")));
     }
 
     @Test
-    void entriesBetweenTheParts_theReservedOnes_arePassedOver() {
+    void reservedEntriesBetweenThePartsAreSkipped() {
         List<KeyValue> entries = List.of(entry("a", "1"), entry("m", "1"), entry("z", "1"));
         PageMerge merge = new PageMerge(entries, ForeignKeys.FAIL, false, FIRST_CHECKPOINT);
         merge.enter(range("", "m"), List.<io.etcd.jetcd.api.KeyValue>of().iterator());

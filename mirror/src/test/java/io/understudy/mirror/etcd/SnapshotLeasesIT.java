@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Who waits in line for a lock is told by the order in which keys were created: a snapshot keeps it.
+ * A snapshot keeps the order of key creation, which is the queue for a lock.
  *
  * <p>Tests invariant M16.
  */
@@ -74,7 +74,7 @@ final class SnapshotLeasesIT {
     }
 
     @Test
-    void entriesWithLeasesComeLast_oneByOne_inTheOrderOfTheirCreation() {
+    void entriesWithLeasesAreWrittenLastInTheOrderOfTheirCreation() {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Random random = new Random(seed);
         List<KeyValue> entries = new ArrayList<>();

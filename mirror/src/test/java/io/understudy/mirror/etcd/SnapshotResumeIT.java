@@ -61,7 +61,7 @@ final class SnapshotResumeIT {
     private boolean compared;
 
     @Test
-    void theRestIsReadAndNothingElse() throws Exception {
+    void onlyTheRestIsRead() throws Exception {
         interrupt();
         long copied = read();
         source.put(key(1), "changed");
@@ -79,7 +79,7 @@ final class SnapshotResumeIT {
     }
 
     @Test
-    void aSnapshotOfWhichNothingIsToBeWrittenIsResumedToo() throws Exception {
+    void aSnapshotWithoutDifferencesIsResumedToo() throws Exception {
         run(KEYS);
         // Nothing differs, but a snapshot is needed.
         target.delete(ReservedKeys.checkpoint("dr").toStringUtf8());

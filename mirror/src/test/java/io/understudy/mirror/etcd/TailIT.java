@@ -79,7 +79,7 @@ final class TailIT {
     }
 
     @Test
-    void noticesThatSomebodyElseWroteBetweenTwoTransactions() {
+    void reportsForeignWritesBetweenTwoTransactions() {
         commit(11, "1");
         commit(12, "2");
         assertThat(hints).as("of our own transactions").isEmpty();
@@ -105,7 +105,7 @@ final class TailIT {
     }
 
     @Test
-    void aRepairDoesNotUndoACommitThatCameFirst() {
+    void aRepairDoesNotUndoAnEarlierCommit() {
         commit(11, "1");
         long foreign = target.put("/t/1", "foreign");
         commit(12, "2");

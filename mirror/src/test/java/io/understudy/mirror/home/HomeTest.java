@@ -23,7 +23,7 @@ final class HomeTest {
             new Home("dr", SOURCE, SOURCE, TARGET, MirrorScope.all(), 0, Instant.parse("2026-01-31T12:00:00.123Z"));
 
     @Test
-    void isReadableAndComesBack() {
+    void isReadableAndDecodesToTheSame() {
         assertThat(HOME.encode().toStringUtf8())
                 .isEqualTo("{\"format\":1,\"mirror\":\"dr\",\"home\":\"a\",\"source\":\"a\",\"target\":\"b\","
                         + "\"scope\":{\"include\":[],\"exclude\":[],\"from\":\"\",\"to\":\"\"},\"moves\":0,"
@@ -61,13 +61,13 @@ final class HomeTest {
     }
 
     @Test
-    void agreesWithWhatSaysTheSameAtAnotherTime() {
+    void agreesWithTheSameRecordOfAnotherTime() {
         Home later = new Home("dr", SOURCE, SOURCE, TARGET, MirrorScope.all(), 0, Instant.EPOCH);
         assertThat(HOME.agreesWith(later)).isTrue();
     }
 
     @Test
-    void keepsOthersFromWritingWhereOwnersDo_butNotAHomeThatComesBackToWhereACopyIsMadeFrom() {
+    void keepsOutOtherMirrorsExceptAPrimaryReturningToTheCopiedCluster() {
         List<KeyRange> all = MirrorScope.all().sourceRanges();
         Home copy = new Home("copy", SOURCE, SOURCE, new ClusterId(0xc), MirrorScope.prefix("/k/"), 0, Instant.EPOCH);
         Instant later = Instant.EPOCH.plusSeconds(1);
@@ -92,7 +92,7 @@ final class HomeTest {
     }
 
     @Test
-    void keepsNoneOutThatWasKnownToBringSomeOfTheKeysThatAreCopiedOn() {
+    void keepsOutNoRecordedUpstreamMirrorOfTheCopiedKeys() {
         MirrorScope part = MirrorScope.prefix("/k/");
         ClusterId third = new ClusterId(0xc);
         Home bringing = new Home("dr", SOURCE, SOURCE, TARGET, part, 0, Instant.EPOCH);
@@ -124,7 +124,7 @@ final class HomeTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "{}", "{\"format\":2}", "{\"format\":1,\"home\":\"a\"}", "home"})
-    void whatIsNoneIsRefusedTellingWhere(String stored) {
+    void malformedRecordsAreRejectedWithTheirKey(String stored) {
         assertThatThrownBy(() -> Home.decode("key \"k\"", ByteString.copyFromUtf8(stored)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("primary record at key \"k\"")

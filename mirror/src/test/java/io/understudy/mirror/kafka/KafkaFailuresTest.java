@@ -25,7 +25,7 @@ final class KafkaFailuresTest {
     private static final KafkaSettings SETTINGS = KafkaSettings.of("127.0.0.1:1");
 
     @Test
-    void aSettingThatCannotBeUsedIsNotTriedAgain() {
+    void anInvalidSettingIsNotRetried() {
         ConfigException setting = new ConfigException("bad", "value", "no number");
         assertThat(KafkaFailures.explained(
                         "beginning",
@@ -37,7 +37,7 @@ final class KafkaFailuresTest {
     }
 
     @Test
-    void theInnermostCauseIsTold() {
+    void theInnermostCauseIsReported() {
         ConfigException setting = new ConfigException("Failed to load SSL keystore");
         setting.initCause(new FileNotFoundException("/no/such/store.p12"));
         assertThat(KafkaFailures.explained(
@@ -50,7 +50,7 @@ final class KafkaFailuresTest {
     }
 
     @Test
-    void aNameThatDoesNotResolveMayLater() {
+    void anUnresolvableNameIsRetried() {
         ConfigException unknown = new ConfigException("No resolvable bootstrap urls given in bootstrap.servers");
         assertThat(KafkaFailures.explained(
                         "beginning",
@@ -75,7 +75,7 @@ final class KafkaFailuresTest {
     }
 
     @Test
-    void aDeniedOperationIsTriedAgainAndNamedWithItsPrincipal(@TempDir Path folder) throws IOException {
+    void aDeniedOperationIsRetriedAndReportedWithItsPrincipal(@TempDir Path folder) throws IOException {
         Path file = Files.writeString(folder.resolve("kafka.properties"), """
                 security.protocol=SASL_PLAINTEXT
                 sasl.mechanism=PLAIN

@@ -77,7 +77,7 @@ final class KafkaSettingsIT {
     }
 
     @Test
-    void envelopesAreReadBackAndTheFormatStays() {
+    void envelopesAreReadBackAndTheFormatIsKept() {
         fixture.options(fixture.options().with(ValueFormat.DEBEZIUM));
         KafkaSink sink = fixture.begun(10);
         give(sink, commit(11, "a"));

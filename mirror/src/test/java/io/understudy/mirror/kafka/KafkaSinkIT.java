@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * One sink at a real broker, given commits by hand: whoever reads what is committed sees each once, whole and in order.
+ * One sink at a real broker, given commits by hand: {@code read_committed} readers see each once, whole and in order.
  *
  * <p>Tests invariants M27, M28, M29.
  */
@@ -82,7 +82,7 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void whatWasNotCommittedIsNeverSeenAndIsWrittenByTheNext() {
+    void uncommittedRecordsAreInvisibleAndWrittenByTheNextSink() {
         KafkaSink killed = fixture.begun(10);
         give(killed, commit(11, "a"));
         killed.settle();
@@ -119,7 +119,7 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void goesOnAfterItsTransactionWasAbortedThoughNobodyElseWrites() throws Exception {
+    void resumesAfterAnAbortWithoutAnotherWriter() throws Exception {
         KafkaSink suspended = fixture.begun(10);
         suspended.commit(commit(11, "a"), at(commit(11, "a")));
         fixture.admin()
@@ -187,7 +187,7 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void whatItDropsWhenItIsClosedHoldsUpNoReader() throws Exception {
+    void closeAbortsTheOpenTransactionSoThatReadersContinue() throws Exception {
         KafkaSink sink = fixture.begun(10);
         sink.commit(commit(11, "a"), at(commit(11, "a")));
         TopicPartition partition = new TopicPartition(fixture.options().topic(), 0);
@@ -226,7 +226,7 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void refusesAValueThatIsTooLargeBeforeAnythingOfItsCommitIsWritten() {
+    void rejectsAnOversizedValueBeforeItsCommitIsWritten() {
         KafkaSink sink = fixture.begun(10);
         give(sink, commit(11, "before"));
         Commit large =
@@ -255,7 +255,7 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void anInterruptedSnapshotIsWrittenAnew() {
+    void anInterruptedSnapshotIsRewritten() {
         KafkaSink killed = fixture.sink();
         killed.open();
         killed.snapshotStarted(CLUSTER, new Revision(10));
@@ -275,7 +275,7 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void writesAnEntryThatAnotherHistoryHasAtTheSameRevision() {
+    void writesAnEntryOfAnotherHistoryAtTheSameRevision() {
         KafkaSink sink = fixture.begun(10);
         // A gap: what is merged is of a source that was restored, and has passed the mirror's revision since.
         sink.snapshotStarted(CLUSTER, new Revision(20));
@@ -287,16 +287,16 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void saysThatNothingHappened() {
+    void progressWithoutChangesIsRecorded() {
         KafkaSink sink = fixture.begun(10);
-        Instant asked = Instant.ofEpochMilli(1_700_000_000_123L);
-        sink.asOf(asked);
+        Instant asOf = Instant.ofEpochMilli(1_700_000_000_123L);
+        sink.asOf(asOf);
         await().atMost(PATIENCE).until(() -> {
             sink.settle();
             return fixture.history().marks().size() == 3;
         });
         assertThat(fixture.history().marks().get(2))
-                .isEqualTo(new TopicRecord.Complete(CLUSTER, new Revision(10), new Revision(10), 0, asked));
+                .isEqualTo(new TopicRecord.Complete(CLUSTER, new Revision(10), new Revision(10), 0, asOf));
         sink.progress(at(15));
         await().atMost(PATIENCE).until(() -> {
             sink.settle();

@@ -49,7 +49,7 @@ final class KafkaSinkTopicsIT {
     final SinkFixture fixture = new SinkFixture(KAFKA);
 
     @Test
-    void compactionIsNotHeldUpByLargeSegments() throws Exception {
+    void compactionIsNotDelayedByLargeSegments() throws Exception {
         var unused = fixture.begun(10);
         assertThat(setting(fixture.options().checkpointTopic(), "segment.bytes"))
                 .isEqualTo("16777216");
@@ -68,7 +68,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void takesTopicsThatHaveNoLimit() {
+    void acceptsTopicsWithoutALimit() {
         for (String topic : List.of(fixture.options().topic(), fixture.options().stateTopic())) {
             fixture.create(new NewTopic(topic, Optional.of(1), Optional.empty())
                     .configs(Map.of(
@@ -84,7 +84,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void takesWhatTheTopicsWereRaisedTo() {
+    void acceptsRaisedLimitsOfTopics() {
         for (String topic : List.of(fixture.options().topic(), fixture.options().stateTopic())) {
             fixture.create(new NewTopic(topic, Optional.of(1), Optional.empty())
                     .configs(Map.of(
@@ -107,7 +107,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void aSnapshotBehindWhatTheTopicsTellIsRefusedThoughTheCheckpointIsLost() {
+    void aSnapshotBehindTheTopicsIsRejectedEvenWithoutACheckpoint() {
         KafkaSink sink = fixture.begun(10);
         give(sink, commit(11, "a"));
         sink.caughtUp();
@@ -164,7 +164,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void stopsWhenATopicIsGoneAndWritesItAnewIfThatIsMeant() {
+    void aMissingTopicStopsTheSinkOrIsRewrittenByResync() {
         KafkaSink sink = fixture.begun(10);
         give(sink, commit(11, "a"));
         sink.settle();
@@ -218,7 +218,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void doesNotAdoptATopicThatWasWritten() {
+    void doesNotAdoptAWrittenTopic() {
         fixture.options(fixture.options().with(TopicLoss.RESYNC));
         fixture.begun(10).close();
         String topic = fixture.options().topic();
@@ -237,7 +237,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void whatIsWrittenAnewIsOfALaterGeneration() throws Exception {
+    void rewrittenTopicsHaveALaterGeneration() throws Exception {
         fixture.begun(10).close();
         KafkaSink sink = fixture.sink();
         sink.open();
@@ -267,7 +267,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void noticesATopicThatIsCreatedAnewUnderIt() {
+    void detectsARecreatedTopicWhileWriting() {
         KafkaSink sink = fixture.begun(10);
         give(sink, commit(11, "a"));
         sink.settle();
@@ -287,7 +287,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void noticesThatTheEndWasTruncated() {
+    void detectsATruncatedEnd() {
         KafkaSink sink = fixture.begun(10);
         give(sink, commit(11, "a"));
         sink.settle();
@@ -311,7 +311,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void goesOnWhereWhatWasWrittenHasExpired() throws Exception {
+    void resumesAfterRecordsHaveExpired() throws Exception {
         KafkaSink sink = fixture.begun(10);
         give(sink, commit(11, "a"));
         sink.settle();
@@ -329,7 +329,7 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
-    void refusesTopicsThatAreAnotherMirrorsWhichGoesOn() {
+    void topicsOfAnotherMirrorAreRejectedAndItsWriterContinues() {
         KafkaSink owner = fixture.begun(10);
         KafkaSink other = fixture.sink("other", "test/2");
         assertThatThrownBy(other::open)

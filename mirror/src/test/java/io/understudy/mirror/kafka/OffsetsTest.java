@@ -16,7 +16,7 @@ final class OffsetsTest {
             new Footprint(Map.of("t", new Footprint.Topic(Uuid.ONE_UUID, List.of(7L, 7L)))), "t.state", -1, -1);
 
     @Test
-    void anOffsetThatFallsIsOfAnotherTopic() {
+    void aDecreasedOffsetIndicatesAnotherTopic() {
         offsets.acknowledged(at(1, 8));
         assertThat(offsets.fault()).isNull();
         offsets.acknowledged(at(1, 3));
@@ -26,7 +26,7 @@ final class OffsetsTest {
     }
 
     @Test
-    void anOffsetThatTheBrokerNoLongerKnowsIsNone() {
+    void anOffsetForgottenByTheBrokerIsIgnored() {
         offsets.acknowledged(at(0, -1));
         assertThat(offsets.fault()).isNull();
         assertThat(offsets.footprint().topics().get("t").offsets()).containsExactly(7L, 7L);
@@ -34,7 +34,7 @@ final class OffsetsTest {
 
     /** Its own records, and the end of each transaction, are all the offsets that there are. */
     @Test
-    void recordsOfAnotherWriterInTheStateTopicAreNoticed() {
+    void recordsOfAnotherWriterInTheStateTopicAreDetected() {
         Offsets written = state(20, -1);
         written.acknowledged(inState(20));
         written.acknowledged(inState(21));
@@ -62,7 +62,7 @@ final class OffsetsTest {
     }
 
     @Test
-    void whatAnEarlierWriterLeftUncheckedStays() {
+    void recordsUncheckedByAnEarlierWriterRemainUnchecked() {
         assertThat(state(20, 7).uncheckedFrom()).isEqualTo(7);
         Offsets unknown = state(-1, -1);
         unknown.acknowledged(inState(5));

@@ -118,7 +118,7 @@ final class StrayRecordsIT {
     }
 
     @Test
-    void whatWasReplacedWhileTheMirrorWasDownIsFoundAsItBegins() {
+    void keysReplacedWhileTheMirrorWasDownAreFoundAtTheStart() {
         sink.close();
         stray(fixture.options().stateTopic(), "a", null);
         isFound();
@@ -127,8 +127,7 @@ final class StrayRecordsIT {
     @Tag("schedules")
     @ParameterizedTest
     @CsvSource({"a, junk", "a,", "'', junk"})
-    void whatCompactionRemovedWhileTheMirrorWasDownIsFoundAsItBegins(String key, @Nullable String value)
-            throws Exception {
+    void keysRemovedWhileTheMirrorWasDownAreFoundAtTheStart(String key, @Nullable String value) throws Exception {
         sink.close();
         stray(fixture.options().stateTopic(), key, value);
         awaitCompaction(key);

@@ -34,7 +34,7 @@ final class TransactionTimeoutTest {
     }
 
     @Test
-    void aTransactionOfTheSameSizeThatIsCommittedBeginsTheCountAgain() {
+    void aCommittedTransactionOfTheSameSizeResetsTheCount() {
         reachLargest();
         assertThat(exceeded(100)).isInstanceOf(SinkException.Unavailable.class);
         open();

@@ -9,14 +9,14 @@ import org.junit.jupiter.api.Test;
 final class LeaseFactsTest {
 
     @Test
-    void aLeaseThatRanOutASecondAgo_butIsNotRevokedYet_isThere() {
+    void anExpiredLeaseExistsUntilItIsRevoked() {
         assertThat(facts(-1, 30).exists()).isTrue();
         assertThat(facts(-2, 30).exists()).isTrue();
         assertThat(facts(0, 30).exists()).isTrue();
     }
 
     @Test
-    void aLeaseThatNobodyGranted_isNot() {
+    void aLeaseThatWasNeverGrantedDoesNotExist() {
         assertThat(facts(-1, 0).exists()).isFalse();
     }
 

@@ -28,7 +28,7 @@ final class LeaseRegisterIT {
     static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
 
     @Test
-    void nothingIsWrittenOnceAnotherProcessHasTakenOver() throws Exception {
+    void nothingIsWrittenAfterATakeOver() throws Exception {
         try (EtcdCluster cluster = EtcdCluster.connect(Mirrors.settings(TARGET.cluster()), new SimpleMeterRegistry());
                 TestClient target = TestClient.of(TARGET.cluster().leader())) {
             LeaseRegister register =

@@ -11,14 +11,14 @@ import org.junit.jupiter.api.Test;
 final class RestorePlanTest {
 
     @Test
-    void nothingIsDoneWhereNothingIsMissing() {
+    void thePlanIsEmptyIfNoKeyIsMissing() {
         RestorePlan plan = plan(place(1, 10, 100), place(2, 11, 101), key("k", 5, 102));
         assertThat(plan.puts()).isEmpty();
         assertThat(plan.deletes()).isEmpty();
     }
 
     @Test
-    void whatIsMissingIsPutInTheOrderInWhichTheSourceCreatedIt() {
+    void missingKeysArePutInTheOrderOfTheirCreation() {
         LeasedKey late = key("a", 12, 0);
         LeasedKey early = key("b", 11, 0);
         assertThat(plan(late, key("c", 10, 100), early).puts()).containsExactly(early, late);
@@ -33,7 +33,7 @@ final class RestorePlanTest {
     }
 
     @Test
-    void placesAfterAMissingOneAreCreatedAnew_thoseBeforeItStay() {
+    void placesAfterAMissingOneAreRecreatedAndThoseBeforeItKept() {
         LeasedKey missing = place(2, 11, 0);
         LeasedKey after = place(3, 12, 102);
         RestorePlan plan = plan(place(1, 10, 100), missing, after, key("k", 13, 90));
@@ -42,7 +42,7 @@ final class RestorePlanTest {
     }
 
     @Test
-    void aPlaceThatCameTooEarlyIsCreatedAnew() {
+    void aPlaceCreatedTooEarlyIsRecreated() {
         LeasedKey displaced = place(2, 11, 99);
         RestorePlan plan = plan(place(1, 10, 100), displaced);
         assertThat(plan.deletes()).containsExactly(displaced);
@@ -50,7 +50,7 @@ final class RestorePlanTest {
     }
 
     @Test
-    void queuesDoNotMindEachOther() {
+    void queuesAreIndependent() {
         LeasedKey missing = new LeasedKey(bytes("other/1"), bytes("other/1"), 9, 1, 0, false);
         RestorePlan plan = plan(missing, place(1, 10, 100), place(2, 11, 101));
         assertThat(plan.deletes()).isEmpty();
@@ -58,7 +58,7 @@ final class RestorePlanTest {
     }
 
     @Test
-    void keysOfALeaseThatIsGrantedAgainAreCreatedAgain_andThePlacesAfterThem() {
+    void keysOfARegrantedLeaseAndThePlacesAfterThemAreRecreated() {
         LeasedKey first = place(1, 10, 100);
         LeasedKey ends = place(2, 11, 101);
         LeasedKey after = place(3, 12, 102);

@@ -16,7 +16,7 @@ final class CurrencyTest {
     private final Currency currency = new Currency();
 
     @Test
-    void isTheTimeOfTheLastQuestionWhoseAnswerWasGiven() {
+    void isTheTimeOfTheLastCoveredQuery() {
         answered(FIRST, 10);
         answered(SECOND, 20);
         assertThat(coveredBy(9)).isNull();
@@ -25,21 +25,21 @@ final class CurrencyTest {
     }
 
     @Test
-    void isToldOnce() {
+    void isReportedOnce() {
         answered(FIRST, 10);
         assertThat(coveredBy(10)).isEqualTo(FIRST);
         assertThat(coveredBy(11)).isNull();
     }
 
     @Test
-    void forgetsWhatAnotherFeedWasAskedFor() {
+    void beginDropsQueriesOfThePreviousFeed() {
         answered(FIRST, 10);
         currency.begin(Revision.ZERO);
         assertThat(coveredBy(10)).isNull();
     }
 
     @Test
-    void isNotToldByASourceThatWentBack() {
+    void ignoresAnswersBelowTheRevisionGivenAtTheQuery() {
         currency.given(new Revision(500));
         answered(FIRST, 100);
         assertThat(currency.covered()).isNull();
@@ -51,15 +51,15 @@ final class CurrencyTest {
     }
 
     @Test
-    void isToldByAnAnswerToAQuestionThatWasOvertaken() {
-        Currency.Question question = currency.ask(FIRST);
+    void countsAnAnswerOvertakenByTheFeed() {
+        Currency.RevisionQuery query = currency.query(FIRST);
         currency.given(new Revision(500));
-        currency.answered(question, new Revision(100));
+        currency.answered(query, new Revision(100));
         assertThat(currency.covered()).isEqualTo(FIRST);
     }
 
     private void answered(Instant at, long revision) {
-        currency.answered(currency.ask(at), new Revision(revision));
+        currency.answered(currency.query(at), new Revision(revision));
     }
 
     private @Nullable Instant coveredBy(long revision) {

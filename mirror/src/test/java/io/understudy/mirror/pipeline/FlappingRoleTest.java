@@ -225,7 +225,7 @@ final class FlappingRoleTest {
             public void compete(boolean competes) {}
 
             @Override
-            public ElectionState standing() {
+            public ElectionState state() {
                 tick();
                 return active ? new ElectionState.Active() : new ElectionState.Unknown("no response");
             }

@@ -21,7 +21,7 @@ final class LagTest {
     }
 
     @Test
-    void isZeroForWhoeverHasWhatTheSourceHad() {
+    void isZeroOnceTheLastSampleIsReached() {
         lag.sampled(at(0), revision(10));
         assertThat(lag.revisions(revision(10))).hasValue(0);
         assertThat(lag.millis(revision(10), at(60))).hasValue(0);
@@ -29,7 +29,7 @@ final class LagTest {
     }
 
     @Test
-    void countsFromTheFirstQuestionWhoseAnswerIsMissing() {
+    void countsFromTheFirstSampleNotYetReached() {
         lag.sampled(at(0), revision(10));
         lag.sampled(at(1), revision(20));
         lag.sampled(at(2), revision(30));
@@ -40,7 +40,7 @@ final class LagTest {
     }
 
     @Test
-    void growsWhileTheSourceDoesNotAnswer_andIsClearedByTheNextAnswerItHas() {
+    void growsWithoutAnswersAndIsClearedByTheNextReachedOne() {
         lag.sampled(at(0), revision(10));
         lag.sampled(at(1), null);
         lag.sampled(at(2), null);

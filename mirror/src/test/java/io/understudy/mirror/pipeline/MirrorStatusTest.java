@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** What a mirror shows follows from what it last heard, whoever told. */
+/** The shown state follows from the latest report of any source. */
 final class MirrorStatusTest {
 
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
@@ -48,7 +48,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void isNoLongerRetryingOnceAnythingIsWritten_thoughWhoFailedNeverTells() {
+    void aWriteEndsRetryingThoughTheFailedCallNeverRecovers() {
         status.to(MirrorState.SYNCING, "snapshot");
         status.unavailable("a lane that is given up after this");
         assertThat(status.state()).isEqualTo(MirrorState.RETRYING);
@@ -57,14 +57,14 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void tellsWhatIsInTheWayNow_notWhatWasFirst() {
+    void theReasonIsTheLatestFailureNotTheFirst() {
         status.unavailable("it doesn't answer");
         status.unavailable("it is full");
         assertThat(status.report().reason()).isEqualTo("it is full");
     }
 
     @Test
-    void whatHappensWhileItRetriesShowsOnceItIsAnswered() {
+    void aStateSetDuringRetriesIsShownAfterARecovery() {
         status.unavailable("the source's member is away");
         status.to(MirrorState.SYNCED, "complete");
         assertThat(status.state()).isEqualTo(MirrorState.RETRYING);
@@ -103,7 +103,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void warnsOnceForEachStateOfAClusterThatIsSilentForMoreThanAMoment() {
+    void warnsOncePerStateOfASilentCluster() {
         Logger logger = (Logger) LoggerFactory.getLogger(MirrorStatus.class);
         ListAppender<ILoggingEvent> logged = new ListAppender<>();
         logged.start();
@@ -140,7 +140,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void followsTheSourceAgainAfterAnOutage_inWordsToo() {
+    void theReasonAfterAnOutageIsFollowingTheSource() {
         status.synced(new Revision(3));
         status.unavailable("it doesn't answer");
         status.available();
@@ -148,7 +148,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void saysThatTheSourceIsAway_sinceWhenAndWhy_untilItIsHeard() {
+    void aSilentSourceIsReportedWithTimeAndCauseUntilItResponds() {
         status.synced(new Revision(3));
         answered(0);
         assertThat(status.report().lagRevisions()).hasValue(0);
@@ -168,11 +168,11 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void aSourceThatGivesCommitsIsThereThoughQuestionsFail_butItsRevisionIsNotKnown() {
+    void commitsProveTheSourceAvailableButLeaveTheLagUnknown() {
         status.synced(new Revision(3));
         answered(0);
         unanswered(1);
-        status.sourceHeard();
+        status.sourceResponded();
         unanswered(8);
         look(10);
         assertThat(status.report().lagRevisions()).hasValue(0);
@@ -184,7 +184,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void aTargetThatAnswersHidesNoSourceThatDoesNot() {
+    void aRespondingTargetHidesNoSilentSource() {
         status.synced(new Revision(3));
         unanswered(1);
         look(10);
@@ -197,7 +197,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void whoDoesNotFollowTheSourceYetWaitsForItWithoutTrying() {
+    void aStartingMirrorWaitsForASilentSourceWithoutRetrying() {
         status.waitsForSource(true);
         unanswered(1);
         look(10);
@@ -207,7 +207,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void aProcessThatStoodStillBlamesNobodyForThat() {
+    void aSuspendedProcessReportsNoSilenceOfTheSource() {
         status.synced(new Revision(3));
         look(0);
         unanswered(1);
@@ -219,7 +219,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void anAttemptIsNoSuccess_soThatATargetThatIsAwayStaysSo() {
+    void anAttemptAtAnUnreachableTargetDoesNotEndRetrying() {
         status.synced(new Revision(3));
         status.unavailable("it doesn't answer");
         Instant since = status.report().since();
@@ -232,7 +232,7 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void showsTheLastResponseOfATargetThatIsAway() {
+    void showsTheLastResponseOfAnUnreachableTarget() {
         assertThat(status.report().lastTargetResponse()).isNull();
         status.written(1);
         Instant last = status.report().lastTargetResponse();
@@ -253,18 +253,18 @@ final class MirrorStatusTest {
     }
 
     private void answered(int second) {
-        status.sourceAsked(at(second));
+        status.sourceQueried(at(second));
         status.sampled(at(second), Revision.ZERO);
     }
 
     private void unanswered(int second) {
-        status.sourceAsked(at(second));
+        status.sourceQueried(at(second));
         status.sampled(at(second), null);
         status.sourceSilent("refused");
     }
 
     private void look(int second) {
-        status.lookForSource(at(second), null);
+        status.checkSource(at(second), null);
     }
 
     private static Instant at(int second) {

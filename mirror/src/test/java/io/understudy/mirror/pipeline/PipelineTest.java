@@ -59,7 +59,7 @@ final class PipelineTest {
 
     /** One schedule queries for all mirrors of a process, and an exception would end it. */
     @Test
-    void anExceptionOfAQueryDoesNotReachOtherMirrors() {
+    void anExceptionOfAQueryDoesNotAffectOtherMirrors() {
         outage = () -> {
             throw new IllegalStateException("closed");
         };
@@ -69,7 +69,7 @@ final class PipelineTest {
     }
 
     @Test
-    void goesOnAfterItsSinkWasFencedByOneThatWasActiveInBetween() {
+    void continuesAfterAFenceByAProcessActiveInBetween() {
         try (Pipeline pipeline = start(activation::incrementAndGet)) {
             await().atMost(PATIENCE).until(() -> opened.get() >= 2);
             assertThat(pipeline.failure()).isNotDone();
@@ -77,7 +77,7 @@ final class PipelineTest {
     }
 
     @Test
-    void endsWhenItsSinkIsFencedThoughNobodyElseMayBeActive() {
+    void failsIfItsSinkIsFencedWhileItsRoleIsConfirmed() {
         try (Pipeline pipeline = start(() -> {})) {
             assertThat(pipeline.failure()).succeedsWithin(PATIENCE);
         }
@@ -86,7 +86,7 @@ final class PipelineTest {
 
     /** Tests invariant M36: a failure releases the role, is reported, and is forgotten once an attempt after it is synced. */
     @Test
-    void isTriedAgainAfterAFailureWhileAnotherProcessMayBeActive() {
+    void isRetriedAfterAFailureWithItsRoleReleased() {
         CountDownLatch passed = new CountDownLatch(1);
         FeedSource source = (range, kind, from) -> new Feed() {
             @Override
@@ -185,7 +185,7 @@ final class PipelineTest {
 
     /** Tests invariant M36: what a mirror is opened with may be missing at first. */
     @Test
-    void isTriedAgainWhenItCannotBeOpened() {
+    void isRetriedWhenItCannotBeOpened() {
         FeedSource source = (range, kind, from) -> new SyncedFeed(at(5));
         MirrorPlan plan = plan("target", source, () -> new StubSink() {
             @Override
@@ -213,7 +213,7 @@ final class PipelineTest {
 
     /** Neither direction is replicated: that is no standby, unless a command is at work. */
     @Test
-    void bothClustersArePrimary_isAConflict_untilOneIsNot() {
+    void twoPrimariesAreAConflictUntilOneRemains() {
         AtomicReference<@Nullable Conflict> conflict =
                 new AtomicReference<>(new Conflict("A with epoch 1, B with epoch 1; run rejoin", false));
         AtomicInteger looks = new AtomicInteger();
@@ -275,7 +275,7 @@ final class PipelineTest {
     }
 
     @Test
-    void recordsThatAreNotReadableNow_areTriedAgain() {
+    void unreadableRecordsAreRetried() {
         AtomicInteger looks = new AtomicInteger();
         Supplier<Optional<Conflict>> former = () -> {
             if (looks.getAndIncrement() < 3) {
@@ -306,13 +306,13 @@ final class PipelineTest {
     }
 
     @Test
-    void givesACommitAgainThatTheTargetDoesNotHaveWhenTheRoleIsBack() throws InterruptedException {
+    void deliversACommitMissingInTheTargetAgainWhenTheRoleIsBack() throws InterruptedException {
         assertThat(positionsOfFeeds(at(5), at(5), consumer -> consumer.commit(commit(6), at(6))))
                 .containsExactly(at(5), at(5));
     }
 
     @Test
-    void resumesAfterTheSnapshotThatTheTargetHasWhenTheRoleIsBack() throws InterruptedException {
+    void resumesAfterACompletedSnapshotWhenTheRoleIsBack() throws InterruptedException {
         assertThat(positionsOfFeeds(null, at(5), consumer -> {
                     consumer.snapshotStarted(SOURCE, new Revision(5));
                     consumer.snapshotCompleted(at(5));
@@ -327,7 +327,7 @@ final class PipelineTest {
     }
 
     @Test
-    void keepsTheLastKnownCheckpointWhileSinksOpenInVain() throws InterruptedException {
+    void keepsTheLastKnownCheckpointWhileSinksFailToOpen() throws InterruptedException {
         SynchronousQueue<Boolean> answers = new SynchronousQueue<>();
         CountDownLatch away = new CountDownLatch(1);
         Supplier<Sink> sinks = () -> new StubSink() {
@@ -483,7 +483,7 @@ final class PipelineTest {
 
     private final class Role implements ActiveRole {
         @Override
-        public ElectionState standing() {
+        public ElectionState state() {
             return active ? new ElectionState.Active() : new ElectionState.Unknown("the target does not answer");
         }
 

@@ -16,7 +16,7 @@ final class ReplicationTest {
     private final Replication replication = new Replication("dr", meters);
 
     @Test
-    void latencyIsFromWhenTheSourceHadItUntilTheTargetHolds() {
+    void latencyLastsFromTheSourceToTheWriteAtTheTarget() {
         replication.given(at(0), new Revision(10));
         replication.given(at(1_000), new Revision(20));
         replication.written(new Revision(9), at(1_100));
@@ -30,7 +30,7 @@ final class ReplicationTest {
     }
 
     @Test
-    void ageIsThatOfAHeartbeatWhenItIsRead_neverNegativeThoughItsClockIsAhead() {
+    void ageOfAHeartbeatIsNeverNegativeDespiteClockSkew() {
         replication.read(at(0), new Revision(10), at(40));
         replication.read(at(1_000), new Revision(10), at(900));
         DistributionSummary age = meters.get("understudy.mirror.record.age").summary();
@@ -39,7 +39,7 @@ final class ReplicationTest {
     }
 
     @Test
-    void anotherSinkBeginsAnew() {
+    void anotherSinkResetsTheMeasurement() {
         replication.given(at(0), new Revision(10));
         replication.forget();
         replication.written(new Revision(10), at(5_000));

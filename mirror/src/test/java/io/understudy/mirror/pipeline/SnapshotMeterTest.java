@@ -10,7 +10,7 @@ final class SnapshotMeterTest {
     private final SnapshotMeter meter = new SnapshotMeter("dr");
 
     @Test
-    void tellsRateAndRemainingTimeOnceTheTotalIsKnown() {
+    void reportsRateAndRemainingTimeOnceTheTotalIsKnown() {
         CompletableFuture<Long> total = new CompletableFuture<>();
         assertThat(meter.report()).isNull();
         meter.started(total);
@@ -26,7 +26,7 @@ final class SnapshotMeterTest {
     }
 
     @Test
-    void neverTellsMoreThanAll() {
+    void neverReportsMoreThanTheTotal() {
         meter.started(CompletableFuture.completedFuture(10L));
         meter.copied(12);
         assertThat(meter.report().total()).hasValue(12);
@@ -34,7 +34,7 @@ final class SnapshotMeterTest {
     }
 
     @Test
-    void goesOnWithoutATotalThatCouldNotBeHad() {
+    void continuesWithoutATotalThatCouldNotBeRead() {
         meter.started(CompletableFuture.failedFuture(new IllegalStateException("away")));
         meter.copied(12);
         assertThat(meter.report().keys()).isEqualTo(12);

@@ -71,7 +71,7 @@ final class RevisionMapIT {
     }
 
     @Test
-    void resumingGivesEveryChangeAfterWhatWasSeen_throughBatchesTornCommitsProgressAndRestarts() throws Exception {
+    void aResumedWatchReceivesEveryLaterChange() throws Exception {
         steps(10);
         long snapshot = revision();
         // Small enough to tear a commit of several values.
@@ -124,7 +124,7 @@ final class RevisionMapIT {
     }
 
     @Test
-    void whatIsWrittenWhileTheTargetIsPrimaryIsListedAgain() throws Exception {
+    void writesToATargetThatIsPrimaryRequireAnotherList() throws Exception {
         try (MirrorProcess mirror = mirror(EtcdSinkOptions.DEFAULTS)) {
             steps(20);
             awaitCaughtUp(mirror, source);
@@ -184,7 +184,7 @@ final class RevisionMapIT {
     }
 
     @Test
-    void whatASynchronisationSkippedIsListedAgain() throws Exception {
+    void revisionsSkippedByASynchronisationRequireAnotherList() throws Exception {
         try (MirrorProcess mirror = mirror(EtcdSinkOptions.DEFAULTS.withMaxPrunePercent(100))) {
             steps(20);
             awaitCaughtUp(mirror, source);
@@ -209,7 +209,7 @@ final class RevisionMapIT {
     }
 
     @Test
-    void whatTheTargetHasCompactedIsListedAgain() throws Exception {
+    void compactedRevisionsRequireAnotherList() throws Exception {
         try (MirrorProcess mirror = mirror(EtcdSinkOptions.DEFAULTS)) {
             awaitCaughtUp(mirror, source);
             steps(60);
@@ -230,7 +230,7 @@ final class RevisionMapIT {
     }
 
     @Test
-    void withoutACheckpointThereIsNothingYet() throws Exception {
+    void withoutACheckpointTheAnswerIsNotYet() throws Exception {
         assertThat(map.translate(new Revision(7))).isInstanceOf(NotYet.class);
     }
 
@@ -252,7 +252,7 @@ final class RevisionMapIT {
         verifyAll();
     }
 
-    /** Every revision that the map gives a place to resume at, against what a watch from there tells. */
+    /** Compares every revision with a place to resume with the events of a watch from there. */
     private void verifyAll() throws Exception {
         SortedMap<ByteString, ByteString> end = mirrored(target.contents());
         assertThat(end).isEqualTo(mirrored(source.contents()));

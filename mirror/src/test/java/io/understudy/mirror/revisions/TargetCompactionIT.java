@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * The target's history is compacted up to what was current then, not further; or it is told that nobody does.
+ * The target's history is compacted up to the revision of the configured age, or missing compaction is reported.
  *
  * <p>Tests invariant M33.
  */
@@ -30,7 +30,7 @@ final class TargetCompactionIT {
     private final Clusters clusters = CLUSTERS.connections();
 
     @Test
-    void compactsUpToWhatWasCurrentThen() throws Exception {
+    void compactsUpToTheRevisionOfTheConfiguredAge() throws Exception {
         RevisionMap map = new RevisionMap(new CheckpointHistory("dr", clusters.target()));
         CheckpointHistory history = new CheckpointHistory("dr", clusters.target());
         TargetCompaction compaction = new TargetCompaction("dr", clusters.target(), AGE);
@@ -41,14 +41,14 @@ final class TargetCompactionIT {
             Instant between = then.checkpoint().at();
             puts(mirror, 20);
 
-            compaction.lookAfter(between);
+            compaction.compactOrWarn(between);
             assertThat(compaction.compacted()).as("nothing is that old").isEqualTo(Revision.ZERO);
 
-            compaction.lookAfter(between.plus(AGE));
+            compaction.compactOrWarn(between.plus(AGE));
             assertThat(compaction.compacted()).isEqualTo(then.revision());
             assertThat(map.oldest(history.now().revision())).isEqualTo(then.revision());
 
-            compaction.lookAfter(between.plus(AGE).plus(AGE));
+            compaction.compactOrWarn(between.plus(AGE).plus(AGE));
             assertThat(compaction.compacted()).isEqualTo(history.now().revision());
             puts(mirror, 5);
         }
@@ -56,19 +56,19 @@ final class TargetCompactionIT {
     }
 
     @Test
-    void tellsWhenNobodyCompacts() throws Exception {
+    void warnsOfATargetWithoutCompaction() throws Exception {
         TargetCompaction compaction = new TargetCompaction("dr", clusters.target(), null, 30);
         try (MirrorProcess mirror = CLUSTERS.mirror()) {
             puts(mirror, 1);
             new TargetCompaction("dr", clusters.target(), Duration.ofMinutes(1))
-                    .lookAfter(Instant.now().plus(AGE));
+                    .compactOrWarn(Instant.now().plus(AGE));
             puts(mirror, 10);
-            compaction.lookAfter(Instant.now().plus(Duration.ofHours(25)));
+            compaction.compactOrWarn(Instant.now().plus(Duration.ofHours(25)));
             assertThat(compaction.warning()).as("too little to speak of").isNull();
             puts(mirror, 40);
-            compaction.lookAfter(Instant.now());
+            compaction.compactOrWarn(Instant.now());
             assertThat(compaction.warning()).as("too young").isNull();
-            compaction.lookAfter(Instant.now().plus(Duration.ofHours(25)));
+            compaction.compactOrWarn(Instant.now().plus(Duration.ofHours(25)));
             assertThat(compaction.warning()).contains("target history is not compacted", "compactTarget");
         }
     }

@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A scope's ranges hold exactly the keys that it says it contains, on either side. */
+/** A scope's ranges hold exactly the keys that it contains, on either side. */
 final class MirrorScopeTest {
 
     @Property(tries = 2_000)
-    void rangesHoldExactlyWhatIsMirrored(@ForAll("scopes") MirrorScope scope, @ForAll("keys") ByteString key) {
+    void rangesHoldExactlyTheMirroredKeys(@ForAll("scopes") MirrorScope scope, @ForAll("keys") ByteString key) {
         boolean inside = scope.sourceRanges().stream().anyMatch(range -> range.contains(key));
         assertThat(inside).isEqualTo(scope.contains(key));
         if (inside) {
@@ -69,7 +69,7 @@ final class MirrorScopeTest {
     }
 
     @Test
-    void whatMakesNoSenseIsRefused() {
+    void contradictoryScopesAreRejected() {
         assertThatThrownBy(() -> MirrorScope.of(List.of(bytes("a"), bytes("ab"))))
                 .hasMessage("include \"ab\" is contained in \"a\"; remove one of them");
         assertThatThrownBy(() -> new MirrorScope(List.of(bytes("a")), List.of(bytes("b")), bytes(""), bytes("")))
@@ -85,13 +85,13 @@ final class MirrorScopeTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "\0", "\0understudy", "\0understudy/"})
-    void aNewPrefixThatCouldMakeAKeyReservedIsRefused(String to) {
+    void aNewPrefixOverlappingReservedKeysIsRejected(String to) {
         assertThatThrownBy(() -> new MirrorScope(List.of(bytes("a")), List.of(), bytes("a"), bytes(to)))
                 .hasMessageContaining("reserved for Understudy");
     }
 
     @Test
-    void aPrefixMayBeTakenAwayAgain() {
+    void aPrefixMayBeRemovedAgain() {
         MirrorScope scope = new MirrorScope(List.of(bytes("a/")), List.of(), bytes(""), bytes("dr/"));
         assertThat(scope.reversed().inTarget(bytes("dr/a/1"))).isEqualTo(bytes("a/1"));
     }

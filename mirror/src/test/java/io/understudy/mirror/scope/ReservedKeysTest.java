@@ -20,7 +20,7 @@ final class ReservedKeysTest {
     }
 
     @Test
-    void checkpointsAndLanesCarryMarks() {
+    void checkpointsAndLanesHaveMarks() {
         assertThat(ReservedKeys.isMark(ReservedKeys.checkpoint("dr"))).isTrue();
         assertThat(ReservedKeys.isMark(ReservedKeys.of("dr", "lane/3"))).isTrue();
         assertThat(ReservedKeys.isMark(ReservedKeys.epoch("dr"))).isFalse();

@@ -8,11 +8,11 @@ import java.net.ServerSocket;
 import java.net.URI;
 import org.junit.jupiter.api.Test;
 
-/** Why nobody answers is told in words. */
+/** Connection failures are reported in words. */
 final class StatusClientTest {
 
     @Test
-    void nobodyListens() throws IOException {
+    void aPortWithoutListenerReportsARefusedConnection() throws IOException {
         int port;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = free.getLocalPort();
@@ -23,7 +23,7 @@ final class StatusClientTest {
     }
 
     @Test
-    void nobodyIsCalledThat() {
+    void anUnresolvableHostIsReportedAsUnknown() {
         URI url = URI.create("http://nobody.invalid:1");
         assertThatThrownBy(() -> new StatusClient(url, null).status())
                 .hasMessage("mirror process at " + url + " is not reachable: unknown host");

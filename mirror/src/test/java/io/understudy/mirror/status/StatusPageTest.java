@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 final class StatusPageTest {
 
     @Test
-    void aProcessThatHasNotStartedItsMirrorsIsAliveButNotReady() {
+    void aStartingProcessIsAliveButNotReady() {
         HealthPages health = StatusPage.health(List.of());
         assertThat(health.ready().problem()).hasValue("process: mirrors are starting");
         assertThat(health.live().problem()).isEmpty();
@@ -21,7 +21,7 @@ final class StatusPageTest {
 
     /** Of two primaries, neither is replicated; a restart would not resolve that. */
     @Test
-    void aConflictIsAliveButNotReady_aStandbyIsReady() {
+    void aConflictIsAliveButNotReadyAndAStandbyIsReady() {
         HealthPages conflict =
                 StatusPage.health(List.of(report(MirrorState.CONFLICT, "both clusters are the primary")));
         assertThat(conflict.ready().problem()).hasValue("dr: conflict: both clusters are the primary");

@@ -87,7 +87,7 @@ final class StatusTlsTest {
     }
 
     @Test
-    void isShownToThoseWithACertificateOnly() throws Exception {
+    void onlyClientsWithACertificateAreServed() throws Exception {
         assertThat(client("https", operator).status()).contains("mirrors");
 
         assertThatThrownBy(() -> client("https", successor).status()).isInstanceOf(IOException.class);
@@ -96,7 +96,7 @@ final class StatusTlsTest {
     }
 
     @Test
-    void whoIsNoLongerTrustedIsShutOutAndWhoIsTrustedNowIsLetIn() throws Exception {
+    void aReloadOfTrustedCertificatesRejectsTheOldAndAcceptsTheNew() throws Exception {
         StatusClient before = client("https", operator);
         assertThat(before.status()).contains("mirrors");
 
@@ -109,13 +109,13 @@ final class StatusTlsTest {
     }
 
     @Test
-    void clientsThatBeginAHandshakeAndFallSilentKeepNobodyOut() throws Exception {
+    void stalledHandshakesBlockNoOtherClient() throws Exception {
         List<Socket> silent = new ArrayList<>();
         try {
             for (int i = 0; i < 8; i++) {
                 Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
                 silent.add(socket);
-                // The head of a record that says there are more bytes to come.
+                // The head of a record that announces more bytes.
                 socket.getOutputStream().write(new byte[] {22, 3, 1, 2, 0, 1});
             }
             assertThat(client("https", operator).status()).contains("mirrors");
@@ -126,9 +126,9 @@ final class StatusTlsTest {
         }
     }
 
-    private void trust(Certificates.Pair who) throws IOException {
+    private void trust(Certificates.Pair pair) throws IOException {
         Path beside =
-                Files.copy(who.certificate(), folder.resolve("operators.new"), StandardCopyOption.REPLACE_EXISTING);
+                Files.copy(pair.certificate(), folder.resolve("operators.new"), StandardCopyOption.REPLACE_EXISTING);
         Files.move(beside, operators, StandardCopyOption.ATOMIC_MOVE);
     }
 

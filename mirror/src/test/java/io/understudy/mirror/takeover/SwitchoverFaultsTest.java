@@ -75,7 +75,7 @@ final class SwitchoverFaultsTest {
     @EnumSource(
             value = Way.class,
             names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
-    void killedAnywhere_atMostOneSideAcknowledges_andNothingAcknowledgedIsLost(Way way) {
+    void atMostOneSideAcknowledgesAfterAnyKillAndNoWriteIsLost(Way way) {
         cutEverywhere(way, way == Way.ROLES, List.of(Fault.KILLED));
     }
 
@@ -84,7 +84,7 @@ final class SwitchoverFaultsTest {
             value = Way.class,
             names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
     @Tag("takeover")
-    void cutAnywhere_atMostOneSideAcknowledges_andNothingAcknowledgedIsLost(Way way) {
+    void atMostOneSideAcknowledgesAfterAnyCutAndNoWriteIsLost(Way way) {
         cutEverywhere(way, false, List.of(Fault.values()));
         cutEverywhere(way, true, List.of(Fault.values()));
     }
@@ -175,7 +175,7 @@ final class SwitchoverFaultsTest {
     @EnumSource(
             value = Way.class,
             names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
-    void aFormerPrimaryThatReturnsIsClosedByTheMirrorWhateverIsCut_andItsWritesAreNamed(Way way) {
+    void aReturningFormerPrimaryIsClosedAndItsWritesAreReported(Way way) {
         int requests = returned(way, 0, Fault.ERROR, false);
         assertThat(requests).isGreaterThan(10);
         for (int cut = 1; cut <= requests; cut++) {
@@ -233,7 +233,7 @@ final class SwitchoverFaultsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aConflictThatWaitsForAnOperatorCostsOneRequestPerLook_andIsFoundToEndAtTheSecond(boolean isTargetChosen) {
+    void aConflictCostsOneRequestPerCheckAndItsEndIsDetected(boolean isTargetChosen) {
         World world = new World(Way.ROLES, false);
         world.claimTarget();
         world.quiet = true;
@@ -307,7 +307,7 @@ final class SwitchoverFaultsTest {
 
     /** Such as after a snapshot was restored: only the operator can decide which side is right. */
     @Test
-    void ofTwoPrimariesOfEqualEpochs_theOperatorChoosesOne_andTheOtherIsNamedWhereverTheCommandIsKilled() {
+    void theOperatorChoosesAmongTwoPrimariesOfEqualEpochs() {
         int requests = equal(0, false);
         assertThat(requests).isGreaterThan(10);
         for (int cut = 1; cut <= requests; cut++) {
@@ -359,8 +359,7 @@ final class SwitchoverFaultsTest {
     /** Each operator reaches one cluster alone: one undoes a switchover by force, the other fails over. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aForcedUndoAndAFailoverBesideItAreAConflict_theOperatorChooses_whereverTheCommandIsKilled(
-            boolean isTargetChosen) {
+    void theOperatorResolvesAConflictOfAForcedUndoAndAFailover(boolean isTargetChosen) {
         int requests = beside(isTargetChosen, 0, false);
         assertThat(requests).isGreaterThan(10);
         for (int cut = 1; cut <= requests; cut++) {
@@ -482,7 +481,7 @@ final class SwitchoverFaultsTest {
 
     /** Its keys are those of the snapshot, whatever the new primary had at the move. */
     @Test
-    void aFormerPrimaryThatWasRestoredAndClosedIsNoCopy_alsoIfTheSwitchoverIsRunAgain() {
+    void aRestoredFormerPrimaryIsNoCopyAlsoAfterAnotherSwitchover() {
         World world = new World(Way.ROLES, false);
         Home before = world.home(world.source);
         var unused = world.switchover(OPTIONS).run();

@@ -114,7 +114,7 @@ final class TakeOverIT {
     @EnumSource(
             value = Way.class,
             names = {"ROLES", "CORRUPT_ALARM"})
-    void aFormerPrimaryThatReturnsIsClosedIfThatIsPermitted_isNamed_andRejoins(Way way) throws Exception {
+    void aReturningFormerPrimaryIsClosedReportedAndRejoins(Way way) throws Exception {
         start(way);
         Credentials user = way == Way.ROLES ? APP : null;
         Calls atSource = client(source, user);
@@ -303,7 +303,7 @@ final class TakeOverIT {
     }
 
     @Test
-    void whatPassesAnOpenSourceIsNamed() throws Exception {
+    void writesAcceptedByAnOpenSourceAreReportedAsLost() throws Exception {
         start(Way.NONE);
         MirrorProcess mirror = opened(Mirrors.start(settings()));
         awaitSynced(mirror, source);

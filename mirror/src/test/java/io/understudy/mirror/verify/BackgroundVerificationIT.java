@@ -63,7 +63,7 @@ final class BackgroundVerificationIT {
     }
 
     @Test
-    void restoresADeletedKey_thoughACommitPrecedesEachRepair() throws Exception {
+    void restoresADeletedKeyDespiteACommitBeforeEachRepair() throws Exception {
         target.delete(KEY);
         BackgroundVerification verification = verification(() -> commitPut("/t/busy", "v"));
         verification.step();
@@ -72,7 +72,7 @@ final class BackgroundVerificationIT {
     }
 
     @Test
-    void doesNotRestoreAKey_whoseDeletionPrecedesTheRepair() throws Exception {
+    void doesNotRestoreAKeyDeletedBeforeTheRepair() throws Exception {
         long before = target.delete(KEY);
         verification(this::commitDelete).step();
         assertThat(target.contents()).isEqualTo(source.contents());

@@ -10,13 +10,13 @@ import java.util.Iterator;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a comparison says of how much it has read. */
+/** Progress reports of a comparison. */
 final class ComparisonTest {
 
     private static final Revision AT = new Revision(7);
 
     @Test
-    void countsAKeyThatBothSidesHaveOnce_andItsBytes() throws Exception {
+    void countsAKeyOfBothSidesOnceAndItsBytes() throws Exception {
         VerifyReport report = compare(List.of(entry("a", "12"), entry("b", "345")), List.of(entry("a", "12")));
         assertThat(report.keys()).isEqualTo(2);
         assertThat(report.bytes()).isEqualTo(7);

@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** The state that a feed tells is the one at the revision asked for, not a later one that the feed has told already. */
+/** The state of a feed is that of the requested revision, not a later one already delivered. */
 final class FedStateTest {
 
     private static final ClusterId CLUSTER = new ClusterId(7);
@@ -33,7 +33,7 @@ final class FedStateTest {
     private final Deque<Consumer<FeedConsumer>> events = new ArrayDeque<>();
 
     @Test
-    void holdsTheSnapshotsKeysAsTheTargetCallsThem() throws Exception {
+    void holdsTheSnapshotsKeysUnderTheTargetsNames() throws Exception {
         snapshot(5, entry("/w/a", 3), entry("/w/b", 4), entry("/w/skip/c", 5));
         try (FedState state = open()) {
             assertThat(state.cluster()).isEqualTo(CLUSTER);
@@ -43,7 +43,7 @@ final class FedStateTest {
     }
 
     @Test
-    void standsAtTheRevisionAskedForThoughTheNextCommitWasSeen() throws Exception {
+    void advancesToTheRequestedRevisionNotToALaterCommit() throws Exception {
         snapshot(5, entry("/w/a", 3), entry("/w/b", 4));
         commit(6, new Change.Delete(bytes("/w/a")), new Change.Put(entry("/w/c", 6)));
         commit(9, new Change.Delete(bytes("/w/b")));
@@ -56,7 +56,7 @@ final class FedStateTest {
     }
 
     @Test
-    void standsWhereAMarkTellsThatNothingHappened() throws Exception {
+    void advancesByAProgressMarkWithoutChanges() throws Exception {
         snapshot(5, entry("/w/a", 3));
         events.add(consumer -> consumer.progress(position(8)));
         try (FedState state = open()) {

@@ -28,7 +28,7 @@ final class MergeTest {
     private static final Revision CREATED = new Revision(100);
 
     @Property(tries = 500)
-    void findsExactlyWhatDiffers(
+    void findsExactlyTheDifferences(
             @ForAll("side") SortedMap<ByteString, KeyValue> source,
             @ForAll("side") SortedMap<ByteString, KeyValue> target,
             @ForAll boolean leases,

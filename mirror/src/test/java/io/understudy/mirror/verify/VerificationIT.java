@@ -7,8 +7,8 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
 import io.etcd.jetcd.api.PutRequest;
 import io.understudy.feed.etcd.EtcdFeedOptions;
+import io.understudy.mirror.MirrorInspector;
 import io.understudy.mirror.MirrorProcess;
-import io.understudy.mirror.MirrorQuestions;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CheckpointState;
@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Real source, target and mirror: every planted difference is found, and none is told that isn't there.
+ * Real source, target and mirror: every planted difference is reported, and no other.
  *
  * <p>Tests invariant M31.
  */
@@ -52,7 +52,7 @@ final class VerificationIT {
     private final Clusters clusters = CLUSTERS.connections();
 
     @Test
-    void tellsNoDifferenceWhileWritesGoOn() throws Exception {
+    void reportsNoDifferenceWhileWritesContinue() throws Exception {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         System.out.println("seed " + seed);
         int runs = Schedule.isLong() ? 200 : 25;
@@ -83,7 +83,7 @@ final class VerificationIT {
     }
 
     @Test
-    void findsEachKindOfDifference_belowARenameAndPastWhatIsExcluded() throws Exception {
+    void findsEachKindOfDifferenceWithRenamesAndExclusions() throws Exception {
         for (int i = 0; i < 300; i++) {
             source.put(String.format("/w/%03d", i), "v" + i);
         }
@@ -131,7 +131,7 @@ final class VerificationIT {
     }
 
     @Test
-    void aLeaseOnOneSideOnlyIsADifferenceWhenAskedFor() throws Exception {
+    void aLeaseOnOneSideIsADifferenceIfLeasesAreCompared() throws Exception {
         long lease = source.lease(600);
         var unused = source.kv()
                 .put(PutRequest.newBuilder()
@@ -150,7 +150,7 @@ final class VerificationIT {
     }
 
     @Test
-    void foreignKeysThatAreKeptAreNoDifference_butLaterOnesAre() throws Exception {
+    void keptForeignKeysAreNoDifferenceButLaterOnesAre() throws Exception {
         target.put("before", "theirs");
         source.put("k", "v");
         EtcdSinkOptions keep = EtcdSinkOptions.DEFAULTS.with(ForeignKeys.KEEP);
@@ -166,7 +166,7 @@ final class VerificationIT {
     }
 
     @Test
-    void saysWhyTheSidesAreNotComparable() throws Exception {
+    void reportsWhyTheSidesAreNotComparable() throws Exception {
         assertThat(notComparable(MirrorScope.all()).why()).isEqualTo(Why.NO_CHECKPOINT);
         source.put("k", "v");
         try (MirrorProcess mirror = mirror(MirrorScope.all(), EtcdSinkOptions.DEFAULTS)) {
@@ -180,7 +180,7 @@ final class VerificationIT {
     }
 
     @Test
-    void aSourceCompactedPastTheCheckpointIsNotComparable_untilTheMirrorHasMoved() throws Exception {
+    void aSourceCompactedPastTheCheckpointIsNotComparable() throws Exception {
         source.put("k", "v");
         try (MirrorProcess mirror = mirror(MirrorScope.all(), EtcdSinkOptions.DEFAULTS)) {
             awaitCaughtUp(mirror, source);
@@ -197,7 +197,7 @@ final class VerificationIT {
     }
 
     @Test
-    void aTargetThatIsTheHomeByNowIsNoCopyToBeCompared() throws Exception {
+    void aTargetThatIsThePrimaryIsNotComparable() throws Exception {
         source.put("k", "v");
         try (MirrorProcess mirror = mirror(MirrorScope.all(), EtcdSinkOptions.DEFAULTS)) {
             awaitCaughtUp(mirror, source);
@@ -208,7 +208,7 @@ final class VerificationIT {
                 key.toStringUtf8(),
                 home.movedTo(home.target(), home.moves() + 1, Instant.now()).encode());
         target.put("k", "written by its owner");
-        VerifyResult result = MirrorQuestions.verify(
+        VerifyResult result = MirrorInspector.verify(
                 new MirrorSettings.Mirror(
                         "dr",
                         MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),

@@ -7,10 +7,10 @@ import io.understudy.mirror.sink.SinkListener;
 import java.util.Set;
 
 /**
- * Mirrors that bring a mirror's keys to its source, and are started together with it. The first time they go first: by what
- * they store at its source it knows that the keys aren't at home there.
+ * Mirrors that bring a mirror's keys to its source, and are started together with it. The first time they go first: the
+ * records that they store at its source show that the keys' primary is elsewhere.
  */
-public final class Feeders {
+public final class UpstreamMirrors {
 
     private final String mirror;
     private final EtcdCluster source;
@@ -18,7 +18,7 @@ public final class Feeders {
     private final Set<String> names;
 
     /** @param names of those mirrors */
-    public Feeders(String mirror, EtcdCluster source, EtcdCluster target, Set<String> names) {
+    public UpstreamMirrors(String mirror, EtcdCluster source, EtcdCluster target, Set<String> names) {
         this.mirror = mirror;
         this.source = source;
         this.target = target;
@@ -26,7 +26,7 @@ public final class Feeders {
     }
 
     /**
-     * Asks the target whether the mirror has begun before, and else the source; waits until they answer.
+     * Reads from the target, or else from the source, whether the mirror has begun before. Waits for the answers.
      *
      * @throws SinkException.NotYet one of them has yet to begin
      */

@@ -30,11 +30,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What somebody else writes in the target is found while the mirror runs, shown, and put right if that is meant.
+ * Foreign writes in the target are found and reported while the mirror runs, and repaired if configured.
  *
  * <p>Tests invariant M32.
  */
-final class EtcdUpkeepIT {
+final class MirrorBackgroundTasksIT {
 
     @RegisterExtension
     static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
@@ -43,7 +43,7 @@ final class EtcdUpkeepIT {
     private final TestClient target = CLUSTERS.targetClient();
 
     @Test
-    void aForeignWriteIsShownWithItsKey_andNoLongerWhenItIsGone() throws Exception {
+    void aForeignWriteIsReportedWithItsKeyUntilItIsGone() throws Exception {
         for (int i = 0; i < 50; i++) {
             source.put("k" + i, "v");
         }
@@ -76,7 +76,7 @@ final class EtcdUpkeepIT {
 
     /** Passes take minutes here: what is found is found by the revisions of the target. */
     @Test
-    void foreignWritesAreFoundBeforeAPassComesToThem() throws Exception {
+    void foreignWritesAreFoundBeforeThePassReachesThem() throws Exception {
         for (int i = 100; i < 400; i++) {
             source.put("k" + i, "v");
         }
@@ -123,7 +123,7 @@ final class EtcdUpkeepIT {
     }
 
     @Test
-    void foreignWritesArePutRightIfThatIsMeant_whileWritesGoOn() throws Exception {
+    void foreignWritesAreRepairedWhileWritesContinue() throws Exception {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         System.out.println("seed " + seed);
         for (int i = 0; i < 30; i++) {
@@ -162,7 +162,7 @@ final class EtcdUpkeepIT {
     }
 
     @Test
-    void tellsWhereAWatcherGoesOn() throws Exception {
+    void translatesTheRevisionAtWhichAWatcherResumes() throws Exception {
         source.put("k", "1");
         try (MirrorProcess process = start(VerifyOptions.DEFAULTS)) {
             StatusClient client = client(process);

@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a mirror to etcd does besides mirroring, on a thread of its own: compares the sides, looks after the history. */
-final class EtcdUpkeep implements AutoCloseable {
+/** Background tasks of a mirror to etcd: comparison of both sides and compaction. One thread. */
+final class MirrorBackgroundTasks implements AutoCloseable {
 
-    private static final Logger LOG = LoggerFactory.getLogger(EtcdUpkeep.class);
+    private static final Logger LOG = LoggerFactory.getLogger(MirrorBackgroundTasks.class);
 
     private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long CLOSE_MILLIS = 2_000;
@@ -46,7 +46,7 @@ final class EtcdUpkeep implements AutoCloseable {
      * @param readiness what checks permissions that a take-over needs; null for none
      * @param active whether this process mirrors, and the target is whole
      */
-    EtcdUpkeep(
+    MirrorBackgroundTasks(
             String mirror,
             @Nullable BackgroundVerification verification,
             @Nullable AuthCopy auth,
@@ -169,7 +169,7 @@ final class EtcdUpkeep implements AutoCloseable {
             if (Thread.interrupted()) {
                 throw new InterruptedException("mirror is stopping");
             }
-            // A repair that the sink couldn't do ends the mirror, or begins it anew: its own thread tells.
+            // A failed repair of the sink ends or restarts the mirror; the mirror's thread reports it.
             LOG.atWarn().addKeyValue("mirror", mirror).setCause(e).log("background task failed");
         }
     }

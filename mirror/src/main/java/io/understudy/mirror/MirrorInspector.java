@@ -26,14 +26,14 @@ import java.util.Optional;
 import java.util.function.LongConsumer;
 
 /** Questions about a mirror that are answered from its source and target, whether its process runs or not. */
-public final class MirrorQuestions {
+public final class MirrorInspector {
 
-    private MirrorQuestions() {}
+    private MirrorInspector() {}
 
     /**
-     * Whether the target is the source, as {@link Verification#run} or {@link TopicVerification} finds out.
+     * Compares target and source by {@link Verification#run} or {@link TopicVerification}.
      *
-     * @param progress told how many keys were compared
+     * @param progress receives the number of keys compared
      */
     public static VerifyResult verify(MirrorSettings.Mirror mirror, LongConsumer progress) throws InterruptedException {
         SimpleMeterRegistry meters = new SimpleMeterRegistry();
@@ -112,7 +112,7 @@ public final class MirrorQuestions {
     }
 
     /**
-     * Where a watcher goes on, as {@link RevisionMap#translate} finds out.
+     * Returns where a watcher resumes in the target, by {@link RevisionMap#translate}.
      *
      * @throws IllegalArgumentException the mirror's target is not etcd
      */
