@@ -118,7 +118,7 @@ final class EnforcedPermissionsTest {
     @Test
     void manyWhoWaitForTheSameShareOneQuestion() throws Exception {
         permissions.start();
-        check(Principal.ANONYMOUS, Permission.Standing.ANYBODY);
+        check(Principal.ANONYMOUS, Permission.Standing.NONE);
         held = new CompletableFuture<>();
         List<CompletableFuture<Void>> waiting = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
@@ -199,7 +199,7 @@ final class EnforcedPermissionsTest {
         for (int i = 0; i < 2_000; i++) {
             CompletableFuture<Boolean> former = new CompletableFuture<>();
             try (Authentication authentication = new Authentication(() -> former)) {
-                CompletableFuture<Void> refresh = authentication.ask();
+                CompletableFuture<Void> refresh = authentication.refresh();
                 CountDownLatch begun = new CountDownLatch(1);
                 Future<Boolean> answered = thread.submit(() -> {
                     begun.countDown();
@@ -220,7 +220,7 @@ final class EnforcedPermissionsTest {
         assertThat(failure(Principal.ANONYMOUS, read("script")).text()).isEqualTo("etcdserver: user name is empty");
         assertThat(failure(new Principal.Certificate("guest"), read("script")).text())
                 .isEqualTo("etcdserver: permission denied");
-        check(Principal.ANONYMOUS, Permission.Standing.ANYBODY);
+        check(Principal.ANONYMOUS, Permission.Standing.NONE);
         check(new Principal.Certificate("guest"), Permission.Standing.USER);
         assertThat(requests).isEmpty();
     }
@@ -230,9 +230,11 @@ final class EnforcedPermissionsTest {
         permissions.start();
         check(GUEST, read("script"));
         held = new CompletableFuture<>();
-        for (int stranger = 0; stranger < 2 * Room.MOST_OF_STRANGERS / Room.MOST_OF_A_STRANGER; stranger++) {
+        for (int stranger = 0;
+                stranger < 2 * PermissionCheckQuota.MAX_OF_UNKNOWN / PermissionCheckQuota.MAX_PER_UNKNOWN;
+                stranger++) {
             Principal.Token madeUp = new Principal.Token("made-up." + stranger);
-            for (int i = 0; i < 2 * Room.MOST_OF_A_STRANGER; i++) {
+            for (int i = 0; i < 2 * PermissionCheckQuota.MAX_PER_UNKNOWN; i++) {
                 var unused = later(madeUp, read("key " + i));
             }
         }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** When users and roles are read, and what is made of them. */
 @Timeout(30)
-final class RoleOracleTest {
+final class RoleAuthorizerTest {
 
     private static final Principal.Certificate GUEST = new Principal.Certificate("guest");
     private static final Duration SOON = Duration.ofSeconds(5);
@@ -39,7 +39,7 @@ final class RoleOracleTest {
     private volatile boolean away;
     private volatile Runnable whenRead = () -> {};
 
-    private final RoleOracle oracle = new RoleOracle(
+    private final RoleAuthorizer authorizer = new RoleAuthorizer(
             new RoleSource() {
                 @Override
                 public CompletableFuture<Long> revision() {
@@ -86,7 +86,8 @@ final class RoleOracleTest {
         Principal.Certificate stranger = new Principal.Certificate("stranger");
         assertThat(refusal(stranger, read("script"))).isEqualTo("etcdserver: permission denied");
         assertThat(refusal(stranger, Permission.Standing.ROOT)).isEqualTo("etcdserver: user name not found");
-        assertThat(refusal(Principal.Certificate.NOBODYS, read("script"))).isEqualTo("etcdserver: permission denied");
+        assertThat(refusal(Principal.Certificate.UNREADABLE, read("script")))
+                .isEqualTo("etcdserver: permission denied");
         assertThat(isGranted(stranger, Permission.Standing.USER)).isTrue();
     }
 
@@ -126,10 +127,10 @@ final class RoleOracleTest {
         assertThat(isGranted(GUEST, read("script"))).isTrue();
         away = true;
         pass(AGE);
-        assertThat(oracle.ask(GUEST, read("script"))).isCompletedExceptionally();
+        assertThat(authorizer.authorize(GUEST, read("script"))).isCompletedExceptionally();
         int before = revisionAsked.get();
         for (int i = 0; i < 100; i++) {
-            assertThat(oracle.ask(GUEST, read("script"))).failsWithin(SOON);
+            assertThat(authorizer.authorize(GUEST, read("script"))).failsWithin(SOON);
         }
         assertThat(revisionAsked).hasValue(before);
         away = false;
@@ -142,11 +143,13 @@ final class RoleOracleTest {
     }
 
     private boolean isGranted(Principal.Certificate who, Permission wanted) {
-        return oracle.ask(who, wanted).orTimeout(5, TimeUnit.SECONDS).join() instanceof Verdict.Granted;
+        return authorizer.authorize(who, wanted).orTimeout(5, TimeUnit.SECONDS).join() instanceof Verdict.Granted;
     }
 
     private String refusal(Principal.Certificate who, Permission wanted) {
-        return ((Verdict.Refused) oracle.ask(who, wanted).join()).why().text();
+        return ((Verdict.Refused) authorizer.authorize(who, wanted).join())
+                .why()
+                .text();
     }
 
     private static Permission.Read read(String key) {
