@@ -1,4 +1,4 @@
-/** Reads from where they can be had: the replica when it is fresh enough and holds what is asked, else the source. */
+/** Serves reads from the replica if it is fresh enough and has the keys, otherwise from the source. */
 @NullMarked
 package io.understudy.gateway.read;
 

@@ -22,7 +22,7 @@ final class SourceRangesTest {
 
     @Test
     void areAskedForAFewAtATimeAndAnsweredInOrder() {
-        var all = new SourceRanges(MANY.subList(0, 20), this::ask).ask();
+        var all = new SourceRanges(MANY.subList(0, 20), this::ask).read();
         assertThat(asked).hasSize(8);
         asked.get(7).complete(answer(7));
         assertThat(asked).hasSize(9);
@@ -40,7 +40,7 @@ final class SourceRangesTest {
 
     @Test
     void failAtOnceHoweverManyThereAre() {
-        var all = new SourceRanges(MANY, this::ask).ask();
+        var all = new SourceRanges(MANY, this::ask).read();
         ApiException refusal = new ApiException(Status.Code.UNAVAILABLE, "away");
         asked.get(3).fail(refusal);
         assertThat(all.cause()).isSameAs(refusal);
@@ -50,7 +50,7 @@ final class SourceRangesTest {
 
     @Test
     void noneAreAnsweredByNothing() {
-        assertThat(new SourceRanges(List.of(), this::ask).ask().result()).isEmpty();
+        assertThat(new SourceRanges(List.of(), this::ask).read().result()).isEmpty();
     }
 
     private Future<SourceAnswer> ask(RangeRequest request) {

@@ -6,11 +6,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Tests invariant C1b. */
-final class PatienceTest {
+final class ReadIndexBatchDelayTest {
 
     private static final long ROUND = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private final Patience patience = new Patience();
+    private final ReadIndexBatchDelay patience = new ReadIndexBatchDelay();
 
     @Test
     void waitsForThoseWhoWereAnsweredNoLongerThanTwoRoundsTake() {
@@ -19,7 +19,7 @@ final class PatienceTest {
 
     @Test
     void waitsNoLongerWhenRoundsTakeLong() {
-        assertThat(patience.begin(10, TimeUnit.SECONDS.toNanos(1))).isEqualTo(2 * Patience.LONGEST_NANOS);
+        assertThat(patience.begin(10, TimeUnit.SECONDS.toNanos(1))).isEqualTo(2 * ReadIndexBatchDelay.LONGEST_NANOS);
     }
 
     @Test
