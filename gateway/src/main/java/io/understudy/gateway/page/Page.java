@@ -96,7 +96,7 @@ public final class Page {
         return NONE;
     }
 
-    /** What stands at a path of the REST port. */
+    /** Returns the file at a path of the REST port. */
     public Optional<Asset> at(String path) {
         return Optional.ofNullable(assets.get(path));
     }
