@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** When users and roles are read, and what is made of them. */
+/** Reads of users and roles, and the resulting verdicts. */
 @Timeout(30)
 final class RoleAuthorizerTest {
 
@@ -33,7 +33,7 @@ final class RoleAuthorizerTest {
 
     private final Map<String, List<String>> users = new ConcurrentHashMap<>();
     private final Map<String, List<io.etcd.jetcd.api.Permission>> roles = new ConcurrentHashMap<>();
-    private final AtomicInteger revisionAsked = new AtomicInteger();
+    private final AtomicInteger revisionReads = new AtomicInteger();
     private final AtomicInteger usersRead = new AtomicInteger();
     private volatile long revision = 1;
     private volatile boolean away;
@@ -43,7 +43,7 @@ final class RoleAuthorizerTest {
             new RoleSource() {
                 @Override
                 public CompletableFuture<Long> revision() {
-                    revisionAsked.incrementAndGet();
+                    revisionReads.incrementAndGet();
                     return away
                             ? CompletableFuture.failedFuture(Status.UNAVAILABLE.asRuntimeException())
                             : CompletableFuture.completedFuture(revision);
@@ -52,9 +52,9 @@ final class RoleAuthorizerTest {
                 @Override
                 public CompletableFuture<Optional<List<String>>> rolesOf(String user) {
                     usersRead.incrementAndGet();
-                    var told = Optional.ofNullable(users.get(user));
+                    var roleNames = Optional.ofNullable(users.get(user));
                     whenRead.run();
-                    return CompletableFuture.completedFuture(told);
+                    return CompletableFuture.completedFuture(roleNames);
                 }
 
                 @Override
@@ -72,7 +72,7 @@ final class RoleAuthorizerTest {
     }
 
     @Test
-    void whatHisRolesPermitIsPermitted() {
+    void permissionsOfAllRolesApply() {
         assertThat(isGranted(GUEST, read("script"))).isTrue();
         assertThat(isGranted(GUEST, read("stage"))).isFalse();
         assertThat(isGranted(GUEST, Permission.Standing.ROOT)).isFalse();
@@ -82,7 +82,7 @@ final class RoleAuthorizerTest {
     }
 
     @Test
-    void whoIsNoUserMayDoNothing() {
+    void unknownUsersAreDenied() {
         Principal.Certificate stranger = new Principal.Certificate("stranger");
         assertThat(refusal(stranger, read("script"))).isEqualTo("etcdserver: permission denied");
         assertThat(refusal(stranger, Permission.Standing.ROOT)).isEqualTo("etcdserver: user name not found");
@@ -92,14 +92,14 @@ final class RoleAuthorizerTest {
     }
 
     @Test
-    void aUserIsReadOnceUntilAnyIsChanged() {
+    void aUserIsReadAgainAfterAChangeOnly() {
         assertThat(isGranted(GUEST, read("script"))).isTrue();
         assertThat(isGranted(GUEST, read("script"))).isTrue();
         assertThat(usersRead).hasValue(1);
         pass(AGE);
         assertThat(isGranted(GUEST, read("script"))).isTrue();
         assertThat(usersRead).hasValue(1);
-        assertThat(revisionAsked).hasValue(3);
+        assertThat(revisionReads).hasValue(3);
 
         roles.put("prompter", List.of(permission("stage")));
         revision = 2;
@@ -109,9 +109,9 @@ final class RoleAuthorizerTest {
         assertThat(usersRead).hasValue(2);
     }
 
-    /** Or else he might have today what his roles of yesterday permit today. */
+    /** Otherwise old role names would be combined with new permissions. */
     @Test
-    void whatIsChangedWhileAUserIsReadIsReadAnew() {
+    void aUserIsReadAgainIfTheRevisionChangesMeanwhile() {
         whenRead = () -> {
             if (revision == 1) {
                 users.put("guest", List.of());
@@ -123,16 +123,16 @@ final class RoleAuthorizerTest {
     }
 
     @Test
-    void whileNobodyTellsNothingIsPermitted() {
+    void requestsAreDeniedWhileTheRevisionIsUnknown() {
         assertThat(isGranted(GUEST, read("script"))).isTrue();
         away = true;
         pass(AGE);
         assertThat(authorizer.authorize(GUEST, read("script"))).isCompletedExceptionally();
-        int before = revisionAsked.get();
+        int before = revisionReads.get();
         for (int i = 0; i < 100; i++) {
             assertThat(authorizer.authorize(GUEST, read("script"))).failsWithin(SOON);
         }
-        assertThat(revisionAsked).hasValue(before);
+        assertThat(revisionReads).hasValue(before);
         away = false;
         pass(AGE);
         assertThat(isGranted(GUEST, read("script"))).isTrue();
@@ -142,12 +142,16 @@ final class RoleAuthorizerTest {
         clock.addAndGet(time.toNanos());
     }
 
-    private boolean isGranted(Principal.Certificate who, Permission wanted) {
-        return authorizer.authorize(who, wanted).orTimeout(5, TimeUnit.SECONDS).join() instanceof Verdict.Granted;
+    private boolean isGranted(Principal.Certificate principal, Permission wanted) {
+        return authorizer
+                        .authorize(principal, wanted)
+                        .orTimeout(5, TimeUnit.SECONDS)
+                        .join()
+                instanceof Verdict.Granted;
     }
 
-    private String refusal(Principal.Certificate who, Permission wanted) {
-        return ((Verdict.Refused) authorizer.authorize(who, wanted).join())
+    private String refusal(Principal.Certificate principal, Permission wanted) {
+        return ((Verdict.Refused) authorizer.authorize(principal, wanted).join())
                 .why()
                 .text();
     }

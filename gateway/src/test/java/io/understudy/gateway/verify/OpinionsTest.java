@@ -7,18 +7,18 @@ import io.understudy.gateway.verify.SecondOpinions.Verdict;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Who is right, by what the voters have. */
+/** Decisions by the entries of the voting members. */
 final class OpinionsTest {
 
     @Test
-    void aMajorityOfAllVotersDecidesEitherWay() {
+    void aMajorityOfAllVotingMembersDecides() {
         assertThat(verdict(3, 2, 1)).isEqualTo(Verdict.REPLICA);
         assertThat(verdict(3, 1, 2)).isEqualTo(Verdict.SOURCE);
         assertThat(verdict(1, 0, 1)).isEqualTo(Verdict.SOURCE);
     }
 
     @Test
-    void nothingIsDecidedByNobodyOrTooFewOrATie() {
+    void noVotesTooFewOrATieAreUndecided() {
         assertThat(verdict(3, 0, 0)).isEqualTo(Verdict.UNDECIDED);
         assertThat(verdict(3, 0, 1)).isEqualTo(Verdict.UNDECIDED);
         assertThat(verdict(3, 1, 0)).isEqualTo(Verdict.UNDECIDED);
