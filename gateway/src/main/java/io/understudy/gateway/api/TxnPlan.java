@@ -138,7 +138,7 @@ public final class TxnPlan {
         return compare.getTarget() != Compare.CompareTarget.VALUE && holds(compare, (Entry) null);
     }
 
-    /** What is compared with, if it isn't given or is for another target, is zero or empty. */
+    /** A missing comparison value, or one for another target, is zero or empty. */
     private static boolean holds(Compare compare, @Nullable Entry entry) {
         int difference =
                 switch (compare.getTarget()) {

@@ -254,7 +254,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         void start() {
             retries.unsent(cancel);
             call.start(this, PassedMetadata.of(headers));
-            // Of a unary call two, since a second one would be a fault that has to show.
+            // Requests two of a unary call, so that a second one is detected as a fault.
             call.request(method.unary() ? 2 : 1);
             if (request != null) {
                 call.sendMessage(request);

@@ -25,7 +25,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes calls on to the source, or refuses them as a learner would.
+ * Forwards calls to the source, or rejects them as a learner does.
  *
  * <p>Invariant W2: forwarded requests, tokens, responses and errors arrive unchanged, for every client.
  *
@@ -45,7 +45,7 @@ public final class SourceForwarding implements Forwarding {
     private final boolean showsCertificate;
     private final Map<Duty, Retries> retries = new EnumMap<>(Duty.class);
 
-    /** Receives what forwarded calls have changed, before their clients are answered. For any thread. */
+    /** Receives changes made by forwarded calls, before their clients are answered. Called on any thread. */
     public interface Executed {
 
         /** The source has compacted all revisions before that one. */
@@ -56,7 +56,7 @@ public final class SourceForwarding implements Forwarding {
     }
 
     /**
-     * Passes calls on to {@code source}.
+     * Forwards calls to {@code source}.
      *
      * @param authenticationEnabled whether the source is known to have authentication enabled
      * @param showsCertificate whether this gateway presents a client certificate; etcd then maps requests without a token to

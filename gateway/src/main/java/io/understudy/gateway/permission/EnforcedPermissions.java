@@ -101,7 +101,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
         authentication.start(thread);
     }
 
-    /** Reads the authentication state of the source now; completes, never with a failure, when it is known. */
+    /** Reads the authentication state of the source now. Completes when that has ended, never exceptionally. */
     public CompletableFuture<Void> refresh() {
         return authentication.refresh();
     }

@@ -27,7 +27,7 @@ final class AsOfClock {
 
     private record Round(long revision, long sentNanos) {}
 
-    /** @param held a revision that readers have; the last round at or below it is kept, whatever follows */
+    /** @param held a revision that readers have; the last round at or below it is kept */
     AsOfClock(LongSupplier held) {
         this.held = held;
     }
@@ -72,7 +72,7 @@ final class AsOfClock {
         return UNKNOWN;
     }
 
-    /** The least revision that is known to be no older than {@code maxNanos}, or {@link #NONE}. */
+    /** Returns the lowest revision confirmed within {@code maxNanos}, or {@link #NONE}. */
     long revisionWithin(long maxNanos, long nowNanos) {
         for (Round round : rounds) {
             if (nowNanos - round.sentNanos <= maxNanos) {

@@ -40,7 +40,7 @@ final class ByteBudget {
 
     private record Wait(Context loop, Share share, long bytes, Promise<Hold> promise) {}
 
-    /** Of a session. */
+    /** The share of a session. */
     private final class Share {
 
         /** Bytes held or queued within the share. */

@@ -56,7 +56,7 @@ public final class Verifier {
     private final ObjIntConsumer<Side> differing;
     private final Thread thread = new Thread(this::run, "replica-verifier");
     private final CountDownLatch closing = new CountDownLatch(1);
-    private final SecondOpinions opinions;
+    private final MajorityVote majority;
     private volatile @Nullable Found found;
     private volatile @Nullable Undecided undecided;
     /** The differing members found in this round or the last. */
@@ -97,7 +97,7 @@ public final class Verifier {
         this.differing = differing;
         // Half a second of reading, so that one state covers several pages.
         long pageBytes = Math.max(LEAST_PAGE_BYTES, Math.min(feed.pageBytes(), settings.bytesPerSecond() / 2));
-        this.opinions = new SecondOpinions(source, feed.requestTimeout());
+        this.majority = new MajorityVote(source, feed.requestTimeout());
         this.pages = feed.withPageBytes(pageBytes);
         thread.setDaemon(true);
     }
@@ -205,13 +205,13 @@ public final class Verifier {
         if (differences.keys().isEmpty()) {
             return true;
         }
-        SecondOpinions.Opinions votes = opinions.about(state, differences.keys());
+        MajorityVote.Votes votes = majority.votes(state, differences.keys());
         switch (votes.verdict()) {
             case REPLICA -> memberDiffers(state, differences, votes.suspects());
             case SOURCE -> replicaDiffers(state, differences, givenBy, generation);
             case UNDECIDED -> undecided(state, differences, votes, generation);
         }
-        return votes.verdict() == SecondOpinions.Verdict.REPLICA;
+        return votes.verdict() == MajorityVote.Verdict.REPLICA;
     }
 
     private void replicaDiffers(
@@ -232,8 +232,7 @@ public final class Verifier {
         replica.rebuild("differs from the source");
     }
 
-    private void undecided(
-            ReplicaState state, Differences differences, SecondOpinions.Opinions votes, long generation) {
+    private void undecided(ReplicaState state, Differences differences, MajorityVote.Votes votes, long generation) {
         Undecided before = open().orElse(null);
         int rounds = before == null ? 1 : before.rounds() + 1;
         String text = "replica and source differ at revision " + state.revision() + " in " + differences.count()

@@ -29,9 +29,9 @@ import org.slf4j.LoggerFactory;
  * serializably at the state's revision. A page alone proves nothing: the member that served it, usually a learner, may be
  * corrupt. Without a majority the result is undecided. Blocks on the network.
  */
-final class SecondOpinions {
+final class MajorityVote {
 
-    private static final Logger LOG = LoggerFactory.getLogger(SecondOpinions.class);
+    private static final Logger LOG = LoggerFactory.getLogger(MajorityVote.class);
 
     /** Most keys that are queried. */
     private static final int MOST_KEYS = 10;
@@ -39,7 +39,7 @@ final class SecondOpinions {
     private final EtcdCluster source;
     private final Duration timeout;
 
-    SecondOpinions(EtcdCluster source, Duration timeout) {
+    MajorityVote(EtcdCluster source, Duration timeout) {
         this.source = source;
         this.timeout = timeout;
     }
@@ -59,7 +59,7 @@ final class SecondOpinions {
      * @param differing voting members that do not
      * @param suspects all members that do not
      */
-    record Opinions(int voters, int agreeing, int differing, List<Endpoint> suspects) {
+    record Votes(int voters, int agreeing, int differing, List<Endpoint> suspects) {
 
         Verdict verdict() {
             if (2 * agreeing > voters) {
@@ -69,7 +69,7 @@ final class SecondOpinions {
         }
     }
 
-    Opinions about(ReplicaState state, List<ByteString> keys) {
+    Votes votes(ReplicaState state, List<ByteString> keys) {
         ClusterView view = source.view();
         // A source of gateways only has no voting members. An unidentified member may be one.
         Role voting = view.members(Role.VOTER).isEmpty() ? Role.GATEWAY : Role.VOTER;
@@ -103,7 +103,7 @@ final class SecondOpinions {
                         .log("comparison with a member failed");
             }
         }
-        return new Opinions(voters, agreeing, differing, suspects);
+        return new Votes(voters, agreeing, differing, suspects);
     }
 
     private boolean agrees(Endpoint endpoint, ReplicaState state, List<ByteString> keys)

@@ -2,13 +2,13 @@ package io.understudy.gateway.verify;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.understudy.gateway.verify.SecondOpinions.Opinions;
-import io.understudy.gateway.verify.SecondOpinions.Verdict;
+import io.understudy.gateway.verify.MajorityVote.Verdict;
+import io.understudy.gateway.verify.MajorityVote.Votes;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Decisions by the entries of the voting members. */
-final class OpinionsTest {
+final class MajorityVoteTest {
 
     @Test
     void aMajorityOfAllVotingMembersDecides() {
@@ -27,6 +27,6 @@ final class OpinionsTest {
     }
 
     private static Verdict verdict(int voters, int agreeing, int differing) {
-        return new Opinions(voters, agreeing, differing, List.of()).verdict();
+        return new Votes(voters, agreeing, differing, List.of()).verdict();
     }
 }
