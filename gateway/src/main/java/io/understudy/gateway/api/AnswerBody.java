@@ -5,8 +5,8 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The bytes of an answer, produced as the client reads them, so that a large answer is never completely in memory. One
- * reader, one pass.
+ * The bytes of an answer, produced as the client reads them. A large answer is never completely in memory. One reader, one
+ * pass.
  */
 public interface AnswerBody {
 

@@ -12,7 +12,7 @@ public interface Entries extends Iterable<Entry> {
 
     long size();
 
-    /** Returns the encoded size of these fields as elements of a repeated field with a one-byte tag. */
+    /** Returns the encoded size of these fields in a repeated field with a one-byte tag. */
     default long answerBytes(EntryFields fields) {
         long bytes = 0;
         for (Entry entry : this) {

@@ -90,7 +90,7 @@ public final class RangeEvaluation {
                 || (request.getSortTarget() == SortTarget.KEY && request.getSortOrder() != SortOrder.DESCEND);
     }
 
-    /** Whether the answer is in ascending or descending key order without filters, as the key space has it. */
+    /** Whether the answer is an unfiltered scan of the key space in either direction. */
     private static boolean isHeldInOrder(RangeRequest request) {
         return !isFiltered(request) && (isInKeyOrder(request) || request.getSortTarget() == SortTarget.KEY);
     }

@@ -13,8 +13,8 @@ import io.understudy.etcd.EtcdVersion;
 import java.util.List;
 
 /**
- * Decodes requests as etcd does, which distinguishes an empty range end that was sent from an absent one. Before etcd 3.7
- * the former means all keys from the given one on, like an end of one zero byte. Most clients never send it.
+ * Decodes requests as etcd does: an empty range end that was sent differs from an absent one. Before etcd 3.7 the former
+ * means all keys from the given one on, like an end of one zero byte. Most clients never send it.
  */
 public final class SentRequests {
 
@@ -22,7 +22,7 @@ public final class SentRequests {
 
     private SentRequests() {}
 
-    /** Returns a range request with an empty end that was sent replaced by the equivalent zero byte. */
+    /** Returns a range request; an empty end that was sent becomes the equivalent zero byte. */
     public static RangeRequest range(byte[] message, EtcdVersion version) throws InvalidProtocolBufferException {
         RangeRequest request = RangeRequest.parseFrom(message);
         requireWireTypes(request, version);

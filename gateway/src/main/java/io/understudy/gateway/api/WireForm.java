@@ -22,7 +22,7 @@ public final class WireForm {
         return new RangeBody(result);
     }
 
-    /** Returns the answer to a range request as the messages of a stream, without a known length. */
+    /** Returns the answer to a range request as a stream of messages of unknown total length. */
     public static AnswerBody stream(RangeResult result) {
         return new RangeStreamBody(result);
     }

@@ -51,8 +51,8 @@ public final class Session {
     }
 
     /**
-     * Takes the session exclusively, for a read so slow that faster ones would repeatedly overtake it with newer revisions.
-     * Must not be taken already.
+     * Takes the session exclusively, for a slow read. Faster reads would repeatedly overtake it with newer revisions. Must
+     * not be taken already.
      */
     public void take() {
         if (taken) {

@@ -102,7 +102,7 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
     private static final Map<String, EtcdMethod> BY_NAME =
             ALL.stream().collect(Collectors.toUnmodifiableMap(EtcdMethod::fullName, Function.identity()));
 
-    /** Null if etcd 3.5 has no such method. */
+    /** Returns the method; null if etcd 3.5 does not have it. */
     public static @Nullable EtcdMethod named(String fullName) {
         return BY_NAME.get(fullName);
     }
@@ -112,12 +112,12 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
         return wire.getFullMethodName();
     }
 
-    /** Whether a call has one request only, which has to be there before it can be passed on. */
+    /** Whether a call has exactly one request, which is forwarded when complete. */
     public boolean oneRequest() {
         return wire.getType().clientSendsOneMessage();
     }
 
-    /** Whether a call has one answer only as well. */
+    /** Whether a call also has exactly one answer. */
     public boolean unary() {
         return wire.getType() == UNARY;
     }

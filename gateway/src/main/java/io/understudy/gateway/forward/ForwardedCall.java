@@ -120,7 +120,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         guarded(this::unsent);
     }
 
-    /** Tries the next best member, or all of them again later, unless another source has replaced this one. */
+    /** Tries the next member, or all again later, unless the source was replaced. */
     private void unsent() {
         Status noLeader = Refusals.status(ApiException.noLeader());
         // A member without a leader fails such a request at once. After a start, no member is known to have none.

@@ -64,10 +64,10 @@ public interface Forwarding {
     }
 
     /**
-     * Makes a call with a stream of responses, without the metadata of its caller, but for the token.
+     * Sends a call with a stream of responses, with the caller's token and no other metadata.
      *
      * @param loop the session's event loop, on which this is called
-     * @param requests of the client, of which more may follow; one where the method has one
+     * @param requests of the client; exactly one if the method has one
      */
     default StreamedCall stream(
             EtcdMethod method, Caller caller, Executor loop, StreamedRequests requests, StreamTaker taker) {

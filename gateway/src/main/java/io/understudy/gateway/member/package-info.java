@@ -1,4 +1,4 @@
-/** Status of the gateway as a non-voting member of its cluster that holds all of the data. */
+/** Status of the gateway as a non-voting member that holds all of the data. */
 @NullMarked
 package io.understudy.gateway.member;
 

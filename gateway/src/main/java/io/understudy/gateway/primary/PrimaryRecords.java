@@ -33,8 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches and reads the primary record of a mirror at one of its clusters, over its own connections. Failed reads are
- * retried and change nothing.
+ * Watches and reads the primary record of a mirror at one cluster. Uses its own connections. Failed reads are retried and
+ * change nothing.
  */
 public final class PrimaryRecords implements AutoCloseable {
 

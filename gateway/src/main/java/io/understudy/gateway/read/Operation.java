@@ -33,7 +33,7 @@ sealed interface Operation<R extends OpResult> permits RangeOperation, TxnOperat
     /** Returns the most entries that {@link #at} scans, with the same arguments; in logarithmic time. */
     long looksAt(ReplicaState now, Function<Revision, @Nullable ReplicaState> past);
 
-    /** Returns an upper bound of the source's answer in bytes, as far as the request implies one. */
+    /** Returns an upper bound of the source's answer in bytes. */
     long mostBytes();
 
     /** Reads from the source, at a state that meets {@code need}. */

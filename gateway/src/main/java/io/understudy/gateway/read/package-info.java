@@ -1,4 +1,4 @@
-/** Serves reads from the replica if it is fresh enough and has the keys, otherwise from the source. */
+/** Serves reads from the replica if it meets their requirements, otherwise from the source. */
 @NullMarked
 package io.understudy.gateway.read;
 
