@@ -5,15 +5,15 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 
 /**
- * An answer's bytes, given piece by piece as the client takes them, so that a large one is never whole in memory. One
- * reader, one pass.
+ * The bytes of an answer, produced as the client reads them. A large answer is never completely in memory. One reader, one
+ * pass.
  */
 public interface AnswerBody {
 
-    /** Of a body that doesn't know its length beforehand. */
+    /** The length is not known in advance. */
     long UNKNOWN = -1;
 
-    /** Bytes in all, or {@link #UNKNOWN}. */
+    /** Returns the total length, or {@link #UNKNOWN}. */
     long length();
 
     /**
@@ -33,7 +33,7 @@ public interface AnswerBody {
         return of(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** These bytes, which are not to be changed. */
+    /** These bytes, which must not be modified. */
     static AnswerBody of(byte[] bytes) {
         return new AnswerBody() {
             @Override

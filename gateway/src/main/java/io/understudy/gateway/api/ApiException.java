@@ -39,7 +39,7 @@ public final class ApiException extends Exception {
         return new ApiException(Status.Code.INVALID_ARGUMENT, "etcdserver: invalid sort option");
     }
 
-    /** An operation of a transaction that is no operation. */
+    /** A transaction operation without content. */
     static ApiException keyNotFound() {
         return new ApiException(Status.Code.INVALID_ARGUMENT, "etcdserver: key not found");
     }
@@ -56,19 +56,19 @@ public final class ApiException extends Exception {
         return new ApiException(Status.Code.OUT_OF_RANGE, "etcdserver: mvcc: required revision has been compacted");
     }
 
-    /** What a learner of that version answers to calls that it doesn't serve. */
+    /** The error of a learner of that version for calls that it does not serve. */
     public static ApiException notSupportedForLearner(EtcdVersion version) {
         return version.learnerRejectsForGood()
                 ? neverSupported()
                 : new ApiException(Status.Code.UNAVAILABLE, NOT_SUPPORTED);
     }
 
-    /** The same for good: after {@code UNAVAILABLE} clients give up the endpoint. */
+    /** The permanent form: after {@code UNAVAILABLE} clients drop the endpoint. */
     public static ApiException neverSupported() {
         return new ApiException(Status.Code.FAILED_PRECONDITION, NOT_SUPPORTED);
     }
 
-    /** A value that etcd's schema doesn't have. */
+    /** An enum value outside of etcd's schema. */
     public static ApiException unknownValue(String field, int value) {
         return new ApiException(Status.Code.INVALID_ARGUMENT, "understudy: unknown value " + value + " of " + field);
     }
@@ -77,34 +77,34 @@ public final class ApiException extends Exception {
         return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: no leader");
     }
 
-    /** The source didn't answer in time. */
+    /** The source has not answered in time. */
     public static ApiException timedOut() {
         return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: request timed out");
     }
 
-    /** Nobody waits for the answer any more. */
+    /** The client has disconnected. */
     public static ApiException cancelled() {
         return new ApiException(Status.Code.CANCELLED, "context canceled");
     }
 
-    /** More than this member takes on at a time. */
+    /** Over the capacity of this member. */
     public static ApiException tooManyRequests() {
         return tooManyRequests("");
     }
 
-    /** As {@link #tooManyRequests()}, by which clients know it; {@code which} says more of it. */
+    /** As {@link #tooManyRequests()}, with the limit in the text. */
     public static ApiException tooManyRequests(String which) {
         return new ApiException(Status.Code.RESOURCE_EXHAUSTED, TOO_MANY + which);
     }
 
-    /** Whether the same request may be welcome a moment later. */
+    /** Whether a retry may succeed soon. */
     public boolean passes() {
         return code == Status.Code.RESOURCE_EXHAUSTED && text.startsWith(TOO_MANY);
     }
 
     /**
-     * The first snapshot is not complete. Of etcd's errors this is the one that says that this member, not the cluster,
-     * has yet to apply what it needs; being UNAVAILABLE, clients try another endpoint.
+     * The first snapshot is not complete. This etcd error concerns the member, not the cluster; since it is {@code
+     * UNAVAILABLE}, clients try another endpoint.
      */
     public static ApiException notReady() {
         return new ApiException(
@@ -112,8 +112,8 @@ public final class ApiException extends Exception {
     }
 
     /**
-     * What needs a voter, of a gateway that reaches none and never will: so not {@code UNAVAILABLE}, upon which clients try
-     * again, and never stop.
+     * A request that needs a voting member, at a gateway that never reaches one. Not {@code UNAVAILABLE}, which clients
+     * retry forever.
      */
     public static ApiException noVoters() {
         return new ApiException(
@@ -121,26 +121,26 @@ public final class ApiException extends Exception {
                 "understudy: not supported by a gateway with a Kafka source; use serializable reads or watches");
     }
 
-    /** Nor can anybody be asked for other keys. */
+    /** Keys outside of the replica's range, without a source to read them from. */
     public static ApiException outsideOfRange() {
         return new ApiException(
                 Status.Code.FAILED_PRECONDITION,
                 "understudy: keys outside range.prefix are not available from a gateway with a Kafka source");
     }
 
-    /** Nor for anything, while the replica takes more memory than it may. Another gateway may have more. */
+    /** The replica exceeds its memory limit. Another gateway may have more. */
     public static ApiException replicaDropped() {
         return new ApiException(
                 Status.Code.UNAVAILABLE,
                 "understudy: replica exceeds replica.maxBytes and was dropped; a Kafka source cannot serve reads");
     }
 
-    /** Who comes without a name, where authentication is enabled. */
+    /** A request without a user, while authentication is enabled. */
     public static ApiException userNameEmpty() {
         return new ApiException(Status.Code.INVALID_ARGUMENT, "etcdserver: user name is empty");
     }
 
-    /** Who comes with a token that nobody has issued, or not lately. */
+    /** An unknown or expired token. */
     public static ApiException invalidToken() {
         return new ApiException(Status.Code.UNAUTHENTICATED, "etcdserver: invalid auth token");
     }

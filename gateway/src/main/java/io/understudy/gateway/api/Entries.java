@@ -5,14 +5,14 @@ import io.understudy.gateway.replica.EntryFields;
 import java.util.Iterator;
 import java.util.List;
 
-/** The entries of an answer, in its order. Immutable; may be gone through any number of times. */
+/** The entries of an answer, in its order. Immutable and repeatedly iterable. */
 public interface Entries extends Iterable<Entry> {
 
     Entries NONE = of(List.of());
 
     long size();
 
-    /** Bytes that these fields take in an answer, as elements of a repeated field whose tag is one byte. */
+    /** Returns the encoded size of these fields in a repeated field with a one-byte tag. */
     default long answerBytes(EntryFields fields) {
         long bytes = 0;
         for (Entry entry : this) {

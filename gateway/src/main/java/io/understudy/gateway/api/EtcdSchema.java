@@ -14,8 +14,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of etcd's API up to 3.7. Those that come with jetcd lack a few, and some fields of others: what
- * {@code api/etcdserverpb/rpc.proto} has beyond them is added here.
+ * The messages of etcd's API up to 3.7: those of jetcd, with the messages and fields of {@code api/etcdserverpb/rpc.proto}
+ * that jetcd lacks.
  */
 public final class EtcdSchema {
 
@@ -39,7 +39,7 @@ public final class EtcdSchema {
         return rpc;
     }
 
-    /** The request of a method of {@code etcdserverpb}; null if it is named otherwise than its method. */
+    /** Returns the request of a method of {@code etcdserverpb}; null if it is not named after its method. */
     public @Nullable Descriptor request(String service, String method) {
         ServiceDescriptor found = rpc.findServiceByName(service);
         MethodDescriptor known = found == null ? null : found.findMethodByName(method);

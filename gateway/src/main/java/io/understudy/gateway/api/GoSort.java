@@ -1,15 +1,14 @@
 package io.understudy.gateway.api;
 
 /**
- * Sorts as Go's {@code sort.Sort} does, down to where it leaves elements that compare equal. etcd sorts answers with it;
- * it is not stable, and with a limit the order among equals decides which keys a client gets to see. The same requests of
- * etcd and of a gateway should not differ in that.
+ * Sorts as Go's {@code sort.Sort}, including the order of equal elements. etcd sorts answers with it; it is not stable, and
+ * with a limit the order of equal elements decides which keys are returned.
  *
  * <p>The algorithm is pattern-defeating quicksort, with its choices (pivots, limits, shuffling) as made in Go since 1.19.
  */
 final class GoSort {
 
-    /** What is sorted, by its places. */
+    /** The sorted elements, by index. */
     interface Items {
         boolean isLess(int one, int other);
 
@@ -21,11 +20,11 @@ final class GoSort {
     private static final int SHIFTING_AT_LEAST = 50;
     private static final int SHIFTING_STEPS = 5;
     private static final int MEDIAN_AT_LEAST = 8;
-    /** Of the comparisons that choose a pivot among nine; all of them found the wrong order. */
+    /** Comparisons of a pivot choice among nine if all are out of order. */
     private static final int ALL_SWAPPED = 12;
 
     private final Items items;
-    /** Wrong orders met while the last pivot was chosen. */
+    /** Comparisons out of order in the last pivot choice. */
     private int swapped;
 
     private GoSort(Items items) {
@@ -63,7 +62,7 @@ final class GoSort {
             if (balanced && partitioned && ascending && shiftIntoOrder(from, to)) {
                 return;
             }
-            // What is before this part is not greater than any of it: not less than the pivot means many equals.
+            // The element before this part is not smaller than the pivot: many elements are equal.
             if (from > 0 && !less(from - 1, pivot)) {
                 from = skipEquals(from, to, pivot);
                 continue;
@@ -119,7 +118,7 @@ final class GoSort {
         }
     }
 
-    /** Smaller ones to the left of the pivot, others to its right: where it ends up, times two, plus 1 if all were so. */
+    /** Partitions around the pivot. Returns twice its final index, plus 1 if nothing was moved. */
     private long partition(int from, int to, int pivot) {
         swap(from, pivot);
         int low = from + 1;
@@ -141,7 +140,7 @@ final class GoSort {
         }
     }
 
-    /** Of a part without smaller ones: those equal to the pivot to the left; where the greater ones begin. */
+    /** Partitions elements equal to the pivot from greater ones. Returns the index of the first greater one. */
     private int skipEquals(int from, int to, int pivot) {
         swap(from, pivot);
         int low = from + 1;
@@ -160,7 +159,7 @@ final class GoSort {
         }
     }
 
-    /** Tries with a few shifts; whether that made it sorted. */
+    /** Tries a few shifts. Returns whether the part is sorted. */
     private boolean shiftIntoOrder(int from, int to) {
         int next = from + 1;
         for (int step = 0; step < SHIFTING_STEPS; step++) {
@@ -188,7 +187,7 @@ final class GoSort {
         return false;
     }
 
-    /** Breaks patterns that make for bad pivots; always in the same way for the same length. */
+    /** Breaks patterns that cause bad pivots; deterministic for each length. */
     private void shuffle(int from, int to) {
         int length = to - from;
         long random = length;

@@ -3,7 +3,7 @@ package io.understudy.gateway.api;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.netty.buffer.ByteBuf;
 
-/** An answer's header, which is the first field of every answer, set even if it is empty. */
+/** The header of an answer: its first field, set even if empty. */
 final class HeaderForm {
 
     private static final int HEADER = 0x0a;

@@ -7,12 +7,12 @@ import io.understudy.vocabulary.Revision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keys as they were at one revision: what requests are evaluated against. Immutable. May hold a part of the key space
- * only; whoever evaluates a request has made sure that the part covers it.
+ * Keys at one revision, against which requests are evaluated. Immutable. May hold a part of the key space only; callers make
+ * sure that the part covers the request.
  */
 public interface KeySpace {
 
-    /** At which this is how things were. */
+    /** The revision of the keys. */
     Revision revision();
 
     @Nullable Entry get(ByteString key);

@@ -1,4 +1,4 @@
 package io.understudy.gateway.api;
 
-/** What one operation came to: a range, or a transaction of them. To be put into a wire form by whoever answers. */
+/** The result of a range or a read-only transaction, independent of its wire format. */
 public sealed interface OpResult permits RangeResult, TxnResult {}

@@ -2,23 +2,23 @@ package io.understudy.gateway.api;
 
 import com.google.protobuf.ByteString;
 
-/** What etcd asks of a user before it serves a request. */
+/** A permission that etcd requires for a request. */
 public sealed interface Permission {
 
     /**
-     * To read keys.
+     * Permission to read keys.
      *
-     * @param key as the request has it
-     * @param end as the request has it: empty for the one key, one zero byte for all from it on; may be before the key, for
-     *     which etcd asks too though there is nothing to be read
+     * @param key as in the request
+     * @param end as in the request: empty for one key, one zero byte for all keys from {@code key} on. It may be before the
+     *     key; etcd checks the permission even so.
      */
     record Read(ByteString key, ByteString end) implements Permission {}
 
-    /** Who somebody is, whatever he may read. */
+    /** A requirement on the user, independent of keys. */
     enum Standing implements Permission {
-        /** Anybody, but for who comes with a token that is none. */
-        ANYBODY,
-        /** Whoever the source knows. */
+        /** Any client without an invalid token. */
+        NONE,
+        /** Any user of the source. */
         USER,
         /** A user with the role {@code root}. */
         ROOT

@@ -2,12 +2,12 @@ package io.understudy.gateway.api;
 
 import io.netty.buffer.ByteBuf;
 
-/** The parts of protobuf's encoding that answers need, straight into a buffer. Tags are of one byte here. */
+/** Encodes protobuf fields into a buffer, as far as answers need it. Tags are of one byte. */
 public final class ProtoFields {
 
     private ProtoFields() {}
 
-    /** Of a number as a field; none if it is zero, as everywhere in proto3. */
+    /** Returns the size of a number field; 0 if the value is zero, as in proto3. */
     public static int numberSize(long value) {
         return value == 0 ? 0 : 1 + varintSize(value);
     }
@@ -19,7 +19,7 @@ public final class ProtoFields {
         }
     }
 
-    /** Of a message or bytes as a field, with tag and length. */
+    /** Returns the size of a message or bytes field, with tag and length. */
     static long lengthDelimitedSize(long size) {
         return 1 + varintSize(size) + size;
     }
@@ -30,7 +30,7 @@ public final class ProtoFields {
     }
 
     static int varintSize(long value) {
-        // One byte for each seven bits; the 1 makes zero take a byte too.
+        // One byte per seven bits; {@code | 1} counts a byte for zero.
         return (63 - Long.numberOfLeadingZeros(value | 1)) / 7 + 1;
     }
 

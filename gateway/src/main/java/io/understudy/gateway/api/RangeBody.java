@@ -6,7 +6,7 @@ import io.understudy.gateway.replica.EntryFields;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
-/** A {@code RangeResponse}: entries go into it as they are held. */
+/** A {@code RangeResponse}, with entries copied in their stored form. */
 final class RangeBody implements AnswerBody {
 
     private static final int KVS = 0x12;

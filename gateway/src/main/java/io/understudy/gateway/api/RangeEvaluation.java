@@ -15,18 +15,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code KV.Range} at one revision: filters, then order, then limit, as etcd does it ({@code etcdserver/apply.go}).
  *
- * <p>etcd cuts at the limit while reading when it need not look further: without filters and without an order asked for.
- * So a sort target without an order sorts only the first {@code limit + 1} keys. That is kept.
+ * <p>Without filters and without a requested order, etcd applies the limit while reading. So a sort target without an order
+ * sorts only the first {@code limit + 1} keys, which is reproduced here.
  */
 public final class RangeEvaluation {
 
     private RangeEvaluation() {}
 
     /**
-     * The answer to a {@linkplain RangeRequests#requireValid valid} request.
+     * Returns the answer to a {@linkplain RangeRequests#requireValid valid} request.
      *
-     * @param at as of the request's revision, and covering its keys; the request's revision isn't looked at
-     * @param header of the answer; its revision is the current one even when the request asks for an older one
+     * @param at keys at the request's revision, covering its range; the revision in the request is ignored
+     * @param header of the answer; its revision is the current one even if the request names an older one
      * @param version of etcd that the answer follows
      */
     public static RangeResult range(RangeRequest request, KeySpace at, ResponseHeader header, EtcdVersion version) {
@@ -62,8 +62,8 @@ public final class RangeEvaluation {
     }
 
     /**
-     * How many entries {@link #range} looks at one by one, in logarithmic time: few unless it filters or sorts. Whatever
-     * else is in an answer is looked at when it is sent.
+     * Returns how many entries {@link #range} scans, in logarithmic time: few unless it filters or sorts. Other entries are
+     * read when the answer is sent.
      */
     public static long looksAt(RangeRequest request, KeySpace at) {
         KeyRange keys = request.getRangeEnd().isEmpty() || request.getCountOnly() || isHeldInOrder(request)
@@ -90,7 +90,7 @@ public final class RangeEvaluation {
                 || (request.getSortTarget() == SortTarget.KEY && request.getSortOrder() != SortOrder.DESCEND);
     }
 
-    /** In the order of keys, or against it, with nothing left out: as the key space has them anyway. */
+    /** Whether the answer is an unfiltered scan of the key space in either direction. */
     private static boolean isHeldInOrder(RangeRequest request) {
         return !isFiltered(request) && (isInKeyOrder(request) || request.getSortTarget() == SortTarget.KEY);
     }

@@ -10,18 +10,18 @@ import io.understudy.gateway.replica.EntryFields;
 import io.understudy.vocabulary.KeyRange;
 import org.jspecify.annotations.Nullable;
 
-/** What a range request says by itself, as etcd takes it ({@code v3rpc/key.go}). */
+/** Validates range requests and derives their keys and permissions, as etcd does ({@code v3rpc/key.go}). */
 public final class RangeRequests {
 
-    /** As an end: all keys from the given one on. */
+    /** Range end that means all keys from the given one on. */
     static final ByteString FROM_KEY = ByteString.copyFrom(new byte[] {0});
 
     private RangeRequests() {}
 
     /**
-     * Checked before anything else is.
+     * Validates a request before any other check.
      *
-     * @throws ApiException etcd would refuse it whatever its state is
+     * @throws ApiException if etcd rejects it in every state
      */
     public static void requireValid(RangeRequest request, EtcdVersion version) throws ApiException {
         if (request.getKey().isEmpty()) {
@@ -33,7 +33,7 @@ public final class RangeRequests {
     /**
      * Checks the request of a {@code RangeStream}, as etcd 3.7 does.
      *
-     * @throws ApiException etcd would refuse it whatever its state is
+     * @throws ApiException if etcd rejects it in every state
      */
     public static void requireStreamable(RangeRequest request) throws ApiException {
         requireValid(request, EtcdVersion.NEWEST);
@@ -48,7 +48,7 @@ public final class RangeRequests {
 
     /**
      * Rejects unknown orders and targets. etcd 3.5 takes an unknown order for key order, and an unknown target ends its
-     * process: never passed on.
+     * process, so it is never forwarded.
      */
     static void requireSortable(RangeRequest request, EtcdVersion version) throws ApiException {
         boolean order = request.getSortOrder() == SortOrder.UNRECOGNIZED;
@@ -68,12 +68,12 @@ public final class RangeRequests {
                 : EntryFields.WITHOUT_VALUE;
     }
 
-    /** What it takes to be answered. */
+    /** Returns the required permission. */
     public static Permission permission(RangeRequest request) {
         return new Permission.Read(request.getKey(), request.getRangeEnd());
     }
 
-    /** The keys that are meant; null if the end isn't after the key, where etcd answers with nothing. */
+    /** Returns the requested keys; null if the end is not after the key, for which etcd returns nothing. */
     public static @Nullable KeyRange keys(RangeRequest request) {
         return keys(request.getKey(), request.getRangeEnd());
     }

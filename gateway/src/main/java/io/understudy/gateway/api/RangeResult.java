@@ -4,11 +4,11 @@ import io.etcd.jetcd.api.ResponseHeader;
 import io.understudy.gateway.replica.EntryFields;
 
 /**
- * What etcd answers to a range request.
+ * The answer to a range request.
  *
- * @param fields of the entries, that the answer has
+ * @param fields of the entries in the answer
  * @param more whether the limit cut something off
- * @param count keys inside the range, whatever limit and filters say
+ * @param count keys inside the range, regardless of limit and filters
  */
 public record RangeResult(ResponseHeader header, Entries entries, EntryFields fields, boolean more, long count)
         implements OpResult {

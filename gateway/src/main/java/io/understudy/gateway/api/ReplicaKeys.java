@@ -12,10 +12,10 @@ import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A replica's state, to be asked. */
+/** The keys of a replica's state. */
 public record ReplicaKeys(ReplicaState state) implements KeySpace {
 
-    /** So many are sooner copied out than found the end of. */
+    /** Up to this many entries, copying is faster than a search for the end. */
     private static final int FEW = 100;
 
     @Override
@@ -61,7 +61,7 @@ public record ReplicaKeys(ReplicaState state) implements KeySpace {
         return Entries.of(first);
     }
 
-    /** Entries that are read where they are held, when they are wanted. */
+    /** Entries read lazily from the state. */
     private record Held(ReplicaState state, KeyRange keys, Totals totals, boolean descends) implements Entries {
 
         @Override

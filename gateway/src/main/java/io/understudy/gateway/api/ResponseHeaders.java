@@ -8,21 +8,21 @@ import io.understudy.vocabulary.Revision;
 import java.util.function.LongSupplier;
 
 /**
- * What every response begins with: the source's cluster id, this gateway's own member id, the replica's revision, and the
- * last raft term seen at the source.
+ * Creates response headers: the source's cluster ID, this gateway's member ID, the replica's revision and the last known
+ * Raft term of the source.
  */
 public final class ResponseHeaders {
 
     private final MemberId self;
     private final LongSupplier raftTerm;
 
-    /** {@code raftTerm} may be asked on any thread. */
+    /** @param raftTerm called on any thread */
     public ResponseHeaders(MemberId self, LongSupplier raftTerm) {
         this.self = self;
         this.raftTerm = raftTerm;
     }
 
-    /** The last seen; 0 before the first. */
+    /** The last known term; 0 before the first. */
     public long raftTerm() {
         return raftTerm.getAsLong();
     }

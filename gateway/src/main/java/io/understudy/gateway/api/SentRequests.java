@@ -13,8 +13,8 @@ import io.understudy.etcd.EtcdVersion;
 import java.util.List;
 
 /**
- * Reads requests as etcd's decoder does, which tells an empty end of a range that was sent from one that was not: for etcd
- * before 3.7 the former means all keys from the given one on, as an end of one zero byte does. Most clients never send it.
+ * Decodes requests as etcd does: an empty range end that was sent differs from an absent one. Before etcd 3.7 the former
+ * means all keys from the given one on, like an end of one zero byte. Most clients never send it.
  */
 public final class SentRequests {
 
@@ -22,7 +22,7 @@ public final class SentRequests {
 
     private SentRequests() {}
 
-    /** A range request, in which an empty end that was sent has become the other form of the same. */
+    /** Returns a range request; an empty end that was sent becomes the equivalent zero byte. */
     public static RangeRequest range(byte[] message, EtcdVersion version) throws InvalidProtocolBufferException {
         RangeRequest request = RangeRequest.parseFrom(message);
         requireWireTypes(request, version);
@@ -33,10 +33,10 @@ public final class SentRequests {
                 : request;
     }
 
-    /** A transaction with the same done to its comparisons and ranges, where etcd would come to see it. */
+    /** Returns a transaction with the same replacement in its comparisons and ranges, where etcd applies it. */
     public static TxnRequest txn(byte[] message, EtcdVersion version) throws InvalidProtocolBufferException {
         TxnRequest request = TxnRequest.parseFrom(message);
-        // Writes and nested transactions go through the log, for which etcd encodes them anew, without what is empty.
+        // Writes and nested transactions go through the log, for which etcd encodes them again without empty fields.
         requireWireTypes(request, version);
         if (version.decodesByGoogle()
                 || request.getSerializedSize() == message.length

@@ -5,7 +5,7 @@ import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A {@code TxnResponse} out of the bodies of its operations. */
+/** A {@code TxnResponse}, composed of the bodies of its operations. */
 final class TxnBody implements AnswerBody {
 
     private static final int SUCCEEDED = 0x10;
@@ -18,7 +18,7 @@ final class TxnBody implements AnswerBody {
     private final boolean succeeded;
     private final List<Operation> operations = new ArrayList<>();
     private final long length;
-    /** The operation that is being written; -1 before the header, one past the last when all is. */
+    /** Index of the operation being written; -1 before the header, one past the last at the end. */
     private int current = -1;
 
     /** An element of {@code responses}: a message around the operation's own. */

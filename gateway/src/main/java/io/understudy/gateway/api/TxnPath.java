@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class TxnPath {
 
     /**
-     * Asked for in a transaction, the latest one if the source's history was never compacted, else a compacted one: that is
+     * As a revision in a transaction: the latest one if the source was never compacted, otherwise a compacted one. That is
      * how etcd counts compactions ({@code mvcc/kvstore.go}).
      */
     public static final long LATEST_UNLESS_COMPACTED = -1;
@@ -34,9 +34,9 @@ public final class TxnPath {
     }
 
     /**
-     * What is to be evaluated, in this order: each at the revision it asks for, or at the one that was compared at if it
-     * asks for none, or for {@link #LATEST_UNLESS_COMPACTED}. The first error is the transaction's. Ends before a range whose revision can't be read in a
-     * transaction; {@link #result} then fails.
+     * Returns the ranges to evaluate, in this order. Each is evaluated at its requested revision; without one, or for {@link
+     * #LATEST_UNLESS_COMPACTED}, at the revision of the comparisons. The first error is the transaction's. Ends before a
+     * range with an unreadable revision; {@link #result} then fails.
      */
     public List<RangeRequest> ranges() {
         return List.copyOf(ranges);
@@ -58,19 +58,19 @@ public final class TxnPath {
         }
     }
 
-    /** A negative revision, the latest one elsewhere, is before any compaction here. */
-    private @Nullable ApiException refusal(long asked) {
-        return asked > revision
+    /** In a transaction a negative revision is compacted; elsewhere it is the latest. */
+    private @Nullable ApiException refusal(long requested) {
+        return requested > revision
                 ? ApiException.futureRevision()
-                : asked < 0 && asked != LATEST_UNLESS_COMPACTED ? ApiException.compacted() : null;
+                : requested < 0 && requested != LATEST_UNLESS_COMPACTED ? ApiException.compacted() : null;
     }
 
     /**
-     * The transaction's answer. As etcd has it, only the outer header is filled in: those of nested transactions are
-     * empty, those of ranges tell the revision alone.
+     * Returns the transaction's answer. As in etcd, only the outer header is complete: those of nested transactions are
+     * empty, those of ranges have the revision only.
      *
      * @param results of {@link #ranges}, in the same order, with whatever headers
-     * @throws ApiException one of the ranges asks for a revision that can't be read
+     * @throws ApiException if a range requests an unreadable revision
      */
     public TxnResult result(List<RangeResult> results, ResponseHeader header) throws ApiException {
         if (refusal != null) {

@@ -21,22 +21,22 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TxnPlan {
 
-    /** jetcd's messages know neither this target nor its field. */
+    /** jetcd's messages have neither this target nor its field. */
     private static final int LEASE_TARGET = 4;
 
     private static final int LEASE_FIELD = 8;
 
-    /** A key is found in the time that it takes to look at so many adjoining entries. */
+    /** A lookup costs as much as a scan of so many entries. */
     private static final int LOOK_UP = 10;
 
     private final TxnRequest request;
 
-    /** Of a {@linkplain TxnRequests#requireValid valid} request {@linkplain TxnRequests#isReadOnly without writes}. */
+    /** Plans a {@linkplain TxnRequests#requireValid valid} request {@linkplain TxnRequests#isReadOnly without writes}. */
     public TxnPlan(TxnRequest request) {
         this.request = request;
     }
 
-    /** The keys that comparisons need, of whatever branch. */
+    /** Returns the keys of all comparisons. */
     public List<KeyRange> compared() {
         List<KeyRange> ranges = new ArrayList<>();
         addCompared(request, ranges);
@@ -63,19 +63,19 @@ public final class TxnPlan {
     }
 
     /**
-     * What is left to be read.
+     * Returns the ranges that remain to be read.
      *
-     * @param at of the current revision, that of the answer, and covering all that is {@linkplain #compared compared}
+     * @param at keys at the current revision, which is that of the answer; covers all {@linkplain #compared compared} keys
      */
     public TxnPath choose(KeySpace at) {
         return new TxnPath(branch(request, at), at.revision().value());
     }
 
     /**
-     * How many entries {@link #choose}, and evaluating what it chooses, look at one by one, at most.
+     * Returns the most entries scanned by {@link #choose} and by the evaluation of the chosen ranges.
      *
      * @param at as for {@link #choose}
-     * @param ofRange what {@link RangeEvaluation#looksAt} says of a range, at the revision that it asks for
+     * @param ofRange returns {@link RangeEvaluation#looksAt} of a range, at its requested revision
      */
     public long looksAt(KeySpace at, ToLongFunction<RangeRequest> ofRange) {
         return looksAt(request, at, ofRange);
@@ -138,7 +138,7 @@ public final class TxnPlan {
         return compare.getTarget() != Compare.CompareTarget.VALUE && holds(compare, (Entry) null);
     }
 
-    /** What is compared with, if it isn't given or is for another target, is zero or empty. */
+    /** A missing comparison value, or one for another target, is zero or empty. */
     private static boolean holds(Compare compare, @Nullable Entry entry) {
         int difference =
                 switch (compare.getTarget()) {

@@ -8,15 +8,18 @@ import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a transaction says by itself, as etcd takes it ({@code v3rpc/key.go}, {@code etcdserver/v3_server.go}). */
+/**
+ * Validates transactions and derives their keys and permissions, as etcd does ({@code v3rpc/key.go}, {@code
+ * etcdserver/v3_server.go}).
+ */
 public final class TxnRequests {
 
-    /** etcd's default: of the widths of a transaction and those nested in it, along each path. */
+    /** etcd's default limit, summed over nested transactions along each path. */
     private static final int MAX_OPS = 128;
 
     private TxnRequests() {}
 
-    /** Whether there is neither a put nor a delete in it, at any depth and in any branch. */
+    /** Whether it has no put or delete, at any depth and in any branch. */
     public static boolean isReadOnly(TxnRequest request) {
         return isReadOnly(request.getSuccessList()) && isReadOnly(request.getFailureList());
     }
@@ -38,15 +41,15 @@ public final class TxnRequests {
         return true;
     }
 
-    /** Whether all operations, of both branches, are ranges: what etcd answers without its log. */
+    /** Whether all operations of both branches are ranges, which etcd answers without its log. */
     static boolean isOfRanges(TxnRequest request) {
         return request.getSuccessList().stream().allMatch(RequestOp::hasRequestRange)
                 && request.getFailureList().stream().allMatch(RequestOp::hasRequestRange);
     }
 
     /**
-     * Whether etcd would answer it from its own state without asking the others: when all operations, of both branches,
-     * are serializable ranges. A nested transaction goes through the log there, whatever is in it.
+     * Whether etcd answers it from local state: all operations of both branches are serializable ranges. Nested transactions
+     * always go through the log.
      */
     public static boolean isSerializable(TxnRequest request) {
         return isSerializable(request.getSuccessList()) && isSerializable(request.getFailureList());
@@ -62,9 +65,9 @@ public final class TxnRequests {
     }
 
     /**
-     * Checked before anything else is. For transactions without writes.
+     * Validates a read-only transaction before any other check.
      *
-     * @throws ApiException etcd would refuse it whatever its state is
+     * @throws ApiException if etcd rejects it in every state
      */
     public static void requireValid(TxnRequest request, EtcdVersion version) throws ApiException {
         requireValid(request, MAX_OPS, version);
@@ -97,10 +100,10 @@ public final class TxnRequests {
     }
 
     /**
-     * Checked before a transaction that writes is passed on, all of whose other faults are the source's to find: none of
-     * its ranges, at any depth, would {@linkplain RangeRequests#requireSortable end etcd's process}.
+     * Checks a transaction before it is forwarded; all other faults are left to the source. No range, at any depth, may
+     * {@linkplain RangeRequests#requireSortable end etcd's process}.
      *
-     * @throws ApiException one of them would
+     * @throws ApiException if a range would
      */
     public static void requireSortable(TxnRequest request, EtcdVersion version) throws ApiException {
         requireSortable(request.getSuccessList(), version);
@@ -118,14 +121,14 @@ public final class TxnRequests {
     }
 
     /**
-     * What it takes to be answered, whichever branch is taken: etcd asks for compares, then for the success branch, then for
-     * the other ({@code etcdserver/apply_auth.go}). For transactions without writes.
+     * Returns the required permissions of a read-only transaction, for both branches. etcd checks compares, then the success
+     * branch, then the other ({@code etcdserver/apply_auth.go}).
      */
     public static List<Permission> permissions(TxnRequest request) {
         List<Permission> permissions = new ArrayList<>();
         addPermissions(request, permissions);
-        // Anybody may ask for nothing.
-        return permissions.isEmpty() ? List.of(Permission.Standing.ANYBODY) : permissions;
+        // An empty transaction needs no permission.
+        return permissions.isEmpty() ? List.of(Permission.Standing.NONE) : permissions;
     }
 
     private static void addPermissions(TxnRequest request, List<Permission> permissions) {
@@ -146,7 +149,7 @@ public final class TxnRequests {
         }
     }
 
-    /** All ranges that it names, taken or not, but for those that are empty. */
+    /** Returns all non-empty ranges of both branches. */
     public static List<KeyRange> ranges(TxnRequest request) {
         List<KeyRange> ranges = new ArrayList<>();
         addRanges(request, ranges);

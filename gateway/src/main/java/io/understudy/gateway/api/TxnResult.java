@@ -4,7 +4,7 @@ import io.etcd.jetcd.api.ResponseHeader;
 import java.util.List;
 
 /**
- * What etcd answers to a transaction.
+ * The answer to a transaction.
  *
  * @param succeeded whether all comparisons held
  * @param results of the branch that was taken, in order

@@ -7,34 +7,34 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Results as etcd's protobuf messages, byte for byte as etcd encodes them: fields in the order of their numbers, defaults
- * left out.
+ * Results as etcd's protobuf messages, byte for byte as etcd encodes them: fields in the order of their numbers, without
+ * defaults.
  *
- * <p>Invariant A1: responses are byte-identical to those of an etcd member at the replica's revision, except for member
- * id and Raft term; errors have etcd's code and text.
+ * <p>Invariant A1: responses are byte-identical to those of an etcd member at the replica's revision, except for member id
+ * and Raft term; errors have etcd's code and text.
  */
 public final class WireForm {
 
     private WireForm() {}
 
-    /** The answer to a range request. Its length is known beforehand. */
+    /** Returns the answer to a range request, with a known length. */
     public static AnswerBody of(RangeResult result) {
         return new RangeBody(result);
     }
 
-    /** The answer to a range request as the messages of a stream. Its length is not known beforehand. */
+    /** Returns the answer to a range request as a stream of messages of unknown total length. */
     public static AnswerBody stream(RangeResult result) {
         return new RangeStreamBody(result);
     }
 
-    /** The answer to a transaction. Its length is known beforehand. */
+    /** Returns the answer to a transaction, with a known length. */
     public static AnswerBody of(TxnResult result) {
         return new TxnBody(result);
     }
 
     /**
-     * The messages of a {@code RangeStream}, each behind gRPC's prefix. As in etcd 3.7, only the last has header, more and count,
-     * and together they are the {@code RangeResponse}.
+     * The messages of a {@code RangeStream}, each with gRPC's prefix. As in etcd 3.7, only the last has header, more and
+     * count; together they form the {@code RangeResponse}.
      */
     private static final class RangeStreamBody implements AnswerBody {
 

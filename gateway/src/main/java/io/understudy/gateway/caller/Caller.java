@@ -4,12 +4,12 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * What comes with a request.
+ * The context of a request.
  *
- * @param deadlineNanos by {@link System#nanoTime} when the client gives up; {@link Long#MAX_VALUE} if it told none
- * @param gone whether nobody waits for the answer any more; asked on the session's event loop
- * @param whenOver given what is to be run, on the session's event loop, once the client has taken the answer, or doesn't
- *     wait for it any more; runs it at once if that is so already
+ * @param deadlineNanos by {@link System#nanoTime} when the client gives up; {@link Long#MAX_VALUE} for none
+ * @param gone whether the client has disconnected; called on the session's event loop
+ * @param whenOver registers a task for the session's event loop, run once the client has read the answer or disconnected, at
+ *     once if it already has
  */
 public record Caller(
         Principal principal,
@@ -19,6 +19,6 @@ public record Caller(
         BooleanSupplier gone,
         Consumer<Runnable> whenOver) {
 
-    /** It told no deadline. */
+    /** No deadline. */
     public static final long NO_DEADLINE = Long.MAX_VALUE;
 }

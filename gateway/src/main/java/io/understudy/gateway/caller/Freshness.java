@@ -6,8 +6,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request asks beyond etcd's own {@code serializable} flag. Both given, both hold. A linearizable read satisfies any
- * staleness.
+ * Requirements of a request beyond etcd's {@code serializable} flag; all apply. A linearizable read satisfies any staleness.
  *
  * @param maxStaleness of the answer; null for any
  * @param minRevision that the answer's state includes; 0 for any
@@ -15,28 +14,28 @@ import org.jspecify.annotations.Nullable;
  */
 public record Freshness(@Nullable Duration maxStaleness, long minRevision, boolean requiresLeader) {
 
-    /** Whatever there is. */
+    /** No requirement. */
     public static final Freshness ANY = new Freshness(null, 0, false);
 
-    /** The gRPC metadata, or header, that carries the first, a number of milliseconds. */
+    /** gRPC metadata key or HTTP header of the maximum staleness in milliseconds. */
     public static final String MAX_STALENESS_KEY = "understudy-max-staleness-ms";
 
-    /** The gRPC metadata, or header, that carries the second. */
+    /** gRPC metadata key or HTTP header of the minimum revision. */
     public static final String MIN_REVISION_KEY = "understudy-min-revision";
 
-    /** The metadata of etcd that carries the third; any value but {@code true} is ignored (api/v3rpc/rpctypes/md.go). */
+    /** etcd's metadata key to require a leader; any value but {@code true} is ignored (api/v3rpc/rpctypes/md.go). */
     public static final String REQUIRES_LEADER_KEY = "hasleader";
 
-    /** More than this is as good as any: so long no process runs. */
+    /** Larger values mean no limit. */
     private static final long MOST_MILLIS = Duration.ofDays(36_500).toMillis();
 
     /**
      * Reads the values of gRPC metadata.
      *
-     * @param maxStalenessMillis null if it was not given
-     * @param minRevision null if it was not given
+     * @param maxStalenessMillis null if absent
+     * @param minRevision null if absent
      * @param requiresLeader likewise
-     * @throws ApiException InvalidArgument, naming what is wrong
+     * @throws ApiException InvalidArgument, with the invalid value
      */
     public static Freshness ofMetadata(
             @Nullable String maxStalenessMillis, @Nullable String minRevision, @Nullable String requiresLeader)
@@ -53,7 +52,7 @@ public record Freshness(@Nullable Duration maxStaleness, long minRevision, boole
                 "true".equals(requiresLeader));
     }
 
-    /** Of a request that may be answered without a leader. */
+    /** Creates requirements without a leader. */
     public Freshness(@Nullable Duration maxStaleness, long minRevision) {
         this(maxStaleness, minRevision, false);
     }
@@ -65,7 +64,7 @@ public record Freshness(@Nullable Duration maxStaleness, long minRevision, boole
                 return number;
             }
         } catch (NumberFormatException e) {
-            // Told below, like a negative one.
+            // Reported below, like a negative value.
         }
         throw new ApiException(
                 Status.Code.INVALID_ARGUMENT,

@@ -6,14 +6,14 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
-/** Who is at the other end of a connection. */
+/** The remote end of a connection. */
 public final class Peer {
 
     private Peer() {}
 
     /**
-     * The common name of the certificate that was shown and verified, as etcd reads it: the last of several; who has none,
-     * or an empty one, is nobody in particular; one that can't be read is nobody's.
+     * Returns the common name of the verified certificate, as etcd reads it: the last of several. A missing or empty name is
+     * anonymous; an unreadable one matches no user.
      *
      * @param session null for plain text
      */
@@ -33,7 +33,7 @@ public final class Peer {
     private static Principal named(X509Certificate certificate) {
         String name = CommonName.of(certificate);
         if (name == null) {
-            return Principal.Certificate.NOBODYS;
+            return Principal.Certificate.UNREADABLE;
         }
         return name.isEmpty() ? Principal.ANONYMOUS : new Principal.Certificate(name);
     }

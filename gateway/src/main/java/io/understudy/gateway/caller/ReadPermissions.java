@@ -3,20 +3,21 @@ package io.understudy.gateway.caller;
 import io.understudy.gateway.api.Permission;
 import io.vertx.core.Future;
 
-/** The one place that decides who may read what. Asked for every range of every read, before it is evaluated. */
+/** Authorizes reads. Called for every range of every read, before evaluation. */
 @FunctionalInterface
 public interface ReadPermissions {
 
-    /** Everybody may do everything: the source has no permissions that could be enforced. */
+    /** Permits everything, for a source without enforceable permissions. */
     ReadPermissions EVERYTHING = (principal, wanted) -> Future.succeededFuture();
 
     /**
-     * Succeeds if {@code principal} has what is wanted; fails with the {@link io.understudy.gateway.api.ApiException} to
-     * answer otherwise, which is {@code UNAVAILABLE} if nobody could tell. Asked, and answered, on the caller's event loop.
+     * Succeeds if {@code principal} has the permission. Otherwise fails with the {@link
+     * io.understudy.gateway.api.ApiException} for the client, {@code UNAVAILABLE} if the permission is unknown. Called and
+     * completed on the caller's event loop.
      */
     Future<Void> check(Principal principal, Permission wanted);
 
-    /** Whether who is being told what he was permitted to read has to be asked about again and again. From any thread. */
+    /** Whether permissions of open watches are rechecked. Thread-safe. */
     default boolean areRechecked() {
         return false;
     }

@@ -18,10 +18,10 @@ public final class Session {
     private final Principal peer;
     private long lastRevision;
     private boolean taken;
-    /** What waits for the session to be free; no more than the client has requests under way. */
+    /** Reads that wait for the session; at most the client's requests under way. */
     private final Queue<Runnable> waiting = new ArrayDeque<>(0);
 
-    /** Of somebody who has shown no certificate, or of whom that is known elsewhere. */
+    /** Creates a session of a client without a certificate, or with an identity known elsewhere. */
     public Session() {
         this(Principal.ANONYMOUS);
     }
@@ -30,7 +30,7 @@ public final class Session {
         this.peer = peer;
     }
 
-    /** Who the connection itself says it is. */
+    /** The identity of the connection. */
     public Principal peer() {
         return peer;
     }
@@ -40,19 +40,19 @@ public final class Session {
         return lastRevision;
     }
 
-    /** An answer of this revision is about to be sent. */
+    /** Records the revision of an answer about to be sent. */
     public void answered(long revision) {
         lastRevision = Math.max(lastRevision, revision);
     }
 
-    /** Whether a read has the session for itself, so that others have to wait. */
+    /** Whether a read holds the session exclusively, so that others wait. */
     public boolean isTaken() {
         return taken;
     }
 
     /**
-     * Lets a read have the session for itself: one that takes so long that others, begun after it, would again and again
-     * be answered something newer in the meantime. Not while it is taken.
+     * Takes the session exclusively, for a slow read. Faster reads would repeatedly overtake it with newer revisions. Must
+     * not be taken already.
      */
     public void take() {
         if (taken) {
@@ -61,23 +61,20 @@ public final class Session {
         taken = true;
     }
 
-    /** Ends what {@link #take} began; those that wait go on. */
+    /** Releases the session and runs the waiting reads. */
     public void release() {
         taken = false;
         while (!taken && !waiting.isEmpty()) {
             try {
                 waiting.remove().run();
             } catch (RuntimeException | Error e) {
-                // The others waited as long.
+                // A failure must not stop the other reads.
                 LOG.error("queued read failed", e);
             }
         }
     }
 
-    /**
-     * Runs {@code read} as soon as nobody has the session for itself, after those that have waited for longer. What it throws
-     * then concerns nobody else.
-     */
+    /** Runs {@code read} once the session is free, in order of arrival. An exception does not affect other reads. */
     public void whenFree(Runnable read) {
         if (taken) {
             waiting.add(read);

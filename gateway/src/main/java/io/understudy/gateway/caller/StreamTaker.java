@@ -3,15 +3,17 @@ package io.understudy.gateway.caller;
 import io.understudy.gateway.api.ApiException;
 import org.jspecify.annotations.Nullable;
 
-/** Who takes a stream of answers, on the session's event loop. */
+/** Receives a stream of answers, on the session's event loop. */
 public interface StreamTaker {
 
-    /** Whether to go on now; if not, {@link StreamedCall#takesMore} tells when. What is given regardless is kept. */
+    /**
+     * Whether it is ready for more; otherwise {@link StreamedCall#takesMore} follows. Answers sent regardless are buffered.
+     */
     boolean takes();
 
-    /** The next answer, as an encoded message. */
+    /** Receives the next answer as an encoded message. */
     void take(byte[] answer);
 
-    /** Nothing follows. {@code why} is null if nothing went wrong. */
+    /** Ends the stream; {@code why} is null on success. */
     void end(@Nullable ApiException why);
 }

@@ -1,11 +1,11 @@
 package io.understudy.gateway.caller;
 
-/** A call that is answered by a stream; told, on the session's event loop, what becomes of its {@link StreamTaker}. */
+/** A call with a stream of answers; receives flow control of its {@link StreamTaker} on the session's event loop. */
 public interface StreamedCall {
 
-    /** It takes more. */
+    /** The receiver is ready for more. */
     void takesMore();
 
-    /** It takes nothing any more. */
+    /** The receiver has disconnected. */
     void gone();
 }

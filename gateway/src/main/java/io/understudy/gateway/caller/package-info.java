@@ -1,7 +1,4 @@
-/**
- * Who asks, on which connection, until when, and how fresh the answer has to be: what comes with a request whatever
- * protocol carried it.
- */
+/** The context of a request, independent of its protocol: caller identity, connection, deadline and required freshness. */
 @NullMarked
 package io.understudy.gateway.caller;
 

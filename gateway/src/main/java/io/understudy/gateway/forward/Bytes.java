@@ -10,7 +10,7 @@ import java.io.UncheckedIOException;
 public enum Bytes implements MethodDescriptor.Marshaller<byte[]> {
     AS_THEY_ARE;
 
-    /** A method whose messages nobody looks into. */
+    /** Returns a method with opaque messages. */
     static MethodDescriptor<byte[], byte[]> method(String fullName, MethodDescriptor.MethodType type) {
         return MethodDescriptor.<byte[], byte[]>newBuilder(AS_THEY_ARE, AS_THEY_ARE)
                 .setFullMethodName(fullName)

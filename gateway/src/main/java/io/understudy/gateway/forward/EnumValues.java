@@ -34,7 +34,7 @@ final class EnumValues {
 
     private EnumValues() {}
 
-    /** Why {@code request} is refused; null if it is not. A request that cannot be decoded is refused too. */
+    /** Returns why {@code request} is rejected; null if it is not. Undecodable requests are rejected too. */
     static @Nullable ApiException refusal(EtcdMethod method, byte[] request) {
         Type type = BY_METHOD.get(method.fullName());
         if (type == null) {
@@ -72,7 +72,7 @@ final class EnumValues {
         return null;
     }
 
-    /** Other decoders accept more than ours: etcd could read an enum value behind what is none to us. */
+    /** etcd's decoder accepts more than this one, so it could read an enum value here. */
     private static ApiException undecodable() {
         return new ApiException(Status.Code.INVALID_ARGUMENT, "understudy: request cannot be decoded");
     }

@@ -17,19 +17,19 @@ import org.jspecify.annotations.Nullable;
  * A method of etcd's API, and what a gateway does with its calls. {@link #ALL} is every method of etcd 3.5 ({@code
  * api/etcdserverpb/rpc.proto}, {@code v3lockpb}, {@code v3electionpb}).
  *
- * @param wire its name and type, and messages as bytes
- * @param duty whom to ask
- * @param patient whether an answer may rightly take any time, because the method waits for other clients
+ * @param wire name and type, with messages as bytes
+ * @param duty selects the members
+ * @param patient whether an answer may take any time, since the method waits for other clients
  */
 public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatment, Duty duty, boolean patient) {
 
-    /** What becomes of a call that the gateway doesn't answer itself. */
+    /** How a call is handled that the gateway does not answer itself. */
     public enum Treatment {
-        /** Changes nothing: passed on. */
+        /** Read only: forwarded. */
         READ,
-        /** Passed on if writes are, refused if not. */
+        /** Forwarded or rejected, as configured for writes. */
         WRITE,
-        /** About a member's own database. A gateway has none, and another member's must not be taken for it: refused. */
+        /** Concerns a member's own database; a gateway has none, and another member's would be misleading. Rejected. */
         REFUSED
     }
 
@@ -102,7 +102,7 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
     private static final Map<String, EtcdMethod> BY_NAME =
             ALL.stream().collect(Collectors.toUnmodifiableMap(EtcdMethod::fullName, Function.identity()));
 
-    /** Null if etcd 3.5 has no such method. */
+    /** Returns the method; null if etcd 3.5 does not have it. */
     public static @Nullable EtcdMethod named(String fullName) {
         return BY_NAME.get(fullName);
     }
@@ -112,12 +112,12 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
         return wire.getFullMethodName();
     }
 
-    /** Whether a call has one request only, which has to be there before it can be passed on. */
+    /** Whether a call has exactly one request, which is forwarded when complete. */
     public boolean oneRequest() {
         return wire.getType().clientSendsOneMessage();
     }
 
-    /** Whether a call has one answer only as well. */
+    /** Whether a call also has exactly one answer. */
     public boolean unary() {
         return wire.getType() == UNARY;
     }

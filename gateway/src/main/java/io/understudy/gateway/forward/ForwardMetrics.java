@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What is measured of forwarded calls. For any thread. */
+/** Metrics of forwarded calls. Thread-safe. */
 public final class ForwardMetrics {
 
     private final MeterRegistry registry;
@@ -38,17 +38,17 @@ public final class ForwardMetrics {
                 .register(registry);
     }
 
-    /** Calls that wait unsent, of all sources. */
+    /** Unsent calls of all sources. */
     HeldCalls held() {
         return held;
     }
 
-    /** Streams open now. */
+    /** Number of open streams. */
     int streams() {
         return streams.get();
     }
 
-    /** Forwarded watches open now. */
+    /** Number of open forwarded watches. */
     int watches() {
         return watches.get();
     }

@@ -26,28 +26,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One call of a client and the call to the source that answers it, joined: messages, metadata, half-close and cancellation
- * pass in both directions, each side is asked for the next message only when the other can take it.
+ * Connects a client's call with a call to the source: forwards messages, metadata, half-close and cancellation in both
+ * directions. A message is requested from one side only when the other is ready.
  *
- * <p>Goes to the next best member only while the request has provably not left this process, or was refused unseen. A
- * call that reached no member is held for a while, since etcd's clients do not repeat writes that fail.
+ * <p>Tries the next member only while the request has provably not left this process, or was rejected unread. A call that
+ * reached no member is held for a while, since etcd's clients do not repeat writes that fail.
  *
- * <p>All of it happens on the session's event loop.
+ * <p>Confined to the session's event loop.
  *
- * <p>Invariant W1: a forwarded write that may have been executed is not retried, and its outcome is reported as
- * unknown.
+ * <p>Invariant W1: a forwarded write that may have been executed is not retried, and its outcome is reported as unknown.
  *
- * <p>Invariant W3: an unread forwarded stream blocks no other, uses bounded memory, and ends at its member with its
- * client.
+ * <p>Invariant W3: an unread forwarded stream blocks no other, uses bounded memory, and ends at its member with its client.
  */
 final class ForwardedCall extends ServerCall.Listener<byte[]> {
 
     private static final Logger LOG = LoggerFactory.getLogger(ForwardedCall.class);
 
-    /** As much as etcd's own client takes. */
+    /** The limit of etcd's own client. */
     private static final int MAX_ANSWER_BYTES = Integer.MAX_VALUE;
 
-    /** What a connection to a member in good health doesn't take. */
+    /** Longest time to connect to a healthy member. */
     private static final Duration CONNECTS_WITHIN = Duration.ofSeconds(1);
 
     private final EtcdMethod method;
@@ -84,9 +82,9 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
      * Does nothing until {@link #start}.
      *
      * @param members that can execute it, best first
-     * @param retries has those wait that reached none of them
+     * @param retries queues calls that reached no member
      * @param request the only one; null where the client sends a stream of them
-     * @param patience for a unary call that came without a deadline, and for one that reaches no member
+     * @param patience timeout of a unary call without a deadline, and of a call that reaches no member
      * @param succeeded run on each answer, before the client gets it
      */
     ForwardedCall(
@@ -124,7 +122,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         guarded(this::unsent);
     }
 
-    /** Tries the next best member, or all of them again later, unless another source has replaced this one. */
+    /** Tries the next member, or all again later, unless the source was replaced. */
     private void unsent() {
         Status noLeader = Refusals.status(ApiException.noLeader());
         // A member without a leader fails such a request at once. After a start, no member is known to have none.
@@ -153,7 +151,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         });
     }
 
-    /** Ends the call if a step of it fails: nothing else would. */
+    /** Ends the call if a step fails, since nothing else would. */
     private void guarded(Runnable step) {
         try {
             step.run();
@@ -226,9 +224,9 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         private final SendingRecord sending;
         private final Runnable cancel;
         private final ClientCall<byte[], byte[]> call;
-        /** The client has a message less under way than it may have. */
+        /** The client may send one more message. */
         private boolean wantsFromClient = true;
-        /** The member has one. */
+        /** The member may send one more message. */
         private boolean wantsFromMember;
 
         private final long attemptedNanos = System.nanoTime();
@@ -257,7 +255,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         void start() {
             retries.unsent(cancel);
             call.start(this, PassedMetadata.of(headers));
-            // Of a unary call two, since a second one would be a fault that has to show.
+            // Requests two of a unary call, so that a second one is detected as a fault.
             call.request(method.unary() ? 2 : 1);
             if (request != null) {
                 call.sendMessage(request);
@@ -267,7 +265,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
             }
         }
 
-        /** Another source has taken the place of this one while a connection to it was being made. */
+        /** The source was replaced while a connection to it was established. */
         private void cancelUnsent() {
             if (!over && sending.provablyNotSent()) {
                 call.cancel("the primary has moved", null);
@@ -287,7 +285,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
             }
         }
 
-        /** The member can take more; until then nothing of a stream is taken from the client, so nothing is lost here. */
+        /** The member is ready. Until then no stream message is requested from the client, so none is lost. */
         @Override
         public void onReady() {
             if (request == null && wantsFromClient && call.isReady() && !over) {
@@ -312,7 +310,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
                 answered = true;
                 source.reportSuccess(endpoint, method.duty());
             }
-            // Before the client can ask for more: what it reads next on this connection is not older.
+            // Runs before the client's next request, so that its reads on this connection are not older.
             succeeded.run();
             caller.session().answered(HeaderRevision.of(message));
             client.sendMessage(message);
@@ -360,14 +358,14 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
             }
         }
 
-        /** The member can't be reached, and says so by nothing but that the time is over; a hasty client says no such thing. */
+        /** Whether the member is unreachable, as shown by the timeout only; not with a short client deadline. */
         private boolean neverConnected(Status status) {
             return status.getCode() == Status.Code.DEADLINE_EXCEEDED
                     && sending.provablyNotSent()
                     && System.nanoTime() - attemptedNanos >= CONNECTS_WITHIN.toNanos();
         }
 
-        /** A learner refuses before it looks at what is asked. It can be met here while its role isn't known yet. */
+        /** Whether a learner rejected the request unread, while its role was not known yet. */
         private boolean refusedUnseen(Status status) {
             return request != null
                     && !answered

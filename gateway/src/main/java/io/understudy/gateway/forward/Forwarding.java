@@ -13,10 +13,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What becomes of every call that the gateway doesn't answer itself. For any thread; a call belongs to its session's event
- * loop.
- */
+/** Handles calls that the gateway does not answer itself. Thread-safe; a call is confined to its session's event loop. */
 public interface Forwarding {
 
     /**
@@ -44,10 +41,10 @@ public interface Forwarding {
     }
 
     /**
-     * Makes a unary call without the metadata of its caller, but for the token.
+     * Sends a unary call with the caller's token and no other metadata.
      *
      * @param loop the session's event loop, on which this is called
-     * @param whenGone given what is to be run, on {@code loop}, if nobody waits for the answer any more
+     * @param whenGone registers a task for {@code loop}, run if the client disconnects
      * @return the answer's bytes, on {@code loop}; fails with an {@link ApiException} only
      */
     default Future<byte[]> call(
@@ -67,10 +64,10 @@ public interface Forwarding {
     }
 
     /**
-     * Makes a call with a stream of responses, without the metadata of its caller, but for the token.
+     * Sends a call with a stream of responses, with the caller's token and no other metadata.
      *
      * @param loop the session's event loop, on which this is called
-     * @param requests of the client, of which more may follow; one where the method has one
+     * @param requests of the client; exactly one if the method has one
      */
     default StreamedCall stream(
             EtcdMethod method, Caller caller, Executor loop, StreamedRequests requests, StreamTaker taker) {

@@ -5,7 +5,7 @@ import com.google.protobuf.WireFormat;
 import io.etcd.jetcd.api.ResponseHeader;
 import java.io.IOException;
 
-/** The revision that an answer's header tells, read without decoding the rest: every answer of etcd has it in field 1. */
+/** Reads the revision of an answer's header without decoding the rest; every etcd answer has the header in field 1. */
 final class HeaderRevision {
 
     private static final int HEADER = tag(1, WireFormat.WIRETYPE_LENGTH_DELIMITED);
@@ -13,14 +13,14 @@ final class HeaderRevision {
 
     private HeaderRevision() {}
 
-    /** 0 if there is none. */
+    /** Returns the revision; 0 if there is none. */
     static long of(byte[] answer) {
         try {
             CodedInputStream in = CodedInputStream.newInstance(answer);
-            // It comes first, as everything in order of its number does in what Go writes.
+            // Go encodes fields in order of their numbers, so the header is first.
             return in.readTag() == HEADER ? revision(in) : 0;
         } catch (IOException e) {
-            // Not for us to judge: it is the client's answer.
+            // Invalid messages are left to the client.
             return 0;
         }
     }

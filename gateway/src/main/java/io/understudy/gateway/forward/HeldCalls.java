@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Limits how many calls of a gateway wait unsent, and their bytes. For any thread. */
+/** Limits the unsent calls of a gateway, by number and bytes. Thread-safe. */
 final class HeldCalls {
 
     static final int MAX_CALLS = 10_000;
@@ -22,11 +22,11 @@ final class HeldCalls {
     }
 
     /**
-     * Has a call wait for a condition.
+     * Holds a call until a condition is met.
      *
-     * @param condition fails by this when the time is over
+     * @param condition failed by this at the timeout
      * @param then run on {@code loop}, with whether the condition was met in time
-     * @return whether there is room; if not, nothing is run
+     * @return false if there is no capacity; then nothing is run
      */
     boolean hold(
             byte @Nullable [] request,

@@ -18,13 +18,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Forwards calls to the primary of a mirror, and holds writes while it moves.
  *
- * <p>A write that the primary refused is sent again if a move explains that: the refusal proves that it was not executed.
+ * <p>A write that the primary rejected because of a move is retried: the rejection proves that it was not executed.
  *
  * <p>Invariant W6: a write during a move of the primary is executed at most once, at one of both clusters.
  */
 public final class HeldWrites implements Forwarding {
 
-    /** One Raft proposal each, so a refusal leaves nothing behind. */
+    /** Methods with one Raft proposal each, so a rejected call has no effect. */
     private static final Set<String> SINGLE = Set.of(
             "etcdserverpb.KV/Put",
             "etcdserverpb.KV/DeleteRange",
@@ -32,7 +32,7 @@ public final class HeldWrites implements Forwarding {
             "etcdserverpb.Lease/LeaseGrant",
             "etcdserverpb.Lease/LeaseRevoke");
 
-    /** How a closed cluster refuses writes. */
+    /** Errors of writes at a closed cluster. */
     private static final Set<EtcdError> CLOSED =
             EnumSet.of(EtcdError.PERMISSION_DENIED, EtcdError.CORRUPT, EtcdError.USER_EMPTY);
 
@@ -41,14 +41,14 @@ public final class HeldWrites implements Forwarding {
     private final HeldCalls held;
 
     /**
-     * The primary, as a call finds it.
+     * The primary at the time of a call.
      *
-     * @param open completes when writes need not wait any more
-     * @param moved completes, before long, with whether a write that this primary refused has to be sent again
+     * @param open completes when writes can be sent
+     * @param moved completes soon, with whether a write that this primary rejected is to be retried
      */
     public record Primary(Forwarding calls, CompletableFuture<Void> open, Supplier<CompletableFuture<Boolean>> moved) {}
 
-    /** @param primary read once for each attempt */
+    /** @param primary read for each attempt */
     public HeldWrites(Supplier<Primary> primary, ForwardSettings settings, ForwardMetrics metrics) {
         this.primary = primary;
         this.settings = settings;
@@ -80,7 +80,7 @@ public final class HeldWrites implements Forwarding {
         return SINGLE.contains(method.fullName());
     }
 
-    /** A call, on its event loop. */
+    /** A call, confined to its event loop. */
     private final class Write extends ServerCall.Listener<byte[]> {
 
         private final EtcdMethod method;
@@ -162,7 +162,7 @@ public final class HeldWrites implements Forwarding {
             }
         }
 
-        /** The response of one primary, which passes unless it proves that nothing was executed. */
+        /** The response of one primary, forwarded unless it proves that nothing was executed. */
         private final class Attempt extends SimpleForwardingServerCall<byte[], byte[]> {
 
             private final Primary by;
@@ -188,7 +188,7 @@ public final class HeldWrites implements Forwarding {
             public void close(Status status, Metadata trailers) {
                 String why = status.getDescription();
                 if (status.equals(Refusals.MOVED)) {
-                    // In a turn of its own: the call may end before it was returned.
+                    // In a separate task: the call may end before {@link Forwarding#start} returns.
                     loop.execute(() -> {
                         if (!over) {
                             send();

@@ -6,7 +6,7 @@ import io.grpc.Status;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** A call of one request until that is there; from then on, whoever was made to answer it. */
+/** A call with one request; once that has arrived, the chosen handler takes over. */
 public final class OneRequest extends ServerCall.Listener<byte[]> {
 
     private final ServerCall<byte[], byte[]> client;
@@ -15,11 +15,11 @@ public final class OneRequest extends ServerCall.Listener<byte[]> {
     private ServerCall.@Nullable Listener<byte[]> next;
     private boolean over;
 
-    /** {@code answerer} takes the call over with its request. */
+    /** @param answerer takes over the call with its request */
     public OneRequest(ServerCall<byte[], byte[]> client, Function<byte[], ServerCall.Listener<byte[]>> answerer) {
         this.client = client;
         this.answerer = answerer;
-        // A second one would be a fault that has to show.
+        // Requests two, so that a second one is detected as a fault.
         client.request(2);
     }
 

@@ -7,8 +7,8 @@ import io.understudy.gateway.caller.Principal;
 import java.util.Set;
 
 /**
- * Metadata from one connection to the next: all of it, tokens, {@code hasleader}, {@code client-api-version} and what
- * nobody knows included, but for what belongs to a connection and for what is addressed to the gateway.
+ * Forwards metadata: all of it, including tokens, {@code hasleader}, {@code client-api-version} and unknown keys, except
+ * metadata of the connection and of the gateway.
  */
 final class PassedMetadata {
 
@@ -52,7 +52,7 @@ final class PassedMetadata {
         return passed;
     }
 
-    /** What etcd reads of it, where no metadata is kept of a request. */
+    /** Returns the metadata that etcd reads, for requests without stored metadata. */
     static Metadata of(Caller caller) {
         Metadata passed = new Metadata();
         if (caller.principal() instanceof Principal.Token token) {

@@ -9,7 +9,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import org.jspecify.annotations.Nullable;
 
-/** The client's side of a unary call that is made for somebody who speaks no gRPC. */
+/** The client side of a unary call for a caller without gRPC. */
 final class PromisedAnswer extends ServerCall<byte[], byte[]> {
 
     private final EtcdMethod method;
@@ -26,7 +26,7 @@ final class PromisedAnswer extends ServerCall<byte[], byte[]> {
         return promise.future();
     }
 
-    /** Nobody waits for it any more. */
+    /** The caller has disconnected. */
     void cancel() {
         cancelled = true;
         boolean unused = promise.tryFail(new ApiException(Status.Code.CANCELLED, "context canceled"));
@@ -34,12 +34,12 @@ final class PromisedAnswer extends ServerCall<byte[], byte[]> {
 
     @Override
     public void request(int messages) {
-        // The one request is there from the beginning.
+        // The only request is present from the start.
     }
 
     @Override
     public void sendHeaders(Metadata headers) {
-        // What etcd tells is in the message.
+        // etcd's response is in the message.
     }
 
     @Override

@@ -5,7 +5,7 @@ import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.understudy.gateway.api.ApiException;
 
-/** How calls end that no member has answered, in etcd's words: clients compare them. */
+/** Statuses of calls that no member has answered, in etcd's words, since clients compare them. */
 final class Refusals {
 
     private static final ServerCall.Listener<byte[]> OVER = new ServerCall.Listener<>() {};
@@ -15,7 +15,7 @@ final class Refusals {
 
     private Refusals() {}
 
-    /** Ends a call; returns who takes no interest in what the client does yet. */
+    /** Ends a call; returns a listener that ignores the client. */
     static ServerCall.Listener<byte[]> end(ServerCall<byte[], byte[]> client, ApiException why) {
         client.close(status(why), new Metadata());
         return OVER;

@@ -8,9 +8,9 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes nothing on: there is nobody who could be.
+ * Rejects every call, for a gateway without a source.
  *
- * @param why what every client is told
+ * @param why error of every call
  */
 public record RefusedCalls(ApiException why) implements Forwarding {
 

@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls that reached no member of a source, for one duty. They take turns at trying again, so that the members get one
- * call at a time; once one reaches a member, all others follow. For any thread.
+ * Queues calls that reached no member of a source, per duty. They are retried one at a time, to limit the load on the
+ * members; once one reaches a member, all others follow. Thread-safe.
  */
 final class Retries {
 
@@ -26,7 +26,7 @@ final class Retries {
     private long pauseMillis = FIRST_PAUSE_MILLIS;
     private boolean ticking;
 
-    /** What cancels calls that no connection has taken yet. */
+    /** Cancels calls not yet taken by a connection. */
     private final Set<Runnable> unsent = ConcurrentHashMap.newKeySet();
 
     private volatile boolean over;
@@ -35,12 +35,12 @@ final class Retries {
         this.held = held;
     }
 
-    /** Whether another source has taken the place of this one. */
+    /** Whether another source has replaced this one. */
     boolean areOver() {
         return over;
     }
 
-    /** Another source has taken the place of this one. */
+    /** Ends all calls, since another source has replaced this one. */
     void end() {
         over = true;
         unsent.forEach(Runnable::run);
@@ -48,11 +48,11 @@ final class Retries {
     }
 
     /**
-     * Has a call wait for its turn.
+     * Queues a call.
      *
-     * @param turn completed with the wait, which ends if it is completed before
-     * @param then run on {@code loop} with true at its turn, with false if that did not come in time
-     * @return whether there is room; if not, nothing is run
+     * @param turn completed by this when the wait ends; completing it earlier ends the wait
+     * @param then run on {@code loop}: with true at its turn, with false at the timeout
+     * @return false if there is no capacity; then nothing is run
      */
     boolean hold(
             CompletableFuture<Void> turn,
@@ -75,7 +75,7 @@ final class Retries {
         return true;
     }
 
-    /** Runs {@code cancel}, on any thread, if another source takes the place of this one before {@link #sent}. */
+    /** Registers {@code cancel}, run on any thread if another source replaces this one before {@link #sent}. */
     void unsent(Runnable cancel) {
         unsent.add(cancel);
         if (over) {
@@ -83,12 +83,12 @@ final class Retries {
         }
     }
 
-    /** A connection has taken the call, or it has ended. */
+    /** The call was taken by a connection, or has ended. */
     void sent(Runnable cancel) {
         unsent.remove(cancel);
     }
 
-    /** A call that had waited reached a member. */
+    /** A queued call reached a member. */
     void reached() {
         List<CompletableFuture<Void>> all;
         synchronized (this) {

@@ -5,11 +5,11 @@ import io.grpc.ClientStreamTracer;
 import io.grpc.Metadata;
 
 /**
- * Whether a call has left this process, and whether its end is the other side's word. Told by gRPC on its threads, asked
- * after the call has ended.
+ * Records whether a call has left this process, and whether its status is from the peer. Written by gRPC on its threads,
+ * read after the call has ended.
  *
- * <p>A stream is created only on a connection that stands; before that, the call was held back in this process. Once
- * there is one, any byte may be under way.
+ * <p>gRPC creates a stream only on an established connection and buffers the call before. Once a stream exists, any byte may
+ * have been sent.
  */
 final class SendingRecord extends ClientStreamTracer.Factory {
 
@@ -17,17 +17,17 @@ final class SendingRecord extends ClientStreamTracer.Factory {
     private volatile boolean created;
     private volatile boolean answered;
 
-    /** {@code leaving} is run when a connection was given the call. */
+    /** @param leaving run when a connection has taken the call */
     SendingRecord(Runnable leaving) {
         this.leaving = leaving;
     }
 
-    /** No connection was ever given the call. */
+    /** Whether no connection has taken the call. */
     boolean provablyNotSent() {
         return !created;
     }
 
-    /** The status came from the other side; otherwise it was made here. */
+    /** Whether the status is from the peer, not from this process. */
     boolean answered() {
         return answered;
     }

@@ -25,7 +25,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes calls on to the source, or refuses them as a learner would.
+ * Forwards calls to the source, or rejects them as a learner does.
  *
  * <p>Invariant W2: forwarded requests, tokens, responses and errors arrive unchanged, for every client.
  *
@@ -41,11 +41,11 @@ public final class SourceForwarding implements Forwarding {
     private final ForwardSettings settings;
     private final ForwardMetrics metrics;
     private final Executed executed;
-    private final BooleanSupplier asksForNames;
+    private final BooleanSupplier authenticationEnabled;
     private final boolean showsCertificate;
     private final Map<Duty, Retries> retries = new EnumMap<>(Duty.class);
 
-    /** Receives what forwarded calls have changed, before their clients are answered. For any thread. */
+    /** Receives changes made by forwarded calls, before their clients are answered. Called on any thread. */
     public interface Executed {
 
         /** The source has compacted all revisions before that one. */
@@ -56,31 +56,31 @@ public final class SourceForwarding implements Forwarding {
     }
 
     /**
-     * Passes calls on to {@code source}.
+     * Forwards calls to {@code source}.
      *
-     * @param asksForNames whether the source is known to have authentication enabled
-     * @param showsCertificate whether it is shown one, by which etcd takes who comes without a token for somebody, if one
-     *     without a name
+     * @param authenticationEnabled whether the source is known to have authentication enabled
+     * @param showsCertificate whether this gateway presents a client certificate; etcd then maps requests without a token to
+     *     its name
      */
     public SourceForwarding(
             EtcdCluster source,
             ForwardSettings settings,
             ForwardMetrics metrics,
             Executed executed,
-            BooleanSupplier asksForNames,
+            BooleanSupplier authenticationEnabled,
             boolean showsCertificate) {
         this.source = source;
         this.settings = settings;
         this.metrics = metrics;
         this.executed = executed;
-        this.asksForNames = asksForNames;
+        this.authenticationEnabled = authenticationEnabled;
         this.showsCertificate = showsCertificate;
         for (Duty duty : Duty.values()) {
             retries.put(duty, new Retries(metrics.held()));
         }
     }
 
-    /** Another source has taken the place of this one: calls that were not sent yet end. */
+    /** The source was replaced: calls not yet sent end. */
     public void superseded() {
         retries.values().forEach(Retries::end);
     }
@@ -126,7 +126,7 @@ public final class SourceForwarding implements Forwarding {
         return call;
     }
 
-    /** Those that can execute a call, best first. */
+    /** Returns the members that can execute a call, best first. */
     private List<Endpoint> members(EtcdMethod method, byte @Nullable [] request) {
         List<Endpoint> members = source.endpointsFor(method.duty());
         if (request == null || !method.fullName().equals(EtcdMethod.MEMBER_REMOVE)) {
@@ -144,9 +144,9 @@ public final class SourceForwarding implements Forwarding {
         }
     }
 
-    /** Who has no token would be somebody else at the source; null for who hasn't to be kept from that. */
+    /** Rejects a caller without a token, which the source would take for the gateway; null if permitted. */
     private @Nullable ApiException refusal(EtcdMethod method, Caller caller) {
-        if (!asksForNames.getAsBoolean() || method.fullName().equals(EtcdMethod.AUTHENTICATE)) {
+        if (!authenticationEnabled.getAsBoolean() || method.fullName().equals(EtcdMethod.AUTHENTICATE)) {
             return null;
         }
         if (caller.principal() instanceof Principal.Certificate) {
@@ -170,7 +170,7 @@ public final class SourceForwarding implements Forwarding {
                 try {
                     executed.compacted(CompactionRequest.parseFrom(request).getRevision());
                 } catch (InvalidProtocolBufferException e) {
-                    // The source has answered it, so it is none of ours to judge.
+                    // The source has answered, so the request was valid.
                 }
             }
             default -> {}
@@ -191,7 +191,7 @@ public final class SourceForwarding implements Forwarding {
         };
     }
 
-    /** The one method that reads or writes, as its request says. {@code etcdctl endpoint health} reads by it. */
+    /** Whether an alarm request only reads, as that of {@code etcdctl endpoint health}. */
     private static boolean listsAlarms(EtcdMethod method, byte @Nullable [] request) {
         if (request == null || !method.fullName().equals(EtcdMethod.ALARM)) {
             return false;

@@ -11,7 +11,7 @@ import io.understudy.gateway.caller.StreamedRequests;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The client's side of a call with a stream of answers that is made for somebody who speaks no gRPC. */
+/** The client side of a streaming call for a caller without gRPC. */
 final class StreamedAnswer extends ServerCall<byte[], byte[]> implements StreamedCall {
 
     private final EtcdMethod method;
@@ -77,7 +77,7 @@ final class StreamedAnswer extends ServerCall<byte[], byte[]> implements Streame
 
     @Override
     public void sendHeaders(Metadata headers) {
-        // What etcd tells is in the messages.
+        // etcd's responses are in the messages.
     }
 
     @Override

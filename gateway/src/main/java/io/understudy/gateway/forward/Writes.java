@@ -1,13 +1,13 @@
 package io.understudy.gateway.forward;
 
 /**
- * What becomes of requests that change something.
+ * How write requests are handled.
  *
  * <p>Invariant W4: by default, no write is forwarded.
  */
 public enum Writes {
-    /** They are refused, as a learner refuses them. */
+    /** Rejected, as by a learner. */
     REFUSE,
-    /** They are passed on to a voter. */
+    /** Forwarded to a voting member. */
     FORWARD
 }

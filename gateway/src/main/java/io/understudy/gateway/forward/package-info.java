@@ -1,9 +1,9 @@
 /**
- * What a replica can't answer goes to the source: writes and everything else that takes part in consensus, passed on as
- * they came, byte for byte, or refused as a learner of etcd refuses them.
+ * Forwards requests that a replica cannot answer to the source: writes and everything else that needs consensus. They are
+ * forwarded byte for byte, or rejected as by a learner.
  *
- * <p>A forwarded call is repeated only where the request provably never left this process; whatever else happens to it is
- * told to the client as etcd tells it, and left to the client to judge.
+ * <p>A forwarded call is retried only if the request provably never left this process. Every other failure is returned to
+ * the client as etcd reports it.
  */
 @NullMarked
 package io.understudy.gateway.forward;

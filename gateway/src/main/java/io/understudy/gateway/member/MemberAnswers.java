@@ -24,7 +24,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** {@code Maintenance.Status} and {@code Cluster.MemberList}. For any thread; never waits. */
+/** Answers {@code Maintenance.Status} and {@code Cluster.MemberList}. Thread-safe, never blocks. */
 public final class MemberAnswers {
 
     private final String name;
@@ -40,14 +40,14 @@ public final class MemberAnswers {
     private final Function<String, MemberId> ids;
 
     /**
-     * Asks the suppliers for each answer.
+     * Reads the suppliers for each answer.
      *
      * @param name of this gateway
      * @param build version of this build
-     * @param version of etcd whose API is served; {@link EtcdVersion#UNKNOWN} until the source reported it
-     * @param cluster the source's, null while nobody knows
-     * @param leader the source's, null while there is none that is known of
-     * @param revision the greatest that the source has reported, 0 before the first
+     * @param version of the served etcd API; {@link EtcdVersion#UNKNOWN} until the source reported it
+     * @param cluster the source's, null while unknown
+     * @param leader the source's, null if there is none or it is unknown
+     * @param revision the greatest reported by the source, 0 before the first
      * @param source status of one of its members, null if none is known
      * @param ids of gateways, by name
      */
@@ -77,10 +77,10 @@ public final class MemberAnswers {
     }
 
     /**
-     * That of a learner, with version, database and alarms of the source; its database is the replica while no member of
-     * the source reports its own.
+     * Returns the status of a learner, with version, database and alarms of the source. The database is the replica while no
+     * member of the source reports its own.
      *
-     * @throws ApiException nothing is known of the source yet
+     * @throws ApiException while the source is unknown
      */
     public StatusResponse status() throws ApiException {
         EtcdVersion served = version.get();
@@ -90,7 +90,7 @@ public final class MemberAnswers {
         ReplicaState state = replica.get();
         ResponseHeader header = header(state);
         if (header.getRevision() == 0) {
-            // Clients such as compactors take the revision from here.
+            // Clients such as compactors use this revision.
             throw ApiException.notReady();
         }
         long bytes = state == null ? 0 : state.bytes();
@@ -142,9 +142,9 @@ public final class MemberAnswers {
     }
 
     /**
-     * The gateways.
+     * Returns the gateways.
      *
-     * @throws ApiException nothing is known of the source yet
+     * @throws ApiException while the source is unknown
      */
     public MemberListResponse gateways() throws ApiException {
         MemberListResponse.Builder list = MemberListResponse.newBuilder().setHeader(header(replica.get()));

@@ -1,9 +1,9 @@
 package io.understudy.gateway.member;
 
-/** Whom a client sees that asks for the members: some connect to all of them. */
+/** The members in a member list; some clients connect to all of them. */
 public enum MembersShown {
-    /** Those of the source. */
+    /** The members of the source. */
     SOURCE,
-    /** This gateway and the others that the operator names. */
+    /** This gateway and the configured others. */
     GATEWAYS
 }

@@ -1,4 +1,4 @@
-/** What the gateway says of itself, as a member of its cluster that holds all of the data and has no vote. */
+/** Status of the gateway as a non-voting member that holds all of the data. */
 @NullMarked
 package io.understudy.gateway.member;
 

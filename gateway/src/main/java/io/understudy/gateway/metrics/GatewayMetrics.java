@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
 
-/** What the gateway measures, but what is measured of reads and calls. For any thread. */
+/** Metrics of the gateway, except those of reads and calls. Thread-safe. */
 public final class GatewayMetrics {
 
     /** In steps of 1, 2 and 5: from these a quantile is known to a factor of two. */
@@ -38,7 +38,7 @@ public final class GatewayMetrics {
         this.resyncs = GatewayMeter.FEED_RESYNCS.counter().register(registry);
         this.drops = GatewayMeter.REPLICA_DROPS.counter().register(registry);
         this.verified = GatewayMeter.VERIFY_KEYS.counter().register(registry);
-        // There from the start: what appears with the first difference could not be seen to increase.
+        // Registered from the start, so that the first increase is visible.
         differed("replica", 0);
         differed("source", 0);
     }
@@ -47,7 +47,7 @@ public final class GatewayMetrics {
         verified.increment(keys);
     }
 
-    /** So many keys are not the same, by the fault of {@code side}, {@code replica} or {@code source}. */
+    /** Records differing keys of the faulty {@code side}, {@code replica} or {@code source}. */
     public void differed(String side, int keys) {
         GatewayMeter.VERIFY_DIFFERENCES
                 .counter()
@@ -68,7 +68,7 @@ public final class GatewayMetrics {
         resyncs.increment();
     }
 
-    /** {@code method} is one of the served methods, else a fixed word: never what a client made up. */
+    /** @param method a served method or a fixed word, never a client's text */
     public Requests requestsOf(String method) {
         return new Requests(method);
     }
@@ -83,7 +83,7 @@ public final class GatewayMetrics {
             this.method = method;
         }
 
-        /** A request was answered; {@code code} is gRPC's name of the answer's code. */
+        /** Records an answered request; {@code code} is the gRPC status name. */
         public void answered(String code, long tookNanos) {
             Timer timer = byCode.get(code);
             if (timer == null) {
@@ -98,10 +98,10 @@ public final class GatewayMetrics {
     }
 
     /**
-     * A REST request was answered.
+     * Records an answered REST request.
      *
-     * @param route one of those served, else a fixed word: never what a client made up
-     * @param status HTTP's
+     * @param route a served route or a fixed word, never a client's text
+     * @param status HTTP status
      */
     public void answeredRest(String route, int status, Duration took) {
         restRequests
@@ -113,7 +113,7 @@ public final class GatewayMetrics {
                 .record(took);
     }
 
-    /** What is read when somebody asks. */
+    /** Values read on each scrape. */
     public record Gauges(
             Supplier<Number> ready,
             Supplier<Number> revision,

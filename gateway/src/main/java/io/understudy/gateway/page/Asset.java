@@ -26,27 +26,27 @@ public final class Asset {
         this.tag = HexFormat.of().formatHex(digest(content), 0, TAG_BYTES);
     }
 
-    /** Its media type, with the encoding where it is text. */
+    /** Media type, with the charset of text. */
     public String type() {
         return type;
     }
 
-    /** An entity tag, quoted: another one for any other content. */
+    /** Quoted entity tag, derived from the content. */
     public String tag() {
         return '"' + tag + '"';
     }
 
-    /** Likewise, of what is packed. */
+    /** Quoted entity tag of the gzip content. */
     public String packedTag() {
         return '"' + tag + "-gzip\"";
     }
 
-    /** A copy of what is in it. */
+    /** Returns a copy of the content. */
     public byte[] content() {
         return content.clone();
     }
 
-    /** A copy of it, by gzip. */
+    /** Returns a copy of the gzip content. */
     public byte[] packed() {
         return packed.clone();
     }

@@ -10,8 +10,7 @@ import java.util.Optional;
 import java.util.Properties;
 
 /**
- * What is served of the dashboard: a table from paths to files, made once. A path that is not in it leads nowhere, whatever
- * else the class path holds.
+ * The files of the dashboard by path, loaded once. Other files of the class path are not served.
  *
  * <p>Invariant D2: the dashboard shows what the API returns, and a killed voter, paused mirror or cut link within 3 s.
  *
@@ -21,17 +20,16 @@ import java.util.Properties;
  *
  * <p>Invariant D2d: the dashboard is usable by keyboard, and axe-core reports nothing in either theme.
  *
- * <p>Invariant D3: the page consists of small files of its own origin, and its content security policy blocks none of
- * them.
+ * <p>Invariant D3: the page consists of small files of its own origin, and its content security policy blocks none of them.
  */
 public final class Page {
 
-    /** Below which everything but the page itself is served. */
+    /** Path prefix of all files except the page itself. */
     static final String FOLDER = "/dashboard/";
 
     private static final String WEBJARS = "/META-INF/resources/webjars/";
 
-    /** Our own files: beside this class, and below {@link #FOLDER}. */
+    /** Files of this project, next to this class and served below {@link #FOLDER}. */
     static final List<String> FILES = List.of(
             "app.js",
             "banner.js",
@@ -80,7 +78,7 @@ public final class Page {
         this.assets = Map.copyOf(assets);
     }
 
-    /** All of it. */
+    /** Loads all files. */
     public static Page load() {
         Map<String, Asset> assets = new HashMap<>();
         assets.put("/", read("index.html", "html"));
@@ -91,12 +89,12 @@ public final class Page {
         return new Page(assets);
     }
 
-    /** Nothing, at no path. */
+    /** Returns an empty page, which serves no file. */
     public static Page none() {
         return NONE;
     }
 
-    /** What stands at a path of the REST port. */
+    /** Returns the file at a path of the REST port. */
     public Optional<Asset> at(String path) {
         return Optional.ofNullable(assets.get(path));
     }
@@ -105,7 +103,7 @@ public final class Page {
         return assets;
     }
 
-    /** Of the version that the build has chosen. */
+    /** Loads a library file of the version chosen by the build. */
     private static Asset library(String name, String file) {
         Properties built = new Properties();
         String properties = "/META-INF/maven/org.webjars.npm/" + name + "/pom.properties";

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether the source has authentication enabled: asked about once a second, beside all requests. While nobody can be asked
- * what was last known holds, as it does in a member that has lost the others. For any thread.
+ * Tracks whether the source has authentication enabled, polled once a second. While no member answers, the last known state
+ * holds, as in a member without quorum. Thread-safe.
  */
 final class Authentication implements AutoCloseable {
 
@@ -20,38 +20,38 @@ final class Authentication implements AutoCloseable {
 
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Until it is known. */
+    /** Polling interval while the state is unknown. */
     private static final long FIRST_PAUSE_MILLIS = 50;
 
     enum State {
-        /** Nobody has told yet. */
+        /** Not reported yet. */
         UNKNOWN,
         OFF,
         ON
     }
 
-    private final Supplier<CompletableFuture<Boolean>> question;
+    private final Supplier<CompletableFuture<Boolean>> query;
     private final AtomicReference<@Nullable CompletableFuture<Void>> underWay = new AtomicReference<>();
     private volatile State state = State.UNKNOWN;
     private volatile long readNanos;
-    /** Switches known for certain; a state that was read before the last one may be out of date. Changed under this object's lock. */
+    /** Number of known switches; a state read before the last one may be outdated. Guarded by this. */
     private volatile int switches;
 
     private volatile @Nullable ScheduledFuture<?> timer;
 
-    /** {@code question} is whether it is enabled; its answer fails if nobody can tell. */
-    Authentication(Supplier<CompletableFuture<Boolean>> question) {
-        this.question = question;
+    /** @param query reads whether authentication is enabled; fails if unknown */
+    Authentication(Supplier<CompletableFuture<Boolean>> query) {
+        this.query = query;
     }
 
-    /** Begins to ask, on {@code thread}. */
+    /** Starts polling on {@code thread}. */
     void start(ScheduledExecutorService thread) {
         timer = thread.scheduleAtFixedRate(this::tick, 0, FIRST_PAUSE_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     private void tick() {
         if (state == State.UNKNOWN || System.nanoTime() - readNanos >= PAUSE_NANOS) {
-            var unused = ask();
+            var unused = refresh();
         }
     }
 
@@ -59,8 +59,8 @@ final class Authentication implements AutoCloseable {
         return state;
     }
 
-    /** Asks now, unless that is under way; completes, never with a failure, when it is known what comes of it. */
-    CompletableFuture<Void> ask() {
+    /** Reads the state now, or joins the read under way. Completes when that has ended, never exceptionally. */
+    CompletableFuture<Void> refresh() {
         CompletableFuture<Void> round = new CompletableFuture<>();
         while (!underWay.compareAndSet(null, round)) {
             CompletableFuture<Void> other = underWay.get();
@@ -72,7 +72,7 @@ final class Authentication implements AutoCloseable {
         int before = switches;
         CompletableFuture<Boolean> answer;
         try {
-            answer = question.get();
+            answer = query.get();
         } catch (RuntimeException e) {
             answer = CompletableFuture.failedFuture(e);
         }
@@ -90,7 +90,7 @@ final class Authentication implements AutoCloseable {
         return round;
     }
 
-    /** It was switched: a member that lags would still report the former state. */
+    /** Records a switch: a lagging member would still report the former state. */
     synchronized void switched(boolean enabled) {
         switches++;
         readNanos = System.nanoTime();
@@ -114,7 +114,7 @@ final class Authentication implements AutoCloseable {
         }
     }
 
-    /** Asks no more. */
+    /** Stops polling. */
     @Override
     public void close() {
         ScheduledFuture<?> running = timer;

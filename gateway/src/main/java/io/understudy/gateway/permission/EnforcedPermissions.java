@@ -25,17 +25,17 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The source's permissions, as it tells them itself, for what the gateway answers in its place. What was granted holds for a
- * short while; each question is asked once however many wait for it. Where nobody can tell, nothing is permitted.
+ * Enforces the source's permissions on requests that the gateway answers itself. Caches grants briefly; concurrent checks of
+ * the same permission share one request to the source.
  *
- * <p>Invariant P1: a client reads only what the source permits, at most one grant lifetime late; unknown permissions
- * are denied.
+ * <p>Invariant P1: a client reads only what the source permits, at most one grant lifetime late; unknown permissions are
+ * denied.
  *
  * <p>Invariant P2: users with any roles get etcd's responses and denials, by token and by certificate.
  */
 public final class EnforcedPermissions implements ReadPermissions, AutoCloseable {
 
-    /** In a row, of what somebody may read beside what it asked for. */
+    /** Attempts in a row to extend a grant to a wider range. */
     private static final int MOST_GUESSES = 6;
 
     private static final Future<Void> PERMITTED = Future.succeededFuture();
@@ -43,28 +43,28 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
     private final Vertx vertx;
     private final ScheduledExecutorService thread;
     private final Authentication authentication;
-    private final Oracle<Principal.Token> tokens;
-    private final Oracle<Principal.Certificate> names;
+    private final Authorizer<Principal.Token> tokens;
+    private final Authorizer<Principal.Certificate> names;
     private final boolean watchRecheck;
     private final Grants grants;
     private final PermissionMetrics metrics;
-    private final ConcurrentMap<Asked, Question> underWay = new ConcurrentHashMap<>();
-    private final Room room = new Room();
+    private final ConcurrentMap<PermissionRequest, Check> underWay = new ConcurrentHashMap<>();
+    private final PermissionCheckQuota quota = new PermissionCheckQuota();
     private final LongSupplier clock;
 
     /**
-     * Asks nobody until {@link #start}.
+     * Sends no request until {@link #start}.
      *
-     * @param thread for what is done now and then; must not be held up
-     * @param authentication whether the source has it enabled; fails if nobody can tell
+     * @param thread for periodic tasks; must not be blocked
+     * @param authentication whether the source has it enabled; fails if unknown
      * @param clock in nanoseconds, measures the age of a grant
      */
     EnforcedPermissions(
             Vertx vertx,
             ScheduledExecutorService thread,
             Supplier<CompletableFuture<Boolean>> authentication,
-            Oracle<Principal.Token> tokens,
-            Oracle<Principal.Certificate> names,
+            Authorizer<Principal.Token> tokens,
+            Authorizer<Principal.Certificate> names,
             PermissionSettings settings,
             MeterRegistry registry,
             LongSupplier clock) {
@@ -79,24 +79,31 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
         this.metrics = new PermissionMetrics(registry, this.authentication::state, grants::size);
     }
 
-    /** Those of {@code source}; asks nobody until {@link #start}. */
+    /** Returns the permissions of {@code source}; sends no request until {@link #start}. */
     public static EnforcedPermissions of(
             Vertx vertx, EtcdCluster source, PermissionSettings settings, MeterRegistry registry) {
-        SourceOracle oracle = new SourceOracle(source, source::bareChannel);
-        Oracle<Principal.Certificate> names =
-                settings.roles() ? new RoleOracle(new SourceRoles(source, registry)) : new UnknownNames();
+        SourceAuthorizer authorizer = new SourceAuthorizer(source, source::bareChannel);
+        Authorizer<Principal.Certificate> names =
+                settings.roles() ? new RoleAuthorizer(new SourceRoles(source, registry)) : new UnknownNames();
         return new EnforcedPermissions(
-                vertx, source.thread(), oracle::isEnforced, oracle, names, settings, registry, System::nanoTime);
+                vertx,
+                source.thread(),
+                authorizer::isEnforced,
+                authorizer,
+                names,
+                settings,
+                registry,
+                System::nanoTime);
     }
 
-    /** Begins to ask whether there is anything to be enforced. */
+    /** Starts polling the authentication state of the source. */
     public void start() {
         authentication.start(thread);
     }
 
-    /** Reads the authentication state of the source now; completes, never with a failure, when it is known. */
+    /** Reads the authentication state of the source now. Completes when that has ended, never exceptionally. */
     public CompletableFuture<Void> refresh() {
-        return authentication.ask();
+        return authentication.refresh();
     }
 
     /** The source has enabled or disabled authentication. */
@@ -114,7 +121,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
         return authentication.state() == Authentication.State.ON;
     }
 
-    /** Why nothing is permitted, though it might be. */
+    /** Why every check fails, if the authentication state is unknown. */
     public Optional<String> problem() {
         return authentication.state() == Authentication.State.UNKNOWN
                 ? Optional.of("authentication state of the source unknown")
@@ -137,128 +144,126 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
 
     private Future<Void> enforce(Principal principal, Permission wanted) {
         if (principal instanceof Principal.Anonymous) {
-            return wanted == Permission.Standing.ANYBODY
-                    ? PERMITTED
-                    : Future.failedFuture(ApiException.userNameEmpty());
+            return wanted == Permission.Standing.NONE ? PERMITTED : Future.failedFuture(ApiException.userNameEmpty());
         }
-        Asked asked = new Asked(principal, wanted);
+        PermissionRequest request = new PermissionRequest(principal, wanted);
         long now = clock.getAsLong();
-        Grant grant = grants.covering(asked, now);
+        Grant grant = grants.covering(request, now);
         if (grant == null) {
-            return later(ask(asked).answer).compose(verdict -> {
+            return later(submit(request).answer).compose(verdict -> {
                 if (verdict instanceof Verdict.Refused refused) {
                     return Future.failedFuture(refused.why());
                 }
-                widen(asked, MOST_GUESSES);
+                widen(request, MOST_GUESSES);
                 return PERMITTED;
             });
         }
         if (grants.ageing(grant, now)) {
-            renew(new Asked(principal, grant.permission()));
+            renew(new PermissionRequest(principal, grant.permission()));
         }
         return PERMITTED;
     }
 
-    /** Beside the request, which is not held up by it. */
-    private void renew(Asked asked) {
-        if (!underWay.containsKey(asked)) {
-            Question question = ask(asked);
-            whenTold(question.answer, (verdict, failure) -> {
-                if (verdict instanceof Verdict.Granted && asked.wanted() instanceof Permission.Read read) {
-                    grants.renewed(asked.principal(), read, question.sentNanos);
+    /** Renews a grant without delaying the request. */
+    private void renew(PermissionRequest request) {
+        if (!underWay.containsKey(request)) {
+            Check check = submit(request);
+            whenDone(check.answer, (verdict, failure) -> {
+                if (verdict instanceof Verdict.Granted && request.wanted() instanceof Permission.Read read) {
+                    grants.renewed(request.principal(), read, check.sentNanos);
                 }
             });
         }
     }
 
-    /** Finds out, beside the request, whether more is permitted than was asked for. */
-    private void widen(Asked asked, int guessesLeft) {
-        if (!(asked.wanted() instanceof Permission.Read read) || guessesLeft == 0) {
+    /** Checks, without delaying the request, whether a wider range is permitted. */
+    private void widen(PermissionRequest request, int guessesLeft) {
+        if (!(request.wanted() instanceof Permission.Read read) || guessesLeft == 0) {
             return;
         }
-        Permission.Read guess = grants.guess(asked.principal(), read, clock.getAsLong());
+        Permission.Read guess = grants.guess(request.principal(), read, clock.getAsLong());
         if (guess == null) {
             return;
         }
-        Asked wider = new Asked(asked.principal(), guess);
-        Question question = ask(wider);
-        whenTold(question.answer, (verdict, failure) -> {
+        PermissionRequest wider = new PermissionRequest(request.principal(), guess);
+        Check check = submit(wider);
+        whenDone(check.answer, (verdict, failure) -> {
             if (verdict == null) {
-                grants.notGuessed(asked.principal());
+                grants.notGuessed(request.principal());
             } else if (verdict instanceof Verdict.Granted) {
-                grants.guessedRight(asked.principal(), guess, question.sentNanos);
+                grants.guessedRight(request.principal(), guess, check.sentNanos);
                 widen(wider, guessesLeft - 1);
             } else {
-                grants.guessedWrong(asked.principal(), guess, clock.getAsLong());
-                widen(asked, guessesLeft - 1);
+                grants.guessedWrong(request.principal(), guess, clock.getAsLong());
+                widen(request, guessesLeft - 1);
             }
         });
     }
 
-    /** What is asked for all who wait for it. */
-    private static final class Question {
+    /** A check under way, shared by all requests that wait for it. */
+    private static final class Check {
         private final CompletableFuture<Verdict> answer = new CompletableFuture<>();
         private final long sentNanos;
 
-        Question(long sentNanos) {
+        Check(long sentNanos) {
             this.sentNanos = sentNanos;
         }
     }
 
-    private Question ask(Asked asked) {
-        Question question = new Question(clock.getAsLong());
-        Question same = underWay.putIfAbsent(asked, question);
+    private Check submit(PermissionRequest request) {
+        Check check = new Check(clock.getAsLong());
+        Check same = underWay.putIfAbsent(request, check);
         if (same != null) {
             return same;
         }
-        Runnable giveBack = room.take(asked.principal(), !grants.knows(asked.principal()));
+        Runnable giveBack = quota.take(request.principal(), !grants.hasRecentGrants(request.principal()));
         if (giveBack == null) {
-            underWay.remove(asked);
-            question.answer.completeExceptionally(ApiException.tooManyRequests());
-            return question;
+            underWay.remove(request);
+            check.answer.completeExceptionally(ApiException.tooManyRequests());
+            return check;
         }
-        whenTold(askOracle(asked), (verdict, failure) -> {
-            note(asked, question, verdict);
-            underWay.remove(asked);
+        whenDone(authorize(request), (verdict, failure) -> {
+            note(request, check, verdict);
+            underWay.remove(request);
             giveBack.run();
             if (verdict == null) {
-                question.answer.completeExceptionally(failure == null ? ApiException.timedOut() : failure);
+                check.answer.completeExceptionally(failure == null ? ApiException.timedOut() : failure);
             } else {
-                question.answer.complete(verdict);
+                check.answer.complete(verdict);
             }
         });
-        return question;
+        return check;
     }
 
-    private void note(Asked asked, Question question, @Nullable Verdict verdict) {
-        Duration took = Duration.ofNanos(clock.getAsLong() - question.sentNanos);
+    private void note(PermissionRequest request, Check check, @Nullable Verdict verdict) {
+        Duration took = Duration.ofNanos(clock.getAsLong() - check.sentNanos);
         if (verdict == null) {
             metrics.unknown(took);
         } else if (verdict instanceof Verdict.Granted) {
             metrics.granted(took);
-            grants.granted(asked, question.sentNanos);
+            grants.granted(request, check.sentNanos);
         } else {
             metrics.refused(took);
-            grants.refused(asked);
+            grants.refused(request);
         }
     }
 
-    private CompletableFuture<Verdict> askOracle(Asked asked) {
+    private CompletableFuture<Verdict> authorize(PermissionRequest request) {
         try {
-            return asked.principal() instanceof Principal.Token token
-                    ? tokens.ask(token, asked.wanted())
-                    : names.ask((Principal.Certificate) asked.principal(), asked.wanted());
+            return request.principal() instanceof Principal.Token token
+                    ? tokens.authorize(token, request.wanted())
+                    : names.authorize((Principal.Certificate) request.principal(), request.wanted());
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    /** On the event loop that this is called on. */
-    private <T> Future<T> later(CompletableFuture<T> told) {
+    /** Completes on the calling event loop. */
+    private <T> Future<T> later(CompletableFuture<T> pending) {
         Context loop = vertx.getOrCreateContext();
         Promise<T> promise = Promise.promise();
-        whenTold(
-                told,
+        whenDone(
+                pending,
                 (result, failure) -> loop.runOnContext(now -> {
                     if (failure == null) {
                         promise.complete(result);
@@ -269,18 +274,18 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
         return promise.future();
     }
 
-    private static <T> void whenTold(
-            CompletableFuture<T> told, BiConsumer<? super @Nullable T, @Nullable Throwable> then) {
-        var unused = told.whenComplete(then);
+    private static <T> void whenDone(
+            CompletableFuture<T> pending, BiConsumer<? super @Nullable T, @Nullable Throwable> then) {
+        var unused = pending.whenComplete(then);
     }
 
-    /** Asks no more. */
+    /** Stops polling. */
     @Override
     public void close() {
         authentication.close();
     }
 
-    /** What is measured of permissions. For any thread. */
+    /** Metrics of permission checks. Thread-safe. */
     private static final class PermissionMetrics {
 
         private final Timer granted;
@@ -291,7 +296,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
             this.granted = checks(registry, "granted");
             this.refused = checks(registry, "refused");
             this.unknown = checks(registry, "unknown");
-            // Those of the former source, where the primary has moved.
+            // Gauges of the former source, after the primary has moved.
             registry.find(GatewayMeter.PERMISSIONS_ENFORCED.metric().name())
                     .gauges()
                     .forEach(registry::remove);

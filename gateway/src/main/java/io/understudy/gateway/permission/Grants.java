@@ -8,72 +8,72 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was granted lately, each until so long after it was asked for. Refusals are not kept: who has just been permitted
- * something is served at once. Bounded by memory. For any thread, without locks.
+ * Caches granted permissions until a maximum age, counted from the request. Denials are not cached, so that a new grant
+ * takes effect at once. Bounded by memory. Thread-safe, lock-free.
  */
 final class Grants {
 
     private static final long MOST_BYTES = 64L << 20;
     private static final long MOST_WIDE_BYTES = 32L << 20;
 
-    /** Not by when it was last read: to note that takes longer than to read it. */
+    /** Since the last write: recording reads would cost more than the read itself. */
     private static final Duration WIDE_FOR = Duration.ofMinutes(1);
 
     private final long maxAgeNanos;
-    private final Cache<Asked, Long> exact;
+    private final Cache<PermissionRequest, Long> exact;
     private final Cache<Principal, WideGrants> wide;
 
     Grants(Duration maxAge) {
         this.maxAgeNanos = maxAge.toNanos();
         this.exact = Caffeine.newBuilder()
                 .maximumWeight(MOST_BYTES)
-                .weigher((Asked asked, Long sentNanos) -> asked.bytes())
+                .weigher((PermissionRequest request, Long sentNanos) -> request.bytes())
                 .expireAfterWrite(maxAge)
                 .build();
-        // Kept for longer than what is granted: it also knows what was refused, and need not be asked again for a
-        // while.
+        // Outlives the grants: it also has the recent denials of guesses.
         this.wide = Caffeine.newBuilder()
                 .maximumWeight(MOST_WIDE_BYTES)
-                .weigher((Principal principal, WideGrants more) -> Asked.bytes(principal) + more.bytes())
+                .weigher((Principal principal, WideGrants more) -> PermissionRequest.bytes(principal) + more.bytes())
                 .expireAfterWrite(WIDE_FOR)
                 .build();
     }
 
     /**
-     * What covers it, or null: itself, or more than that. That may have been {@linkplain #ageing granted some time ago}.
+     * Returns the permission itself or a wider one; null if neither is cached. It may be {@linkplain #ageing due for
+     * renewal}.
      */
-    @Nullable Grant covering(Asked asked, long nowNanos) {
-        if (asked.wanted() instanceof Permission.Read read) {
-            WideGrants more = wide.getIfPresent(asked.principal());
+    @Nullable Grant covering(PermissionRequest request, long nowNanos) {
+        if (request.wanted() instanceof Permission.Read read) {
+            WideGrants more = wide.getIfPresent(request.principal());
             Grant covering = more == null ? null : more.covering(read, nowNanos - maxAgeNanos);
             if (covering != null) {
                 return covering;
             }
         }
-        Long sentNanos = exact.getIfPresent(asked);
-        return sentNanos == null || nowNanos - sentNanos >= maxAgeNanos ? null : new Grant(asked.wanted(), sentNanos);
+        Long sentNanos = exact.getIfPresent(request);
+        return sentNanos == null || nowNanos - sentNanos >= maxAgeNanos ? null : new Grant(request.wanted(), sentNanos);
     }
 
-    /** Whether it is time to ask once more, so that it never ends for who goes on to use it. */
+    /** Whether to renew a grant, so that a grant in use never expires. */
     boolean ageing(Grant grant, long nowNanos) {
         return nowNanos - grant.sentNanos() >= maxAgeNanos / 2;
     }
 
-    void granted(Asked asked, long sentNanos) {
-        exact.put(asked, sentNanos);
+    void granted(PermissionRequest request, long sentNanos) {
+        exact.put(request, sentNanos);
     }
 
-    void refused(Asked asked) {
-        exact.invalidate(asked);
-        WideGrants more = wide.getIfPresent(asked.principal());
-        if (more != null && asked.wanted() instanceof Permission.Read read) {
+    void refused(PermissionRequest request) {
+        exact.invalidate(request);
+        WideGrants more = wide.getIfPresent(request.principal());
+        if (more != null && request.wanted() instanceof Permission.Read read) {
             more.revoked(read);
         }
     }
 
     /**
-     * What to ask for beside, having permitted {@code read}: see {@link WideGrants#guess}. After another {@link
-     * #guessedRight}, {@link #guessedWrong} or {@link #notGuessed} is to be told.
+     * Returns a wider permission to check after {@code read} was granted, see {@link WideGrants#guess}. The result must be
+     * reported by {@link #guessedRight}, {@link #guessedWrong} or {@link #notGuessed} before the next guess.
      */
     Permission.@Nullable Read guess(Principal principal, Permission.Read read, long nowNanos) {
         return wide(principal).guess(read, nowNanos);
@@ -95,7 +95,7 @@ final class Grants {
         wide(principal).unknown();
     }
 
-    /** What was granted before was granted once more. */
+    /** Extends the lifetime of a wider grant. */
     void renewed(Principal principal, Permission.Read read, long sentNanos) {
         wide(principal).renewed(read, sentNanos);
     }
@@ -104,31 +104,31 @@ final class Grants {
         return wide.get(principal, unknown -> new WideGrants());
     }
 
-    /** Caffeine weighs what is put. */
+    /** Caffeine weighs entries on put only. */
     private void weigh(Principal principal, WideGrants more) {
         wide.put(principal, more);
     }
 
-    /** Whether something was permitted to it in the last minute. */
-    boolean knows(Principal principal) {
+    /** Whether the principal was granted a permission in the last minute. */
+    boolean hasRecentGrants(Principal principal) {
         return wide.getIfPresent(principal) != null;
     }
 
-    /** About so many. */
+    /** Estimated number of cached grants. */
     long size() {
         return exact.estimatedSize();
     }
 
-    /** What it takes in memory to know what may be read beyond what was asked for, about; bounded, but for a moment. */
+    /** Estimated heap size of wider grants; exceeds its limit only briefly. */
     long wideBytes() {
         wide.cleanUp();
         return wide.policy().eviction().orElseThrow().weightedSize().orElseThrow();
     }
 
     /**
-     * A permission that somebody has.
+     * A granted permission.
      *
-     * @param sentNanos by {@link System#nanoTime}, when it was asked for
+     * @param sentNanos when it was requested, by {@link System#nanoTime}
      */
     record Grant(Permission permission, long sentNanos) {}
 }

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * What a user may read: whatever the permissions of his roles cover together, or all ({@code auth/range_perm_cache.go}).
+ * The keys that a user may read: the union of the permissions of all roles ({@code auth/range_perm_cache.go}).
  *
  * @param ranges in order, with keys between them
  */
@@ -20,7 +20,7 @@ record ReadableKeys(boolean everything, List<KeyRange> ranges) {
 
     private static final ByteString FROM_KEY = ByteString.copyFrom(new byte[] {0});
 
-    /** By the permissions of all his roles. */
+    /** Returns the keys that these permissions cover together. */
     static ReadableKeys of(Collection<io.etcd.jetcd.api.Permission> permissions) {
         List<KeyRange> sorted = permissions.stream()
                 .filter(each -> each.getPermType() != io.etcd.jetcd.api.Permission.Type.WRITE)

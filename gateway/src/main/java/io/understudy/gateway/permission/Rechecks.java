@@ -24,8 +24,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks again and again whether what somebody is being told may still be read by him: watches last, permissions don't. Who
- * watches the same in the same name is asked about once. On one event loop, on which alone it is used.
+ * Rechecks the read permissions of open watches periodically. Watches of the same range by the same principal share one
+ * check. Confined to one event loop.
  *
  * <p>Invariant P1b: a watch is cancelled when its user loses the permission to read its range.
  */
@@ -34,46 +34,46 @@ public final class Rechecks {
     private static final long TICK_MILLIS = 250;
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** Of questions that are not answered from what was granted lately; so 2,000 a second, and more wait for their turn. */
+    /** Concurrent checks that are not answered from the cache: 2,000 a second; others are queued. */
     static final int MOST_UNDER_WAY = 500;
 
-    /** So that who watches a lot doesn't keep others waiting. */
+    /** Concurrent checks of one principal, so that its watches do not delay those of others. */
     static final int MOST_OF_ONE = 200;
 
-    /** How old it may be that somebody may read what he is told, whoever is to blame for that. */
+    /** Maximum age of a confirmed permission; then events are held back. */
     private static final long MOST_AGE_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-    /** How long nobody may have been able to tell. */
+    /** How long a permission may be unconfirmed; then the watch is canceled. */
     private static final long MOST_DOUBT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final ContextInternal context;
     private final ReadPermissions permissions;
     private final Counter revocations;
-    private final Map<Asked, Group> groups = new HashMap<>();
+    private final Map<PermissionRequest, Group> groups = new HashMap<>();
     private final Map<Principal, Watching> principals = new HashMap<>();
-    /** Of all principals, in turn. */
+    /** All principals, round robin. */
     private final Queue<Watching> turns = new ArrayDeque<>();
 
     private int underWay;
     private @Nullable ScheduledFuture<?> ticker;
 
-    /** Somebody who is told what he may read. Called on the loop. */
+    /** A watch with a rechecked permission. Called on the event loop. */
     public interface Listener {
 
-        /** It is known again that he may: what was {@linkplain Permit#isInDoubt held back} can be told. */
+        /** The permission is confirmed again: events {@linkplain Permit#isInDoubt held back} can be delivered. */
         void settled();
 
         /**
-         * He may not any more, or nobody could tell for too long, which is {@code UNAVAILABLE}. Told once; the permit is
-         * ended.
+         * The permission is revoked, or was unconfirmed for too long, which is {@code UNAVAILABLE}. Called once; the permit
+         * has ended.
          */
         void revoked(ApiException why);
     }
 
     /**
-     * Of the event loop that this is called on.
+     * Creates an instance for the calling event loop.
      *
-     * @param revocations counts who was told that he may not any more
+     * @param revocations counts canceled watches
      */
     public Rechecks(ReadPermissions permissions, Counter revocations) {
         this.context = Objects.requireNonNull(ContextInternal.current(), "not on an event loop");
@@ -81,18 +81,18 @@ public final class Rechecks {
         this.revocations = revocations;
     }
 
-    /** Counts watchers that were ended, since they may not read any more. */
+    /** Counts watches that were canceled because the permission was revoked. */
     public static Counter revocations(MeterRegistry registry) {
         return GatewayMeter.PERMISSIONS_REVOCATIONS.counter().register(registry);
     }
 
-    /** Begins to ask, having just been told that it is permitted. */
+    /** Starts rechecking a permission that was just granted. */
     public Permit begin(Principal principal, Permission.Read read, Listener listener) {
-        Group group = groups.computeIfAbsent(new Asked(principal, read), this::added);
+        Group group = groups.computeIfAbsent(new PermissionRequest(principal, read), this::added);
         Permit permit = new Permit(group, listener);
         group.permits.add(permit);
         if (ticker == null) {
-            // Permissions answer on the context that they are asked on.
+            // The check completes on the calling context.
             ticker = context.nettyEventLoop()
                     .scheduleAtFixedRate(
                             () -> context.runOnContext(now -> tick()), TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
@@ -100,21 +100,21 @@ public final class Rechecks {
         return permit;
     }
 
-    private Group added(Asked asked) {
-        Watching watching = principals.computeIfAbsent(asked.principal(), principal -> {
+    private Group added(PermissionRequest request) {
+        Watching watching = principals.computeIfAbsent(request.principal(), principal -> {
             Watching added = new Watching(principal);
             turns.add(added);
             return added;
         });
-        Group added = new Group(asked, watching);
+        Group added = new Group(request, watching);
         watching.order.add(added);
         return added;
     }
 
     private void tick() {
         long now = System.nanoTime();
-        groups.values().forEach(group -> group.inDoubt |= now - group.knownNanos >= MOST_AGE_NANOS);
-        // One of each principal at a time, until nobody has any that is due.
+        groups.values().forEach(group -> group.inDoubt |= now - group.confirmedNanos >= MOST_AGE_NANOS);
+        // One check per principal in turn, until none is due.
         for (int idle = 0; idle < turns.size() && underWay < MOST_UNDER_WAY; ) {
             Watching next = turns.remove();
             if (next.order.isEmpty() && next.underWay == 0) {
@@ -127,18 +127,18 @@ public final class Rechecks {
                 idle++;
             } else {
                 idle = 0;
-                ask(due, now);
+                check(due, now);
             }
         }
     }
 
-    private void ask(Group group, long nowNanos) {
-        Future<Void> answer = permissions.check(group.asked.principal(), group.asked.wanted());
+    private void check(Group group, long nowNanos) {
+        Future<Void> answer = permissions.check(group.request.principal(), group.request.wanted());
         if (answer.succeeded()) {
             settled(group, nowNanos);
             return;
         }
-        group.asking = true;
+        group.checking = true;
         group.watching.underWay++;
         underWay++;
         answer.onComplete(
@@ -153,13 +153,13 @@ public final class Rechecks {
     }
 
     private void answered(Group group) {
-        group.asking = false;
+        group.checking = false;
         group.watching.underWay--;
         underWay--;
     }
 
     private static void settled(Group group, long nowNanos) {
-        group.knownNanos = nowNanos;
+        group.confirmedNanos = nowNanos;
         if (group.inDoubt) {
             group.inDoubt = false;
             List.copyOf(group.permits).forEach(permit -> permit.listener.settled());
@@ -170,9 +170,9 @@ public final class Rechecks {
         ApiException refusal = why instanceof ApiException known ? known : ApiException.timedOut();
         switch (refusal.code()) {
             case UNAVAILABLE, RESOURCE_EXHAUSTED -> {
-                // It is no doubt of the source's that there was no room for the question.
+                // A full queue here is no evidence about the permission.
                 group.inDoubt |= refusal.code() == Status.Code.UNAVAILABLE;
-                if (System.nanoTime() - group.knownNanos >= MOST_DOUBT_NANOS) {
+                if (System.nanoTime() - group.confirmedNanos >= MOST_DOUBT_NANOS) {
                     revoke(group, ApiException.timedOut());
                 }
             }
@@ -192,7 +192,7 @@ public final class Rechecks {
 
     private void ended(Group group) {
         if (group.permits.isEmpty()) {
-            groups.remove(group.asked, group);
+            groups.remove(group.request, group);
             if (groups.isEmpty() && ticker != null) {
                 ticker.cancel(false);
                 ticker = null;
@@ -202,7 +202,7 @@ public final class Rechecks {
         }
     }
 
-    /** That somebody may be told of something. */
+    /** The permission of one watch. */
     public final class Permit {
         private final Group group;
         private final Listener listener;
@@ -212,12 +212,12 @@ public final class Rechecks {
             this.listener = listener;
         }
 
-        /** Whether nobody could tell when it was last asked, or that was long ago: nothing is to be told meanwhile. */
+        /** Whether the permission was not confirmed recently: events must be held back. */
         public boolean isInDoubt() {
             return group.inDoubt;
         }
 
-        /** Asks no more. Idempotent. */
+        /** Ends the rechecks. Idempotent. */
         public void end() {
             if (group.permits.remove(this)) {
                 ended(group);
@@ -225,10 +225,10 @@ public final class Rechecks {
         }
     }
 
-    /** What is told in one name. */
+    /** The watches of one principal. */
     private static final class Watching {
         private final Principal principal;
-        /** Those first that were asked about longest ago. */
+        /** Least recently checked first. */
         private final Queue<Group> order = new ArrayDeque<>(2);
 
         private int underWay;
@@ -237,14 +237,16 @@ public final class Rechecks {
             this.principal = principal;
         }
 
-        /** What to ask about next; null if nothing is due, or enough under way. */
+        /** Returns the next group to check; null if none is due or enough checks are under way. */
         @Nullable Group due(long nowNanos) {
-            while (underWay < MOST_OF_ONE && !order.isEmpty() && nowNanos - order.element().askedNanos >= PAUSE_NANOS) {
+            while (underWay < MOST_OF_ONE
+                    && !order.isEmpty()
+                    && nowNanos - order.element().checkedNanos >= PAUSE_NANOS) {
                 Group next = order.remove();
                 if (!next.permits.isEmpty()) {
-                    next.askedNanos = nowNanos;
+                    next.checkedNanos = nowNanos;
                     order.add(next);
-                    if (!next.asking) {
+                    if (!next.checking) {
                         return next;
                     }
                 }
@@ -253,18 +255,18 @@ public final class Rechecks {
         }
     }
 
-    /** All who are told the same in the same name. */
+    /** All watches of one range by one principal. */
     private static final class Group {
-        private final Asked asked;
+        private final PermissionRequest request;
         private final Watching watching;
         private final Set<Permit> permits = new LinkedHashSet<>(2);
-        private long askedNanos = System.nanoTime();
-        private long knownNanos = askedNanos;
-        private boolean asking;
+        private long checkedNanos = System.nanoTime();
+        private long confirmedNanos = checkedNanos;
+        private boolean checking;
         private boolean inDoubt;
 
-        Group(Asked asked, Watching watching) {
-            this.asked = asked;
+        Group(PermissionRequest request, Watching watching) {
+            this.request = request;
             this.watching = watching;
         }
     }

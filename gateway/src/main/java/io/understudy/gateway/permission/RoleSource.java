@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** Where users and roles are read. Answers fail if nobody can tell. For any thread. */
+/** Reads users and roles. Results fail if they are unknown. Thread-safe. */
 interface RoleSource {
 
-    /** Of users and roles: another after each change of any of them. */
+    /** Returns the revision of users and roles; every change increases it. */
     CompletableFuture<Long> revision();
 
-    /** The names of a user's roles; empty if there is no such user. */
+    /** Returns the names of a user's roles; empty if there is no such user. */
     CompletableFuture<Optional<List<String>>> rolesOf(String user);
 
-    /** What a role permits; nothing if there is no such role. */
+    /** Returns the permissions of a role; none if there is no such role. */
     CompletableFuture<List<Permission>> permissionsOf(String role);
 }

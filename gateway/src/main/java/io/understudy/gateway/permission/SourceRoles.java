@@ -23,8 +23,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Reads users and roles at the source, in the gateway's own name, which has to be of the role {@code root}. To etcd each such
- * question is a proposal: the voters agree on it as on a write, so that what is answered is current.
+ * Reads users and roles at the source as the gateway's user, which needs the role {@code root}. etcd answers each read
+ * through consensus, so the result is current.
  */
 final class SourceRoles implements RoleSource {
 
@@ -51,7 +51,7 @@ final class SourceRoles implements RoleSource {
 
     @Override
     public CompletableFuture<Long> revision() {
-        return ask(AuthStatus.METHOD, AuthStatus.request())
+        return call(AuthStatus.METHOD, AuthStatus.request())
                 .thenApply(answer -> AuthStatus.of(answer).revision());
     }
 
@@ -62,7 +62,7 @@ final class SourceRoles implements RoleSource {
         return unless(
                 NO_USER,
                 Optional.empty(),
-                ask(AuthGrpc.getUserGetMethod(), request).thenApply(answer -> Optional.of(answer.getRolesList())));
+                call(AuthGrpc.getUserGetMethod(), request).thenApply(answer -> Optional.of(answer.getRolesList())));
     }
 
     @Override
@@ -72,7 +72,7 @@ final class SourceRoles implements RoleSource {
         return unless(
                 NO_ROLE,
                 List.of(),
-                ask(AuthGrpc.getRoleGetMethod(), request).thenApply(AuthRoleGetResponse::getPermList));
+                call(AuthGrpc.getRoleGetMethod(), request).thenApply(AuthRoleGetResponse::getPermList));
     }
 
     private static <R> CompletableFuture<R> unless(String absent, R none, CompletableFuture<R> answer) {
@@ -84,12 +84,12 @@ final class SourceRoles implements RoleSource {
         });
     }
 
-    private <Q, A> CompletableFuture<A> ask(MethodDescriptor<Q, A> method, Q request) {
-        return new Question<>(method, request).begin();
+    private <Q, A> CompletableFuture<A> call(MethodDescriptor<Q, A> method, Q request) {
+        return new VoterCall<>(method, request).begin();
     }
 
-    /** Asked of one voter after the other, until one answers. */
-    private final class Question<Q, A> {
+    /** Calls one voting member after the other, until one answers. */
+    private final class VoterCall<Q, A> {
         private final MethodDescriptor<Q, A> method;
         private final Q request;
         private final Iterator<Endpoint> candidates =
@@ -97,7 +97,7 @@ final class SourceRoles implements RoleSource {
         private final CompletableFuture<A> result = new CompletableFuture<>();
         private final long beganNanos = System.nanoTime();
 
-        Question(MethodDescriptor<Q, A> method, Q request) {
+        VoterCall(MethodDescriptor<Q, A> method, Q request) {
             this.method = method;
             this.request = request;
         }
@@ -125,13 +125,13 @@ final class SourceRoles implements RoleSource {
 
         private void failed(Status why) {
             try {
-                // It changes nothing, so it may be asked again whatever became of it.
+                // Read only, so a retry is safe.
                 switch (EtcdErrors.classify(Duty.READ_INDEX, why).remedy()) {
                     case ELSEWHERE, OUTCOME_UNKNOWN -> next(why);
                     default -> fail(why);
                 }
             } catch (RuntimeException e) {
-                // Thrown into gRPC it would leave the question open for ever.
+                // An exception thrown into gRPC would leave the result incomplete.
                 result.completeExceptionally(e);
             }
         }

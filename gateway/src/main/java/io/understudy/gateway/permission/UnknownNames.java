@@ -8,19 +8,19 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Who comes with nothing but the name in a certificate is a user that nobody knows. */
-final class UnknownNames implements Oracle<Principal.Certificate> {
+/** Treats a client identified by certificate only as an unknown user. */
+final class UnknownNames implements Authorizer<Principal.Certificate> {
 
     private static final Logger LOG = LoggerFactory.getLogger(UnknownNames.class);
 
-    private final AtomicBoolean told = new AtomicBoolean();
+    private final AtomicBoolean logged = new AtomicBoolean();
 
     @Override
-    public CompletableFuture<Verdict> ask(Principal.Certificate principal, Permission wanted) {
-        if (wanted == Permission.Standing.ANYBODY || wanted == Permission.Standing.USER) {
+    public CompletableFuture<Verdict> authorize(Principal.Certificate principal, Permission wanted) {
+        if (wanted == Permission.Standing.NONE || wanted == Permission.Standing.USER) {
             return CompletableFuture.completedFuture(Verdict.GRANTED);
         }
-        if (told.compareAndSet(false, true)) {
+        if (logged.compareAndSet(false, true)) {
             LOG.atWarn()
                     .addKeyValue("name", principal.commonName())
                     .log("rejected a client identified only by certificate (logged once); permissions.roles is false");

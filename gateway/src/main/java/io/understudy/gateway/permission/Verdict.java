@@ -2,13 +2,13 @@ package io.understudy.gateway.permission;
 
 import io.understudy.gateway.api.ApiException;
 
-/** What the source says to somebody who wants something. */
+/** The source's decision on a permission. */
 sealed interface Verdict {
 
     Verdict GRANTED = new Granted();
 
     record Granted() implements Verdict {}
 
-    /** It may not; {@code why} is the source's word. */
+    /** Denied; {@code why} is the source's error. */
     record Refused(ApiException why) implements Verdict {}
 }

@@ -12,22 +12,21 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Of one principal, ranges that it may read beyond what it has asked for, so that who reads key by key is not asked about for
- * each: who may read a range may read whatever is in it. Guessed from the keys it reads: the whole key space, and what has the
- * same beginning up to a slash. For any thread.
+ * Ranges that a principal may read beyond the keys it has requested. They spare one check per key, since a permission on a
+ * range covers its keys. Candidates are the whole key space and prefixes of the keys up to a slash. Thread-safe.
  */
 final class WideGrants {
 
-    /** How long a guess that was wrong is not made again. */
+    /** How long a denied guess is not repeated. */
     static final Duration REFUSED_FOR = Duration.ofSeconds(10);
 
     private static final int MOST_GRANTED = 8;
     private static final int MOST_REFUSED = 64;
 
-    /** Of keys that are guessed from: what is longer is asked for by itself. */
+    /** Longest key to derive a guess from. */
     private static final int LONGEST_KEY = 1 << 10;
 
-    /** Of object headers, references, and a map's own book-keeping; for each that is known. */
+    /** Object headers, references and map entries, per range. */
     private static final int OVERHEAD = 300;
 
     private static final byte SEPARATOR = '/';
@@ -43,7 +42,7 @@ final class WideGrants {
     private final Map<Permission.Read, Long> refused = new LinkedHashMap<>();
     private boolean guessing;
 
-    /** The grant that it lies within, of those that are not older than {@code oldestNanos}; null if there is none. */
+    /** Returns a grant that covers {@code read} and is newer than {@code oldestNanos}; null if there is none. */
     @Nullable Grant covering(Permission.Read read, long oldestNanos) {
         List<Wide> known = granted;
         for (int i = 0; i < known.size(); i++) {
@@ -78,8 +77,8 @@ final class WideGrants {
     }
 
     /**
-     * What to ask for, having been granted {@code read}: the next guess. Null if there is none to be made, or one is being
-     * made; after another, {@link #granted}, {@link #refused} or {@link #unknown} is to be told.
+     * Returns the next wider range to check after {@code read} was granted; null if there is none or a guess is open. Every
+     * guess must be closed by {@link #granted}, {@link #refused} or {@link #unknown}.
      */
     synchronized Permission.@Nullable Read guess(Permission.Read read, long nowNanos) {
         if (guessing || read.key().size() > LONGEST_KEY) {
@@ -90,7 +89,7 @@ final class WideGrants {
         return guess;
     }
 
-    /** The next one outwards. What reaches beyond what was refused need not be tried. */
+    /** Returns the next enclosing prefix; null if it was denied, since wider ones are denied too. */
     private Permission.@Nullable Read parent(Permission.Read read, long nowNanos) {
         for (int slash = read.key().size() - 1; slash >= 0; slash--) {
             if (read.key().byteAt(slash) == SEPARATOR) {
@@ -104,7 +103,7 @@ final class WideGrants {
         return null;
     }
 
-    /** Which doesn't keep all of the key. */
+    /** Copies, so that the whole key is not retained. */
     private static ByteString copy(ByteString key, int bytes) {
         return ByteString.copyFrom(key.substring(0, bytes).toByteArray());
     }
@@ -114,7 +113,7 @@ final class WideGrants {
         return until == null || nowNanos - until >= 0;
     }
 
-    /** The guess was right. */
+    /** Records a guess as granted. */
     synchronized void granted(Permission.Read guess, long sentNanos) {
         guessing = false;
         KeyRange range = KeyRange.ofEtcd(guess.key(), guess.end());
@@ -128,7 +127,7 @@ final class WideGrants {
         granted = List.copyOf(next);
     }
 
-    /** What was granted before, if it is of these, was granted once more. */
+    /** Renews a grant, if it is one of these. */
     synchronized void renewed(Permission.Read read, long sentNanos) {
         List<Wide> next = new ArrayList<>(granted.size());
         for (Wide each : granted) {
@@ -138,7 +137,7 @@ final class WideGrants {
         granted = List.copyOf(next);
     }
 
-    /** The guess was wrong. */
+    /** Records a guess as denied. */
     synchronized void refused(Permission.Read guess, long nowNanos) {
         guessing = false;
         refused.values().removeIf(until -> nowNanos - until >= 0);
@@ -150,7 +149,7 @@ final class WideGrants {
         revoked(guess);
     }
 
-    /** What it takes in memory, about. */
+    /** Estimated heap size. */
     synchronized int bytes() {
         int bytes = OVERHEAD * (1 + granted.size() + refused.size());
         for (Wide each : granted) {
@@ -169,12 +168,12 @@ final class WideGrants {
                 : 0;
     }
 
-    /** Nobody could tell. */
+    /** Records a guess as undecided. */
     synchronized void unknown() {
         guessing = false;
     }
 
-    /** It is not, or no longer, permitted to read it, nor then what it lies in. */
+    /** Removes grants that cover a range that is denied. */
     synchronized void revoked(Permission.Read read) {
         granted = granted.stream().filter(each -> !covers(each.range(), read)).toList();
     }

@@ -6,16 +6,16 @@ import io.understudy.vocabulary.Revision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides which of two clusters a gateway serves, from the records that it reads. Not thread-safe.
+ * Chooses the cluster that a gateway serves, from the records of both. Not thread-safe.
  *
- * <p>A record counts only in the cluster that it names as the primary: the other one may have an old record, and its
- * revisions mean nothing there. Without such a record everything stays as it is.
+ * <p>A record counts only at the cluster that it names as the primary: the other one may have an old record with unrelated
+ * revisions. Without such a record the choice is unchanged.
  *
  * <p>Invariant G3: a gateway serves one primary at a time, and never one of an epoch below the last.
  */
 public final class PrimaryChoice {
 
-    /** As configured. */
+    /** The clusters by their place in the configuration. */
     public enum Side {
         SOURCE,
         STANDBY;
@@ -26,7 +26,7 @@ public final class PrimaryChoice {
     }
 
     /**
-     * A record as it was read.
+     * A record as read.
      *
      * @param cluster that stores it
      * @param revision at which it was stored
@@ -40,19 +40,19 @@ public final class PrimaryChoice {
     }
 
     /**
-     * The other cluster is the primary now.
+     * A move of the primary to the other cluster.
      *
      * @param revision of that cluster at which its contents are those of the former primary at the end marker
-     * @param endMarker zero if that is not certain
+     * @param endMarker zero if unknown
      */
     public record Move(Side side, ClusterId cluster, Revision revision, Revision endMarker) {}
 
     /** Whether the primary is open to clients. */
     public enum Writes {
         OPEN,
-        /** It is being closed: the role may be about to move. */
+        /** The primary is being closed, so the role may move. */
         CLOSING,
-        /** It has the role, and is being opened. */
+        /** The cluster has the role and is being opened. */
         OPENING
     }
 
@@ -69,7 +69,7 @@ public final class PrimaryChoice {
         return writes;
     }
 
-    /** Takes a record into account. Returns null unless the primary has moved. */
+    /** Processes a record. Returns null unless the primary has moved. */
     public @Nullable Move seen(Seen seen) {
         PrimaryRecord record = seen.record();
         boolean moves = seen.side() != side;

@@ -5,13 +5,13 @@ import io.understudy.vocabulary.ClusterId;
 import io.vertx.core.json.JsonObject;
 
 /**
- * What a cluster stores of a mirror's primary, as far as a gateway needs it. Mirrors write it.
+ * The record of a mirror's primary that mirrors store at both clusters; the fields that a gateway needs.
  *
- * @param primary cluster that it names
- * @param epoch grows with each move
+ * @param primary named cluster
+ * @param epoch increases with each move
  * @param phase of a move
- * @param endMarker revision of the former primary up to which the new one has all writes; 0 if that is not certain
- * @param closed whether clients cannot write at the cluster that stores this
+ * @param endMarker revision of the former primary up to which the new one has all writes; 0 if unknown
+ * @param closed whether the storing cluster rejects writes of clients
  */
 public record PrimaryRecord(ClusterId primary, long epoch, Phase phase, long endMarker, boolean closed) {
 
@@ -19,19 +19,19 @@ public record PrimaryRecord(ClusterId primary, long epoch, Phase phase, long end
     private static final String SWITCHOVER = "switchover";
     private static final int HEXADECIMAL = 16;
 
-    /** How far a move is. */
+    /** Phase of a move. */
     public enum Phase {
         STEADY,
         CLOSING,
         MOVED
     }
 
-    /** Where a cluster stores the record of a mirror. */
+    /** Returns the key of a mirror's record. */
     public static ByteString key(String mirror) {
         return RESERVED.concat(ByteString.copyFromUtf8("home/" + mirror));
     }
 
-    /** Whether the key is one of Understudy's own, which differ between the clusters of a mirror. */
+    /** Whether the key is reserved by Understudy; such keys differ between the clusters of a mirror. */
     public static boolean isReserved(ByteString key) {
         return key.startsWith(RESERVED);
     }
@@ -39,7 +39,7 @@ public record PrimaryRecord(ClusterId primary, long epoch, Phase phase, long end
     /**
      * Reads a record.
      *
-     * @throws IllegalArgumentException it is not such a record
+     * @throws IllegalArgumentException if it is not a record
      */
     public static PrimaryRecord decode(ByteString stored) {
         try {

@@ -33,8 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches and reads the primary record of a mirror at one of its clusters, over connections of its own. What cannot be read is
- * read again later, and changes nothing.
+ * Watches and reads the primary record of a mirror at one cluster. Uses its own connections. Failed reads are retried and
+ * change nothing.
  */
 public final class PrimaryRecords implements AutoCloseable {
 
@@ -57,9 +57,9 @@ public final class PrimaryRecords implements AutoCloseable {
     private volatile @Nullable Feed feed;
 
     /**
-     * Begins to connect.
+     * Starts to connect.
      *
-     * @param consumer gets each record once, on any thread
+     * @param consumer receives each record once, on any thread
      * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
      */
     public PrimaryRecords(
@@ -84,12 +84,12 @@ public final class PrimaryRecords implements AutoCloseable {
         thread.start();
     }
 
-    /** Completes once the record was read, or found to be missing. */
+    /** Completes once the record is read or found missing. */
     public CompletableFuture<Void> first() {
         return first;
     }
 
-    /** Timers that live as long as this object. */
+    /** Timers, stopped by {@link #close}. */
     public ScheduledExecutorService timers() {
         return cluster.thread();
     }
@@ -100,9 +100,9 @@ public final class PrimaryRecords implements AutoCloseable {
     }
 
     /**
-     * The record that a read index has read; null if it was missing.
+     * Returns the record in the response of a read index; null if missing.
      *
-     * @throws IllegalArgumentException it is not such a record
+     * @throws IllegalArgumentException if it is not a record
      */
     public @Nullable Seen read(ReadIndex index) {
         KeyValue stored = index.read();
@@ -161,7 +161,7 @@ public final class PrimaryRecords implements AutoCloseable {
         }
     }
 
-    /** Watch and reads may find records out of order: an older one is not passed on. */
+    /** Decodes a record and passes it on unless it is older than the last one: watch and reads are not ordered. */
     private Seen seen(ClusterId at, KeyValue stored) {
         Seen known = latest;
         if (known != null && known.cluster().equals(at) && known.revision().equals(stored.modRevision())) {
@@ -178,7 +178,7 @@ public final class PrimaryRecords implements AutoCloseable {
         return found;
     }
 
-    /** Of one feed. */
+    /** Consumer of one feed. */
     private final class Reader implements FeedConsumer {
 
         private @Nullable KeyValue found;

@@ -5,23 +5,23 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A read's result, with what the caller is told of it beside.
+ * The result of a read, with its metadata.
  *
  * @param revision of the answer's header
- * @param staleness of the state that was read, measured by a read index; zero if that was sent after the request
- *     arrived; null when unknown
+ * @param staleness of the state that was read, measured by a read index; zero if that was sent after the request arrived;
+ *     null when unknown
  */
 public record Answer<R extends OpResult>(
         R result, long revision, @Nullable Duration staleness, Provenance provenance) {
 
-    /** Returns the same answer of a state that was confirmed after the request arrived: nothing before that is missing. */
+    /** Returns this answer with zero staleness: the state was confirmed after the request arrived. */
     Answer<R> asOfArrival() {
         return new Answer<>(result, revision, Duration.ZERO, provenance);
     }
 
-    /** The gRPC metadata, or header, that tells the revision. */
+    /** gRPC metadata key or HTTP header of the revision. */
     public static final String REVISION_KEY = "understudy-revision";
 
-    /** The gRPC metadata, or header, that tells the staleness in milliseconds; left out when nobody knows it. */
+    /** gRPC metadata key or HTTP header of the staleness in milliseconds; absent if unknown. */
     public static final String STALENESS_KEY = "understudy-staleness-ms";
 }

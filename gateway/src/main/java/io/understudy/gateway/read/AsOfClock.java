@@ -4,15 +4,15 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 
 /**
- * Knows how old a state is, by read-index rounds alone: a state that includes a round's revision was current when that
- * round was <em>sent</em>. Progress marks and commits don't come in here; they prove completeness, never currency. For any
- * thread.
+ * Measures the staleness of states by read-index rounds alone. A state that includes a round's revision was current when
+ * that round was <em>sent</em>. Progress notifications and commits do not count: they prove completeness, not currency.
+ * Thread-safe.
  *
  * <p>Invariant C3: staleness is measured by read indexes alone and never understated.
  */
 final class AsOfClock {
 
-    /** Nobody knows how old it is. */
+    /** Unknown staleness. */
     static final long UNKNOWN = Long.MAX_VALUE;
 
     /** No revision is known to be that fresh. */
@@ -20,24 +20,24 @@ final class AsOfClock {
 
     private static final int KEPT = 64;
 
-    /** By revision, which strictly rises, as do the moments. */
+    /** In ascending order of revision and of time. */
     private volatile Round[] rounds = {};
 
     private final LongSupplier held;
 
     private record Round(long revision, long sentNanos) {}
 
-    /** @param held a revision that readers have; the last round at or below it is kept, whatever follows */
+    /** @param held a revision that readers have; the last round at or below it is kept */
     AsOfClock(LongSupplier held) {
         this.held = held;
     }
 
-    /** Rounds that follow are of another cluster. */
+    /** Discards all rounds; later ones are of another cluster. */
     synchronized void restart() {
         rounds = new Round[0];
     }
 
-    /** A round was answered. */
+    /** Records a completed round. */
     synchronized void confirmed(long revision, long sentNanos) {
         Round[] before = rounds;
         int count = before.length;
@@ -52,7 +52,7 @@ final class AsOfClock {
         }
         boolean replaces = revision == last.revision;
         boolean dropsFirst = !replaces && count == KEPT && before[1].revision <= held.getAsLong();
-        // A replica far behind needs the old rounds: then the newest gives way.
+        // A lagging replica needs the oldest rounds, so the newest is replaced.
         boolean full = !replaces && !dropsFirst && count == KEPT;
         int from = dropsFirst ? 1 : 0;
         int to = replaces || full ? count - 1 : count;
@@ -72,7 +72,7 @@ final class AsOfClock {
         return UNKNOWN;
     }
 
-    /** The least revision that is known to be no older than {@code maxNanos}, or {@link #NONE}. */
+    /** Returns the lowest revision confirmed within {@code maxNanos}, or {@link #NONE}. */
     long revisionWithin(long maxNanos, long nowNanos) {
         for (Round round : rounds) {
             if (nowNanos - round.sentNanos <= maxNanos) {

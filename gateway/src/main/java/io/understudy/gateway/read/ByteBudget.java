@@ -13,15 +13,15 @@ import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Lets so many bytes be held at a time, first come, first served. Who comes when there is no room waits, as long as its
- * deadline allows and not too many do. For all event loops.
+ * Limits the bytes held at a time, first come, first served. Excess requests are queued until their deadline; the queue is
+ * bounded. Shared by all event loops.
  *
- * <p>One session holds and waits for no more than its share, or one answer that is larger: beyond that it waits for itself,
- * while others go on. So a client that takes nothing of its answers doesn't keep others from theirs.
+ * <p>A session holds and requests at most its share, or one larger answer. Beyond that it waits for its own answers only, so
+ * a slow client does not block others.
  */
 final class ByteBudget {
 
-    /** So many sessions have it all. */
+    /** Number of sessions that can use the whole budget. */
     private static final int SHARES = 4;
 
     private final Vertx vertx;
@@ -29,23 +29,23 @@ final class ByteBudget {
     private final int maxWaiting;
 
     // Under this object's lock.
-    /** Waits for the others, each within its session's share. */
+    /** Queued within the share of their session. */
     private final Set<Wait> waiting = new LinkedHashSet<>();
 
     private final Map<Session, Share> shares = new WeakHashMap<>();
-    /** Waits for the others or for its own session. */
+    /** Number of queued requests, of both kinds. */
     private int waits;
 
     private long held;
 
     private record Wait(Context loop, Share share, long bytes, Promise<Hold> promise) {}
 
-    /** Of a session. */
+    /** The share of a session. */
     private final class Share {
 
-        /** What it holds, or waits for among the others. */
+        /** Bytes held or queued within the share. */
         private long bytes;
-        /** Waits for the session to take what it was answered before. */
+        /** Queued until earlier answers of the session are released. */
         private final Set<Wait> waiting = new LinkedHashSet<>();
 
         private boolean hasRoomFor(long wanted) {
@@ -60,11 +60,11 @@ final class ByteBudget {
     }
 
     /**
-     * Room for so many bytes, or for all there can be if that is less.
+     * Reserves bytes, capped at the whole budget.
      *
-     * @param session for which they are held
+     * @param session that holds them
      * @param deadlineNanos by {@link System#nanoTime}
-     * @return on the event loop that this is called on; fails with etcd's error if it waited in vain, or too many wait
+     * @return completes on the calling event loop; fails with etcd's error at the deadline or if the queue is full
      */
     Future<Hold> take(Session session, long bytes, long deadlineNanos) {
         long wanted = Math.min(bytes, maxBytes);
@@ -94,7 +94,7 @@ final class ByteBudget {
         return wait.promise.future().onComplete(over -> vertx.cancelTimer(timer));
     }
 
-    /** Bytes that are taken now. */
+    /** Bytes held now. */
     synchronized long held() {
         return held;
     }
@@ -107,7 +107,7 @@ final class ByteBudget {
             if (late) {
                 waits--;
             }
-            // It may have been what others waited behind.
+            // Others may have been queued behind it.
             give(wait.share, hadShare ? wait.bytes : 0, 0);
         }
         if (late) {
@@ -115,7 +115,7 @@ final class ByteBudget {
         }
     }
 
-    /** Gives bytes back, of the session's share and of the whole, and to those that wait for them. */
+    /** Releases bytes of the share and of the whole budget, and serves queued requests. */
     private synchronized void give(Share share, long ofShare, long ofWhole) {
         share.bytes -= ofShare;
         held -= ofWhole;
@@ -141,7 +141,7 @@ final class ByteBudget {
         }
     }
 
-    /** Bytes that are taken, until they are given back. For one event loop. */
+    /** Reserved bytes, until released. Confined to one event loop. */
     final class Hold {
 
         private final Share share;
@@ -152,7 +152,7 @@ final class ByteBudget {
             this.bytes = bytes;
         }
 
-        /** It has turned out how many there are. */
+        /** Adjusts the reservation to the actual size. */
         void become(long actual) {
             long unused = bytes - actual;
             bytes = actual;

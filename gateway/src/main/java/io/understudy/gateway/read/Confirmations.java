@@ -6,17 +6,17 @@ import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Who tells how current the replica is, and has the {@link AsOfClock} know. For any thread. */
+/** Source of confirmed revisions for the {@link AsOfClock}. Thread-safe. */
 interface Confirmations {
 
-    /** A read, or several, that wait for the next confirmation. Told on any thread, and must not hold it up. */
+    /** One or more reads that wait for the next confirmation. Called on any thread; must not block. */
     interface Rider {
 
-        /** What comes next is not for anybody who comes after this. */
+        /** The confirmation was requested; reads that arrive later need another one. */
         void sent();
 
         /**
-         * A state that includes the revision was current at that moment.
+         * A state that includes the revision was current at that time.
          *
          * @param asOfNanos by {@link System#nanoTime}
          */
@@ -30,34 +30,34 @@ interface Confirmations {
         void failed(@Nullable ApiException fatal);
     }
 
-    /** Begins to keep the clock going. */
+    /** Starts periodic confirmations. */
     void start();
 
-    /** Ends it; riders that wait are left to their own deadlines. */
+    /** Stops; waiting riders run into their deadlines. */
     void close();
 
-    /** Takes the next confirmation, with one read. */
+    /** Registers a rider with one read for the next confirmation. */
     void join(Rider rider);
 
-    /** A rider that joined, and was not told {@link Rider#sent}, has one more read. */
+    /** Adds one read to a rider that has joined and not been {@linkplain Rider#sent sent}. */
     void joined();
 
     /**
-     * For linearizable reads: whether what is confirmed after a read came may have been so by a quorum after it came.
+     * Checks that confirmations are linearizable: by a quorum, after the read arrived.
      *
-     * @throws ApiException that it can't
+     * @throws ApiException if they are not
      */
     default void requireLinearizable() throws ApiException {}
 
     /**
-     * The feed tells by itself that the source had nothing beyond the revision, when it was {@code time} somewhere. Of no
-     * interest to whoever asks the source. For the thread that polls the feed.
+     * The feed reports that the source had nothing beyond the revision at {@code time} of another host. Ignored if the
+     * source is queried. For the polling thread of the feed.
      */
     default void asOf(long revision, Instant time) {}
 
-    /** How long nothing was confirmed that should have been; zero if all is well. */
+    /** How long confirmations are overdue; zero if none is. */
     Duration unconfirmed();
 
-    /** What is wrong: bounded reads, and linearizable ones, fail before long while something is. */
+    /** Why confirmations fail; bounded and linearizable reads then fail soon. */
     Optional<String> problem();
 }

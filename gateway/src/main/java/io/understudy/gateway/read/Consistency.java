@@ -3,7 +3,7 @@ package io.understudy.gateway.read;
 import io.understudy.gateway.caller.Freshness;
 import java.util.Locale;
 
-/** How current an answer was asked to be. */
+/** The requested consistency of a read. */
 public enum Consistency {
     SERIALIZABLE,
     BOUNDED,
@@ -20,7 +20,7 @@ public enum Consistency {
         return freshness.minRevision() > 0 ? AT_LEAST : SERIALIZABLE;
     }
 
-    /** As it is told. */
+    /** Name in metrics and headers. */
     public String word() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

@@ -8,42 +8,41 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Where answers are put together that take too long for an event loop: on a few threads of their own, one answer on each,
- * while others wait their turn. For all event loops.
+ * Evaluates reads that take too long for an event loop, on a few worker threads; excess reads are queued. Shared by all
+ * event loops.
  *
- * <p>Invariant S4: no read occupies an event loop for long, and a long read returns nothing older than its session has
- * seen.
+ * <p>Invariant S4: no read occupies an event loop for long, and a long read returns nothing older than its session has seen.
  */
 final class Evaluations {
 
     /**
-     * Entries that are looked at on an event loop, at most. To sort so many by their values, which takes longest, takes half
-     * a millisecond; to have another thread do it, a tenth of that.
+     * Most entries scanned on an event loop. Sorting that many by value, the slowest case, takes half a millisecond; a
+     * thread switch takes a tenth of that.
      */
     static final long MOST_ON_LOOP = 2_000;
 
-    /** A burst of so many passes; at tens of milliseconds each, later ones would exceed the clients' deadlines. */
+    /** Queue length: at tens of milliseconds each, later reads would exceed their clients' deadlines. */
     private static final int MAX_WAITING = 1_000;
 
     private final WorkerExecutor workers;
-    private final Turns turns;
+    private final ConcurrencyLimiter limiter;
     private final ReadMetrics metrics;
 
     Evaluations(Vertx vertx, ReadMetrics metrics) {
-        // The loops have work for the other processors.
+        // The event loops need the other processors.
         int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
         this.workers = vertx.createSharedWorkerExecutor("understudy-evaluations", threads, 1, TimeUnit.HOURS);
-        this.turns = new Turns(vertx, threads, MAX_WAITING);
+        this.limiter = new ConcurrencyLimiter(vertx, threads, MAX_WAITING);
         this.metrics = metrics;
-        metrics.observeEvaluationsWaiting(turns::waiting);
+        metrics.observeEvaluationsWaiting(limiter::waiting);
     }
 
-    /** Runs {@code begin} when a thread is free, on the event loop that this is called on, as {@link Turns#take} does. */
+    /** Runs {@code begin} on the calling event loop when a worker is free, as {@link ConcurrencyLimiter#take} does. */
     <T> Future<T> inTurn(Supplier<Future<T>> begin) {
-        return turns.take(begin);
+        return limiter.take(begin);
     }
 
-    /** Runs {@code evaluation} on a thread of its own. For those whose turn it is; gives the result on the caller's loop. */
+    /** Runs {@code evaluation} on a worker, within {@link #inTurn}; completes on the calling event loop. */
     <T> Future<T> run(Callable<T> evaluation) {
         return workers.executeBlocking(
                 () -> {

@@ -11,7 +11,7 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Parts of the key space, fetched at one revision. Filled, then read. */
+/** Ranges fetched from the source at one revision. Filled before it is read. */
 final class FetchedKeys implements KeySpace {
 
     private final NavigableMap<ByteString, Entry> entries = new TreeMap<>(KeyRange.KEY_ORDER);

@@ -12,14 +12,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moments at which the source had nothing beyond what the replica has been given, by the clock of whoever asked it. That
- * clock and ours are no further apart than they may be; so much is added to every age, which is thus never told too small.
+ * Confirms revisions by heartbeats: times at which the source had nothing beyond the replica's revision, by the clock of the
+ * mirror. The allowed clock skew is added to every staleness, so it is never understated.
  *
- * <p>A moment that lies further in our future shows that they are: nothing of it is believed. Staleness goes on from what
- * was told before, and grows.
+ * <p>A time further in the future reveals a larger skew, so the heartbeat is ignored. Staleness grows from the last accepted
+ * one.
  *
- * <p>Invariant K1: staleness from heartbeats is never understated while clock skew is within the configured limit; a
- * larger skew is reported and its heartbeats are ignored.
+ * <p>Invariant K1: staleness from heartbeats is never understated while clock skew is within the configured limit; a larger
+ * skew is reported and its heartbeats are ignored.
  */
 final class Heartbeats implements Confirmations {
 
@@ -30,7 +30,7 @@ final class Heartbeats implements Confirmations {
     private final AsOfClock clock;
     private final ReadMetrics metrics;
     private volatile long confirmedNanos = System.nanoTime();
-    /** By how much the last moment was in our future, if that was too much. */
+    /** Excess of the last ignored heartbeat over this clock; null if the last one was accepted. */
     private volatile @Nullable Duration ahead;
     /** Under this object's lock. */
     private List<Rider> riders = new ArrayList<>();
@@ -47,10 +47,10 @@ final class Heartbeats implements Confirmations {
         long now = System.nanoTime();
         Duration age = Duration.between(time, wall.instant());
         Duration atMost = age.plus(maxClockSkew);
-        boolean isBelieved = !atMost.isNegative();
-        metrics.heartbeat(isBelieved);
-        if (!isBelieved) {
-            disbelieved(age.negated());
+        boolean isTrusted = !atMost.isNegative();
+        metrics.heartbeat(isTrusted);
+        if (!isTrusted) {
+            rejected(age.negated());
             return;
         }
         if (ahead != null) {
@@ -68,7 +68,7 @@ final class Heartbeats implements Confirmations {
         }
     }
 
-    /** They come by themselves. */
+    /** Heartbeats arrive with the feed. */
     @Override
     public void start() {}
 
@@ -104,7 +104,7 @@ final class Heartbeats implements Confirmations {
                         + " increase source.kafka.maxClockSkew");
     }
 
-    private void disbelieved(Duration by) {
+    private void rejected(Duration by) {
         if (ahead == null) {
             LOG.atWarn()
                     .addKeyValue("ahead_ms", by.toMillis())

@@ -13,20 +13,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The reads of one event loop that wait, for a read-index round or for a revision to be applied. They are told on this
- * loop, all readers of one round by one hand-over. Used on the loop, save for {@link #published}.
+ * Reads of one event loop that wait for a read-index round or an applied revision. All reads of a round are resumed by one
+ * task on the loop. Confined to the loop, except {@link #published}.
  */
 final class LoopWaits {
 
     private static final Logger LOG = LoggerFactory.getLogger(LoopWaits.class);
 
-    /** How exactly deadlines are kept, and how often the source is asked again how far it is. */
+    /** Interval of deadline checks and of progress requests to the source. */
     private static final long SWEEP_MILLIS = 10;
 
     private final Context loop;
     private final Confirmations confirmations;
     private final LongSupplier applied;
-    private final Runnable askProgress;
+    private final Runnable requestProgress;
     private final int maxWaiting;
 
     private final PriorityQueue<Wait> byRevision = new PriorityQueue<>(Comparator.comparingLong(wait -> wait.revision));
@@ -34,7 +34,7 @@ final class LoopWaits {
     private @Nullable Batch gathering;
     private int waiting;
     private boolean sweeping;
-    /** Below it nobody waits. Lowered and raised on the loop; the publishing thread takes it away to wake the loop. */
+    /** Lowest awaited revision. Maintained on the loop; the publishing thread resets it when it wakes the loop. */
     private volatile long lowest = Long.MAX_VALUE;
 
     private static final class Wait {
@@ -51,21 +51,22 @@ final class LoopWaits {
     }
 
     /**
-     * @param applied the revision that all loops can read, on any thread
-     * @param askProgress has the source tell how far it is; bounds the rate itself
+     * @param applied the revision that all loops can read; called on any thread
+     * @param requestProgress requests a progress notification; limits the rate itself
      */
-    LoopWaits(Context loop, Confirmations confirmations, LongSupplier applied, Runnable askProgress, int maxWaiting) {
+    LoopWaits(
+            Context loop, Confirmations confirmations, LongSupplier applied, Runnable requestProgress, int maxWaiting) {
         this.loop = loop;
         this.confirmations = confirmations;
         this.applied = applied;
-        this.askProgress = askProgress;
+        this.requestProgress = requestProgress;
         this.maxWaiting = maxWaiting;
     }
 
     /**
-     * Waits for a round that is sent from now on; should one fail, for the next.
+     * Waits for a round sent from now on; if that fails, for the next.
      *
-     * @throws ApiException too many wait already
+     * @throws ApiException if too many reads wait
      */
     void forRound(long deadlineNanos, PendingRead<?> read) throws ApiException {
         ride(add(new Wait(read, 0, deadlineNanos)));
@@ -74,7 +75,7 @@ final class LoopWaits {
     /**
      * Waits until the revision is applied.
      *
-     * @throws ApiException too many wait already
+     * @throws ApiException if too many reads wait
      */
     void forRevision(long revision, long deadlineNanos, PendingRead<?> read) throws ApiException {
         byRevision.add(add(new Wait(read, revision, deadlineNanos)));
@@ -82,11 +83,11 @@ final class LoopWaits {
         if (applied.getAsLong() >= revision) {
             wake();
         } else {
-            askProgress.run();
+            requestProgress.run();
         }
     }
 
-    /** A revision was applied. For the thread that publishes states, after it has. */
+    /** Resumes reads that wait for the revision. For the publishing thread, after publication. */
     void published(long revision) {
         if (revision >= lowest) {
             lowest = Long.MAX_VALUE;
@@ -94,9 +95,9 @@ final class LoopWaits {
         }
     }
 
-    /** There is nothing that a revision could be applied to. For the thread that publishes states. */
+    /** Ends all waits for a revision, since the replica was dropped. For the publishing thread. */
     void dropped() {
-        loop.runOnContext(told -> {
+        loop.runOnContext(now -> {
             List<Wait> waits = new ArrayList<>(byRevision);
             byRevision.clear();
             lowest = Long.MAX_VALUE;
@@ -107,7 +108,7 @@ final class LoopWaits {
     }
 
     private void wake() {
-        loop.runOnContext(woken -> tellApplied());
+        loop.runOnContext(woken -> completeApplied());
     }
 
     private Wait add(Wait wait) throws ApiException {
@@ -131,7 +132,7 @@ final class LoopWaits {
             gathering = batch;
             confirmations.join(batch);
         } else {
-            // Should it be sent this very moment: the read was here before that.
+            // Even if it is sent right now: the read arrived before.
             batch.waits.add(wait);
             confirmations.joined();
         }
@@ -145,7 +146,7 @@ final class LoopWaits {
         }
     }
 
-    private void tellApplied() {
+    private void completeApplied() {
         long revision;
         long next;
         do {
@@ -187,10 +188,10 @@ final class LoopWaits {
                 boolean unused = byRevision.removeIf(wait -> wait.over);
             }
             if (!byRevision.isEmpty()) {
-                askProgress.run();
+                requestProgress.run();
             }
         } finally {
-            // Whatever went wrong with one read, the others' deadlines hold.
+            // A failure of one read must not end the deadline checks.
             sweeping = !live.isEmpty();
             if (sweeping) {
                 sweepLater();
@@ -198,7 +199,7 @@ final class LoopWaits {
         }
     }
 
-    /** Ends a wait, unless it is over. Whatever goes wrong with this read, others are told after it. */
+    /** Ends a wait, unless it is over. A failure of one read does not affect the others. */
     private void deliver(Wait wait, Consumer<PendingRead<?>> what) {
         if (!end(wait)) {
             return;
@@ -218,7 +219,7 @@ final class LoopWaits {
         }
     }
 
-    /** Ends a wait, once: true for who came first. */
+    /** Ends a wait; false if it was over. */
     private boolean end(Wait wait) {
         if (wait.over) {
             return false;
@@ -228,10 +229,10 @@ final class LoopWaits {
         return true;
     }
 
-    /** Reads of this loop that share a round. */
+    /** Reads of this loop that share one round. */
     private final class Batch implements Confirmations.Rider {
 
-        /** Of the loop. */
+        /** Confined to the loop. */
         private final List<Wait> waits = new ArrayList<>();
 
         private volatile boolean sent;
@@ -243,7 +244,7 @@ final class LoopWaits {
 
         @Override
         public void confirmed(long revision, long asOfNanos) {
-            loop.runOnContext(told -> {
+            loop.runOnContext(now -> {
                 for (Wait wait : waits) {
                     deliver(wait, read -> read.confirmed(revision, asOfNanos));
                 }
@@ -252,7 +253,7 @@ final class LoopWaits {
 
         @Override
         public void failed(@Nullable ApiException fatal) {
-            loop.runOnContext(told -> {
+            loop.runOnContext(now -> {
                 for (Wait wait : waits) {
                     if (fatal != null) {
                         deliver(wait, read -> read.failed(fatal));

@@ -1,13 +1,13 @@
 package io.understudy.gateway.read;
 
-/** Why the replica has no answer. */
+/** What the replica lacks for an answer. */
 enum Missing {
-    /** There is no replica, or not yet. */
+    /** No state is loaded. */
     STATE,
-    /** It doesn't hold the keys. */
+    /** The keys are outside of its range. */
     KEYS,
-    /** It hasn't come as far as the answer has to be. */
+    /** Its revision is too old. */
     PRESENT,
-    /** It has forgotten the revision that was asked for. */
+    /** The requested revision is no longer retained. */
     PAST
 }

@@ -12,7 +12,7 @@ import io.understudy.gateway.replica.Condition;
 import io.understudy.gateway.replica.Replica;
 import io.vertx.core.Future;
 
-/** Nobody can be asked: what the replica can't answer is refused, by what it lacks. */
+/** Rejects reads that the replica cannot answer, by what it lacks. */
 final class NoUpstream implements Upstream {
 
     private final Replica replica;

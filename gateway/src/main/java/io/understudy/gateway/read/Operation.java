@@ -11,52 +11,51 @@ import io.vertx.core.Future;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** What a read asks for, apart from how fresh it has to be. A valid request. */
+/** A valid read request, without its consistency. */
 sealed interface Operation<R extends OpResult> permits RangeOperation, TxnOperation {
 
-    /** Succeeds if {@code principal} may read all that it names; fails as {@link ReadPermissions#check} does. */
+    /** Succeeds if {@code principal} may read all requested keys; fails as {@link ReadPermissions#check} does. */
     Future<Void> permitted(ReadPermissions permissions, Principal principal);
 
-    /** Whether all keys it names lie in {@code range}. */
+    /** Whether {@code range} covers all requested keys. */
     boolean isWithin(KeyRange range);
 
     /**
-     * The answer from a replica that {@linkplain #isWithin holds} its keys.
+     * Evaluates the request on a replica that {@linkplain #isWithin holds} its keys.
      *
-     * @param now what the replica holds now
-     * @param past what it held at an earlier revision, or null if it has forgotten
-     * @return null if it asks for a revision that was forgotten, or for what only the source knows
-     * @throws ApiException what etcd would refuse it with
+     * @param now the current state
+     * @param past returns the state at an earlier revision; null if it is no longer retained
+     * @return null if a requested state is no longer retained, or only the source can answer
+     * @throws ApiException etcd's error
      */
     @Nullable R at(ReplicaState now, Function<Revision, @Nullable ReplicaState> past) throws ApiException;
 
-    /** How many entries {@link #at} looks at one by one, at most, with the same arguments; in logarithmic time. */
+    /** Returns the most entries that {@link #at} scans, with the same arguments; in logarithmic time. */
     long looksAt(ReplicaState now, Function<Revision, @Nullable ReplicaState> past);
 
-    /** What its answer from the source may take, in bytes, as far as can be told before. */
+    /** Returns an upper bound of the source's answer in bytes. */
     long mostBytes();
 
-    /** The answer from the source, of a state that includes revision {@code least}. */
+    /** Reads from the source, at a state that meets {@code need}. */
     Future<Fetched<R>> from(Upstream source, Need need);
 
     /**
-     * What came from the source.
+     * A response of the source.
      *
      * @param revision of the answer's header
-     * @param bytes that it takes, as encoded
+     * @param bytes encoded size
      */
     record Fetched<R extends OpResult>(R result, long revision, Origin origin, long bytes) {}
 
     /**
-     * What an answer of the source has to be.
+     * Requirements on a response of the source.
      *
-     * @param missing what the replica lacks for it
-     * @param revision that its state includes
-     * @param behindNanos by {@link System#nanoTime}, when members that have yet to reach the revision were waited for long
-     *     enough
-     * @param refusal what the client is told then
+     * @param missing what the replica lacks
+     * @param revision that the state includes
+     * @param behindNanos deadline for members that lag behind the revision, by {@link System#nanoTime}
+     * @param refusal the client's error at that deadline
      * @param deadlineNanos by {@link System#nanoTime}
-     * @param caller as which it is read if it has a token, else as the gateway
+     * @param caller principal to read as if it has a token; otherwise the gateway
      */
     record Need(
             Missing missing,

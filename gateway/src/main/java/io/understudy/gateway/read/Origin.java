@@ -3,7 +3,7 @@ package io.understudy.gateway.read;
 import io.understudy.etcd.Role;
 import java.util.Locale;
 
-/** Who had what was asked for. */
+/** The kind of server that returned an answer. */
 public enum Origin {
     REPLICA,
     LEARNER,
@@ -18,7 +18,7 @@ public enum Origin {
         };
     }
 
-    /** As it is told. */
+    /** Name in metrics and headers. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }

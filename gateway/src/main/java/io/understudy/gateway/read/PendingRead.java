@@ -16,13 +16,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A read that can't be answered at once: waits for a read-index round if it needs one, then for the replica to include
- * what the answer has to include, or asks the source. On its event loop, where {@link LoopWaits} calls exactly one of
- * {@link #confirmed}, {@link #met}, {@link #expired}, {@link #dropped} and {@link #abandoned}, later, for each wait.
+ * A read that cannot be answered at once. It waits for a read-index round if needed and then for the replica, or reads from
+ * the source. Confined to its event loop. Each wait is ended by exactly one call of {@link LoopWaits}: {@link #confirmed},
+ * {@link #met}, {@link #expired}, {@link #dropped} or {@link #abandoned}.
  */
 final class PendingRead<R extends OpResult> {
 
-    /** How long a read may take before it is asked about once more whether it is permitted. */
+    /** Duration of a read after which its permission is checked again. */
     private static final long PERMITTED_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ReadPath path;
@@ -34,16 +34,16 @@ final class PendingRead<R extends OpResult> {
     private final long deadlineNanos;
     private final long freshnessDeadlineNanos;
 
-    /** When it was last known to be permitted. */
+    /** Time of the last permission check. */
     private long permittedNanos;
 
-    /** What the answer's state has to include, as far as known; grows. */
+    /** Minimum revision of the answer; only increases. */
     private long least;
 
     private boolean roundAwaited;
-    /** Whether the session's other reads wait for this one. */
+    /** Whether other reads of the session wait for this one. */
     private boolean hasSession;
-    /** Whether it is to include what was current after the read came: no bound asks for more. */
+    /** Whether the state was confirmed after the read arrived, which meets every bound. */
     private boolean confirmed;
 
     PendingRead(ReadPath path, Caller caller, Operation<R> operation, Consistency consistency, long least) {
@@ -57,19 +57,19 @@ final class PendingRead<R extends OpResult> {
         this.freshnessDeadlineNanos = capped(path.settings().freshnessTimeout());
     }
 
-    /** When so much time is over, or the client's. */
+    /** Returns the earlier of this timeout and the client's deadline. */
     private long capped(Duration timeout) {
         long ours = beganNanos + timeout.toNanos();
         long clients = caller.deadlineNanos();
         return clients != Caller.NO_DEADLINE && clients - ours < 0 ? clients : ours;
     }
 
-    /** @param round whether a round has to be sent first */
+    /** @param round whether a read-index round is required */
     Future<Answer<R>> begin(boolean round) {
         if (round) {
             awaitRound();
         } else {
-            goOn();
+            proceed();
         }
         return promise.future();
     }
@@ -86,8 +86,8 @@ final class PendingRead<R extends OpResult> {
         }
     }
 
-    /** With what is known to be needed: from the replica, now or later, or from the source. */
-    private void goOn() {
+    /** Continues at the replica, now or later, or at the source. */
+    private void proceed() {
         ReplicaState state = path.state();
         if (!operation.isWithin(path.range())) {
             passThrough(Missing.KEYS);
@@ -110,7 +110,7 @@ final class PendingRead<R extends OpResult> {
         }
     }
 
-    /** A linearizable read may have spent long on its round; the replica gets its time all the same. */
+    /** A linearizable read gets a full wait for the replica, even after a slow round. */
     private long replicaDeadline() {
         if (!isLinearizable()) {
             return freshnessDeadlineNanos;
@@ -124,7 +124,7 @@ final class PendingRead<R extends OpResult> {
     }
 
     /**
-     * A state that includes the revision was current at that moment.
+     * A state that includes the revision was current at that time.
      *
      * @param asOfNanos by {@link System#nanoTime}
      */
@@ -135,12 +135,12 @@ final class PendingRead<R extends OpResult> {
         met();
     }
 
-    /** The revision it waited for is applied. */
+    /** The awaited revision is applied. */
     void met() {
         path.metrics().waited(consistency, true, waited());
-        // Meanwhile the session may have seen more.
+        // The session may have seen a newer revision meanwhile.
         least = Math.max(least, caller.session().lastRevision());
-        goOn();
+        proceed();
     }
 
     void expired() {
@@ -162,29 +162,28 @@ final class PendingRead<R extends OpResult> {
             fail(ApiException.futureRevision());
             return;
         }
-        // The replica is late with what the session has seen, or a quorum confirmed, or was dropped; a member may have
-        // it.
+        // The replica lags behind the session or a quorum, or was dropped; a member may be current.
         passThrough(state == null ? Missing.STATE : Missing.PRESENT);
     }
 
-    /** The replica was dropped: the revision won't be applied soon. Not called for waits for a round. */
+    /** The replica was dropped, so the revision is not applied soon. Not called for a round. */
     void dropped() {
         path.metrics().waited(consistency, false, waited());
         least = Math.max(least, caller.session().lastRevision());
-        goOn();
+        proceed();
     }
 
-    /** Whether the client has gone. */
+    /** Whether the client has disconnected. */
     boolean isGone() {
         return caller.gone().getAsBoolean();
     }
 
-    /** It was found gone. */
+    /** The client has disconnected. */
     void abandoned() {
         fail(ApiException.cancelled());
     }
 
-    /** An unforeseen failure, maybe of one of the others. */
+    /** Unexpected failure, maybe of another read of the batch. */
     void failed(Throwable why) {
         fail(why);
     }
@@ -212,7 +211,7 @@ final class PendingRead<R extends OpResult> {
         }
     }
 
-    /** On a thread for what takes long, of which one is free. Done when that is free again. */
+    /** Evaluates on a free worker; completes when that is free again. */
     private Future<Void> evaluate() {
         if (isGone()) {
             return Future.failedFuture(ApiException.cancelled());
@@ -220,11 +219,11 @@ final class PendingRead<R extends OpResult> {
         if (System.nanoTime() - deadlineNanos >= 0) {
             return Future.failedFuture(ApiException.timedOut());
         }
-        // While it waited for its turn the session may have seen more, and the replica come further.
+        // The session or the replica may have advanced while this was queued.
         least = Math.max(least, caller.session().lastRevision());
         ReplicaState state = path.state();
         if (state == null || state.revision().value() < least) {
-            goOn();
+            proceed();
             return Future.succeededFuture();
         }
         return path.evaluate(operation, state).transform(evaluated -> {
@@ -246,8 +245,8 @@ final class PendingRead<R extends OpResult> {
     }
 
     /**
-     * The session was answered something newer while this was under way. Once more, then, but before what else the session
-     * asks: where there are many commits and many reads, this would otherwise never end.
+     * Retries, because the session has seen a newer revision. Later reads of the session wait, or this could repeat without
+     * end under many commits and reads.
      */
     private void again() {
         Session session = caller.session();
@@ -260,10 +259,10 @@ final class PendingRead<R extends OpResult> {
             hasSession = true;
         }
         least = Math.max(least, session.lastRevision());
-        goOn();
+        proceed();
     }
 
-    /** @param hold of what the answer takes, until the client has taken it */
+    /** @param hold size of the answer, held until the client has read it */
     private void complete(Answer<R> answer, ByteBudget.@Nullable Hold hold) {
         if (!isFresh(answer)) {
             release(hold);
@@ -283,7 +282,7 @@ final class PendingRead<R extends OpResult> {
         }
     }
 
-    /** Which may have taken its time too. */
+    /** Continues after the permission check, which may have been slow too. */
     private void stillPermitted(Answer<R> answer, ByteBudget.@Nullable Hold hold) {
         permittedNanos = path.permissionNanos();
         if (answer.revision() < caller.session().lastRevision()) {
@@ -300,7 +299,7 @@ final class PendingRead<R extends OpResult> {
         }
     }
 
-    /** A bound that held when the read came may not hold any more, after all the waiting. */
+    /** Whether the bound still holds after the waits. */
     private boolean isFresh(Answer<R> answer) {
         Duration allowed = caller.freshness().maxStaleness();
         Duration staleness = answer.staleness();
@@ -327,10 +326,10 @@ final class PendingRead<R extends OpResult> {
         end(() -> promise.tryFail(refusal));
     }
 
-    /** Who waits for the session goes on once the client was told, and whatever goes wrong with that. */
-    private void end(Runnable told) {
+    /** Releases the session after the client is answered, even if that fails. */
+    private void end(Runnable completion) {
         try {
-            told.run();
+            completion.run();
         } finally {
             if (hasSession) {
                 hasSession = false;
@@ -339,7 +338,7 @@ final class PendingRead<R extends OpResult> {
         }
     }
 
-    /** For what is run by others, who can do nothing about what goes wrong. */
+    /** Runs a step as a callback: an exception fails the read. */
     private void guarded(Runnable step) {
         try {
             step.run();
@@ -370,31 +369,31 @@ final class PendingRead<R extends OpResult> {
         operation.from(path.source(), need(missing)).onComplete(fetched -> guarded(hold, () -> fetched(hold, fetched)));
     }
 
-    /** What is held is given back before more is asked for: it might wait for what it holds itself. */
+    /** Releases the hold before another read, which might otherwise wait for it. */
     private void fetched(ByteBudget.Hold hold, AsyncResult<Operation.Fetched<R>> fetched) {
         if (fetched.failed()) {
             hold.release();
             fail(fetched.cause());
             return;
         }
-        Operation.Fetched<R> told = fetched.result();
-        if (told.revision() < caller.session().lastRevision()) {
+        Operation.Fetched<R> response = fetched.result();
+        if (response.revision() < caller.session().lastRevision()) {
             hold.release();
             again();
             return;
         }
-        hold.become(told.bytes());
-        complete(path.fromSource(caller, told, consistency), hold);
+        hold.become(response.bytes());
+        complete(path.fromSource(caller, response, consistency), hold);
     }
 
     private Operation.Need need(Missing missing) {
         long fair = System.nanoTime() + path.settings().freshnessTimeout().toNanos();
-        // Outside of its range the gateway may have no permission.
+        // The gateway may lack permissions outside of its range.
         Principal as = missing == Missing.KEYS ? caller.principal() : Principal.ANONYMOUS;
         return new Operation.Need(missing, least, fair, tooOld(), deadlineNanos, as);
     }
 
-    /** What the client is told when nobody has what the answer has to include. */
+    /** Returns the client's error if no member reaches the required revision. */
     private ApiException tooOld() {
         Duration allowed = caller.freshness().maxStaleness();
         if (least == caller.freshness().minRevision()) {

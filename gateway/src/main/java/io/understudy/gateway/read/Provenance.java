@@ -4,7 +4,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 
-/** How current an answer was asked to be, and who had it. There is one for each pair, so that no read has to make one. */
+/** Consistency and origin of an answer. Instances are shared, so that reads allocate none. */
 public record Provenance(Consistency consistency, Origin origin) {
 
     private static final Map<Consistency, Map<Origin, Provenance>> ALL = new EnumMap<>(Consistency.class);

@@ -18,10 +18,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One range.
+ * A range request.
  *
- * @param keys that it names; null for none
- * @param version of etcd, as which it is answered
+ * @param keys requested; null for none
+ * @param version of etcd that is emulated
  */
 record RangeOperation(RangeRequest request, @Nullable KeyRange keys, ResponseHeaders headers, EtcdVersion version)
         implements Operation<RangeResult> {
@@ -39,8 +39,8 @@ record RangeOperation(RangeRequest request, @Nullable KeyRange keys, ResponseHea
     @Override
     public @Nullable RangeResult at(ReplicaState now, Function<Revision, @Nullable ReplicaState> past)
             throws ApiException {
-        ReplicaState asked = asked(request, now, past);
-        return asked == null ? null : RangeEvaluation.range(request, new ReplicaKeys(asked), headers.of(now), version);
+        ReplicaState state = stateAt(request, now, past);
+        return state == null ? null : RangeEvaluation.range(request, new ReplicaKeys(state), headers.of(now), version);
     }
 
     @Override
@@ -51,8 +51,8 @@ record RangeOperation(RangeRequest request, @Nullable KeyRange keys, ResponseHea
     static long looksAt(RangeRequest request, ReplicaState now, Function<Revision, @Nullable ReplicaState> past) {
         long revision = request.getRevision();
         boolean isOfThePast = revision > 0 && revision < now.revision().value();
-        ReplicaState asked = isOfThePast ? past.apply(new Revision(revision)) : now;
-        return asked == null ? 0 : RangeEvaluation.looksAt(request, new ReplicaKeys(asked));
+        ReplicaState state = isOfThePast ? past.apply(new Revision(revision)) : now;
+        return state == null ? 0 : RangeEvaluation.looksAt(request, new ReplicaKeys(state));
     }
 
     @Override
@@ -65,8 +65,8 @@ record RangeOperation(RangeRequest request, @Nullable KeyRange keys, ResponseHea
         return source.range(request, need);
     }
 
-    /** The state that a range asks for; null if it was forgotten. */
-    static @Nullable ReplicaState asked(
+    /** Returns the state at the requested revision; null if it is no longer retained. */
+    static @Nullable ReplicaState stateAt(
             RangeRequest request, ReplicaState now, Function<Revision, @Nullable ReplicaState> past)
             throws ApiException {
         long revision = request.getRevision();

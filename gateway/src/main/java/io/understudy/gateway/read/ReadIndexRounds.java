@@ -20,11 +20,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Read-index rounds, one under way at a time: whoever comes meanwhile shares the next, since the one under way was sent
- * before. When nobody comes, a round is sent now and then all the same, to keep the as-of clock going. For any thread.
+ * Sends read-index rounds, one at a time. Reads that arrive meanwhile share the next round. Without reads, rounds are sent
+ * periodically for the as-of clock. Thread-safe.
  *
- * <p>A round costs its servers the same, whoever shares it, and clients that were just answered tend to come back at once.
- * So before the next round is sent they are waited for, {@linkplain Patience for a moment}.
+ * <p>A round costs the same for any number of reads, and clients often send the next read at once. So each round is
+ * {@linkplain ReadIndexBatchDelay delayed briefly} for them.
  *
  * <p>Invariant C1b: a read never shares a round sent before it arrived, and a single reader's round is sent at once.
  */
@@ -32,7 +32,7 @@ final class ReadIndexRounds implements Confirmations {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReadIndexRounds.class);
 
-    /** Before the next round after one that failed, so that nobody is pestered who refuses at once. */
+    /** Delay after a failed round. */
     private static final long PAUSE_MILLIS = 50;
 
     private final ReadIndexSource source;
@@ -42,27 +42,27 @@ final class ReadIndexRounds implements Confirmations {
     private final ReadMetrics metrics;
     private final LongSupplier applied;
 
-    /** Reads that the next round is to carry; those that come while it is sent may be counted for the one after. */
+    /** Reads of the next round; those that arrive while it is sent may count for the one after. */
     private final AtomicInteger waiting = new AtomicInteger();
-    /** So many that wait are not kept waiting. */
+    /** Number of reads at which the next round is sent at once. */
     private volatile int enough = 1;
 
     // Under this object's lock.
-    private final Patience patience = new Patience();
+    private final ReadIndexBatchDelay batchDelay = new ReadIndexBatchDelay();
     private List<Rider> next = new ArrayList<>();
     private State state = State.IDLE;
     private boolean closed;
     private long sentNanos;
     private long lastRoundNanos;
-    /** Reads that share the round under way, or were answered by the last one. */
+    /** Reads of the round under way, or of the last one. */
     private int carried;
-    /** Rounds sent so far, by which a timer knows whether its moment has passed. */
+    /** Rounds sent so far; lets a timer detect that it is outdated. */
     private long rounds;
-    /** No round sent from now on can honestly confirm less. */
+    /** Lowest valid revision of later rounds. */
     private long floor;
-    /** That {@link #floor} is of; another one follows when the primary of a mirror moves. */
+    /** Cluster of {@link #floor}; changes when the primary of a mirror moves. */
     private @Nullable ClusterId cluster;
-    /** Whether something went wrong that nobody foresaw. */
+    /** Whether an unexpected failure was logged. */
     private boolean faulty;
 
     private volatile long confirmedNanos = System.nanoTime();
@@ -70,17 +70,17 @@ final class ReadIndexRounds implements Confirmations {
     private @Nullable Future<?> clockTimer;
 
     private enum State {
-        /** Nobody waits. */
+        /** No read waits. */
         IDLE,
-        /** For the next round, until there are enough or a timer ends it. */
+        /** Collects reads for the next round, until there are enough or a timer expires. */
         GATHERING,
-        /** Or one has failed, and the next is being put off. */
+        /** A round is under way, or the next is delayed after a failure. */
         UNDER_WAY
     }
 
     /**
-     * @param timers on which the source answers, best of all
-     * @param applied the replica's revision: what is applied is committed, so no later round can confirm less
+     * @param timers preferably the thread that completes the source's answers
+     * @param applied the replica's revision: it is committed, so no later round can confirm less
      */
     ReadIndexRounds(
             ReadIndexSource source,
@@ -103,7 +103,7 @@ final class ReadIndexRounds implements Confirmations {
         clockTimer = timers.scheduleAtFixedRate(this::keepClock, 0, interval, TimeUnit.NANOSECONDS);
     }
 
-    /** Sends nothing any more. */
+    /** Stops sending rounds. */
     @Override
     public synchronized void close() {
         closed = true;
@@ -135,12 +135,12 @@ final class ReadIndexRounds implements Confirmations {
         send(riders);
     }
 
-    /** How long no round has been confirmed. */
+    /** Time since the last confirmed round. */
     Duration silence() {
         return Duration.ofNanos(System.nanoTime() - confirmedNanos);
     }
 
-    /** Why the last round failed; null if it did not. */
+    /** Failure of the last round; null if it succeeded. */
     @Nullable Throwable failure() {
         return failure;
     }
@@ -163,7 +163,7 @@ final class ReadIndexRounds implements Confirmations {
         try {
             sendUnlessRecent();
         } catch (RuntimeException | Error e) {
-            // It would be the timer's last time.
+            // An exception would cancel the timer.
             failure = e;
             unforeseen(e);
         }
@@ -188,7 +188,7 @@ final class ReadIndexRounds implements Confirmations {
         next = new ArrayList<>();
         carried = waiting.getAndSet(0);
         if (state == State.GATHERING) {
-            patience.ended(enough - carried);
+            batchDelay.ended(enough - carried);
         }
         state = State.UNDER_WAY;
         enough = Integer.MAX_VALUE;
@@ -200,7 +200,7 @@ final class ReadIndexRounds implements Confirmations {
 
     @SuppressWarnings("FutureReturnValueIgnored") // The follow-up has no result.
     private void send(List<Rider> riders) {
-        tell(riders, Rider::sent);
+        notifyRiders(riders, Rider::sent);
         long began = System.nanoTime();
         begin().thenApply(this::accepted).whenComplete((index, failed) -> {
             long took = System.nanoTime() - began;
@@ -232,10 +232,7 @@ final class ReadIndexRounds implements Confirmations {
         return index;
     }
 
-    /**
-     * A source that was wiped, or restored from a backup, confirms less than it did: what the replica holds then says
-     * nothing of what is there now.
-     */
+    /** Rejects a revision below an earlier one. A wiped or restored source is unrelated to the replica's state. */
     private synchronized void requireForward(ReadIndex index) {
         long revision = index.revision().value();
         if (!index.clusterId().equals(cluster)) {
@@ -267,8 +264,8 @@ final class ReadIndexRounds implements Confirmations {
             confirmed = rounds;
             lastRoundNanos = tookNanos;
         }
-        goOn(confirmed, State.UNDER_WAY);
-        tell(riders, rider -> rider.confirmed(index.revision().value(), index.sentNanos()));
+        sendNext(confirmed, State.UNDER_WAY);
+        notifyRiders(riders, rider -> rider.confirmed(index.revision().value(), index.sentNanos()));
     }
 
     private void failed(List<Rider> riders, Throwable why) {
@@ -276,16 +273,16 @@ final class ReadIndexRounds implements Confirmations {
         failure = cause;
         synchronized (this) {
             long failed = rounds;
-            // They need not be waited for: they are here.
+            // They wait already, so no delay is needed for them.
             carried = 0;
-            later(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS), () -> goOn(failed, State.UNDER_WAY));
+            later(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS), () -> sendNext(failed, State.UNDER_WAY));
         }
         ApiException fatal = cause instanceof ApiException known ? known : null;
-        tell(riders, rider -> rider.failed(fatal));
+        notifyRiders(riders, rider -> rider.failed(fatal));
     }
 
-    /** Whatever goes wrong with one, the others are told. */
-    private void tell(List<Rider> riders, Consumer<Rider> what) {
+    /** A failure of one rider does not affect the others. */
+    private void notifyRiders(List<Rider> riders, Consumer<Rider> what) {
         for (Rider rider : riders) {
             try {
                 what.accept(rider);
@@ -295,7 +292,7 @@ final class ReadIndexRounds implements Confirmations {
         }
     }
 
-    /** Nothing follows the round by itself: whoever comes next, or the clock, sends one. */
+    /** Ends the round; the next read or the clock timer sends another. */
     private void giveUp(long round, Throwable why) {
         failure = why;
         unforeseen(why);
@@ -307,7 +304,7 @@ final class ReadIndexRounds implements Confirmations {
         }
     }
 
-    /** A fault of ours, not the source's. One line for them all, and none for what ends when all does. */
+    /** Logs an unexpected failure of this process once, unless closed. */
     private synchronized void unforeseen(Throwable why) {
         if (!closed && !faulty) {
             faulty = true;
@@ -316,26 +313,26 @@ final class ReadIndexRounds implements Confirmations {
     }
 
     /**
-     * Those who were answered last may come back, to share the next round with those who wait for it already.
+     * Delays the next round for the clients of the last one.
      *
-     * @return whether they are waited for
+     * @return whether the round is delayed
      */
     private boolean gathers() {
         int known = waiting.get();
         int returning = state == State.IDLE ? Math.max(0, carried - known) : carried;
-        long nanos = patience.begin(returning, lastRoundNanos);
+        long nanos = batchDelay.begin(returning, lastRoundNanos);
         if (nanos == 0) {
             return false;
         }
         long last = rounds;
-        later(nanos, () -> goOn(last, State.GATHERING));
+        later(nanos, () -> sendNext(last, State.GATHERING));
         state = State.GATHERING;
         enough = known + returning;
         return true;
     }
 
-    /** Sends the next round if anybody waits for it, unless that happened meanwhile. */
-    private void goOn(long after, State expected) {
+    /** Sends the next round if reads wait, unless one was sent meanwhile. */
+    private void sendNext(long after, State expected) {
         List<Rider> riders;
         synchronized (this) {
             if (rounds != after || state != expected) {
@@ -360,7 +357,7 @@ final class ReadIndexRounds implements Confirmations {
     }
 
     private void later(long nanos, Runnable work) {
-        // Once closed, the timers may be too.
+        // The timers may be closed too.
         if (!closed) {
             Future<?> unused = timers.schedule(work, nanos, TimeUnit.NANOSECONDS);
         }

@@ -4,10 +4,10 @@ import io.understudy.etcd.ReadIndex;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** Who confirms revisions. */
+/** Confirms revisions by a quorum. */
 @FunctionalInterface
 public interface ReadIndexSource {
 
-    /** A revision confirmed by a quorum after this call; fails by the deadline. May complete on any thread. */
+    /** Returns a revision confirmed by a quorum after this call; fails by the deadline. Completes on any thread. */
     CompletableFuture<ReadIndex> readIndex(Duration deadline);
 }

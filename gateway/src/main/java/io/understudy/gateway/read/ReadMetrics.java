@@ -11,7 +11,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** What is measured of reads. For any thread. */
+/** Metrics of reads. Thread-safe. */
 final class ReadMetrics {
 
     private final MeterRegistry registry;
@@ -64,10 +64,10 @@ final class ReadMetrics {
         (wasConfirmed ? confirmed : failed).record(took);
     }
 
-    void heartbeat(boolean isBelieved) {
+    void heartbeat(boolean isTrusted) {
         GatewayMeter.HEARTBEATS
                 .counter()
-                .tag("outcome", isBelieved ? "accepted" : "future")
+                .tag("outcome", isTrusted ? "accepted" : "future")
                 .register(registry)
                 .increment();
     }

@@ -34,12 +34,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers reads at the consistency they ask for.
+ * Answers reads at the requested consistency.
  *
- * <p>All four come down to one question: which revision must the answer's state include? For a serializable read what its
- * session has seen; at least, the given one; bounded, that of the oldest round sent within the bound; linearizable, that
- * of a round sent after the read came. Then the replica answers if it includes it, or is waited for; what it doesn't hold,
- * or has forgotten, the source is asked for.
+ * <p>Each consistency determines the minimum revision of the answer. Serializable: what the session has seen. At least: the
+ * given one. Bounded: that of the oldest round sent within the bound. Linearizable: that of a round sent after the read
+ * arrived. The replica answers once it has that revision. Other keys and older revisions are read from the source.
  *
  * <p>Invariant C1: a linearizable read sees every write acknowledged before it was sent, or fails with etcd's error.
  *
@@ -49,7 +48,7 @@ public final class ReadPath implements Reads {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReadPath.class);
 
-    /** Between two requests for progress: what the member that is watched is bothered with at most. */
+    /** Minimum interval of progress requests, to limit the load on the watched member. */
     private static final long PROGRESS_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final ReadSettings settings;
@@ -66,11 +65,9 @@ public final class ReadPath implements Reads {
     private final ReadMetrics metrics;
     private final Runnable requestProgress;
     private final LongSupplier permissionClock;
-    private final AtomicLong progressAskedNanos = new AtomicLong(System.nanoTime() - PROGRESS_NANOS);
+    private final AtomicLong progressRequestedNanos = new AtomicLong(System.nanoTime() - PROGRESS_NANOS);
 
-    /**
-     * @param requestProgress has the feed tell how far it is; from any thread, doesn't wait
-     */
+    /** @param requestProgress requests a progress notification of the feed; called on any thread, does not block */
     public ReadPath(
             Vertx vertx,
             ReadSettings settings,
@@ -104,16 +101,17 @@ public final class ReadPath implements Reads {
         this.version = source::version;
         this.clock = new AsOfClock(() -> revisionOr(Long.MAX_VALUE));
         this.evaluations = new Evaluations(vertx, metrics);
-        if (source instanceof ReadSource.Cluster asked) {
+        if (source instanceof ReadSource.Cluster cluster) {
             this.confirmations = new ReadIndexRounds(
-                    asked.readIndexes(), asked.timers(), settings, clock, metrics, () -> revisionOr(0));
-            this.source = new SourceReads(vertx, asked.cluster(), replica.range(), headers, settings, evaluations);
+                    cluster.readIndexes(), cluster.timers(), settings, clock, metrics, () -> revisionOr(0));
+            this.source = new SourceReads(vertx, cluster.cluster(), replica.range(), headers, settings, evaluations);
         } else {
-            ReadSource.Heartbeats told = (ReadSource.Heartbeats) source;
-            this.confirmations = new Heartbeats(told.maxClockSkew(), told.clock(), clock, metrics);
+            ReadSource.Heartbeats heartbeats = (ReadSource.Heartbeats) source;
+            this.confirmations = new Heartbeats(heartbeats.maxClockSkew(), heartbeats.clock(), clock, metrics);
             this.source = new NoUpstream(replica);
         }
-        this.waits = new Waits(vertx, confirmations, () -> revisionOr(-1), this::askProgress, settings.maxWaiting());
+        this.waits =
+                new Waits(vertx, confirmations, () -> revisionOr(-1), this::requestProgress, settings.maxWaiting());
         long mostHeld =
                 Math.min(settings.maxPassedThroughBytes(), Runtime.getRuntime().maxMemory() / 4);
         this.heldOfSource = new ByteBudget(vertx, mostHeld, settings.maxWaiting());
@@ -129,44 +127,44 @@ public final class ReadPath implements Reads {
         return version.get();
     }
 
-    /** Begins to measure staleness. */
+    /** Starts measuring staleness. */
     public void start() {
         confirmations.start();
     }
 
-    /** Sends no more read-index rounds, and evaluates nothing that takes long. */
+    /** Stops read-index rounds and long evaluations. */
     public void close() {
         confirmations.close();
         evaluations.close();
     }
 
-    /** The replica has published a state. For the thread that does. */
+    /** Resumes reads that wait for the state. For the publishing thread. */
     public void published(ReplicaState state) {
         waits.published(state.revision().value());
     }
 
-    /** The replica has no state any more: who waits for one is answered by the source. For the thread that dropped it. */
+    /** The replica was dropped: waiting reads go to the source. For the thread that dropped it. */
     public void dropped() {
         waits.dropped();
     }
 
-    /** The source had nothing beyond the revision, when it was {@code time} by a clock elsewhere. For the thread that polls. */
+    /** Records that the source had nothing beyond the revision at {@code time} of another host. For the polling thread. */
     public void asOf(Revision revision, Instant time) {
         confirmations.asOf(revision.value(), time);
     }
 
-    /** How long ago the replica's state is known to have been current; null while nobody knows, or there is none. */
+    /** Staleness of the replica's state; null if unknown or there is none. */
     public @Nullable Duration staleness() {
         ReplicaState state = replica.state();
         return state == null ? null : staleness(state.revision().value());
     }
 
-    /** Why nothing tells how current the replica is: linearizable reads, and bounded ones before long, fail while that is so. */
+    /** Why the staleness cannot be measured; linearizable reads fail then, and bounded ones soon. */
     public Optional<String> confirmationProblem() {
         return confirmations.problem();
     }
 
-    /** How long no revision was confirmed that should have been; zero if all is well. */
+    /** How long confirmations are overdue; zero if none is. */
     public Duration unconfirmed() {
         return confirmations.unconfirmed();
     }
@@ -209,13 +207,13 @@ public final class ReadPath implements Reads {
             return begin(caller, operation, linearizable);
         }
         Promise<Answer<R>> promise = Promise.promise();
-        // Meanwhile the permission may be taken away.
+        // The permission may be revoked meanwhile.
         caller.session()
                 .whenFree(() -> permitted(caller, operation, linearizable).onComplete(promise));
         return promise.future();
     }
 
-    /** Whatever goes wrong, the client is answered. */
+    /** Answers the client even after an unexpected failure. */
     private <R extends OpResult> Future<Answer<R>> begin(Caller caller, Operation<R> operation, boolean linearizable) {
         try {
             return answer(caller, operation, linearizable);
@@ -253,16 +251,16 @@ public final class ReadPath implements Reads {
         return new PendingRead<>(this, caller, operation, consistency, least).begin(round);
     }
 
-    /** Null if it asks for what the replica has forgotten. */
+    /** Null if the requested state is no longer retained. */
     <R extends OpResult> @Nullable Answer<R> fromReplica(
             Caller caller, Operation<R> operation, Consistency consistency, ReplicaState state) throws ApiException {
         R result = operation.at(state, replica::at);
         return result == null ? null : fromReplica(caller, result, consistency, state);
     }
 
-    /** Of a result that was evaluated at {@code state}. */
+    /** Returns the answer of a result evaluated at {@code state}. */
     <R extends OpResult> Answer<R> fromReplica(Caller caller, R result, Consistency consistency, ReplicaState state) {
-        return told(caller, result, state.revision().value(), consistency, Origin.REPLICA);
+        return answered(caller, result, state.revision().value(), consistency, Origin.REPLICA);
     }
 
     /** Whether it may be evaluated on the event loop. */
@@ -270,26 +268,23 @@ public final class ReadPath implements Reads {
         return operation.looksAt(state, replica::at) <= Evaluations.MOST_ON_LOOP;
     }
 
-    /**
-     * Evaluates beside the event loops, for those whose {@linkplain Evaluations#inTurn turn} it is. Empty if it asks for
-     * what the replica has forgotten.
-     */
+    /** Evaluates on a worker, within {@link Evaluations#inTurn}. Empty if the requested state is no longer retained. */
     <R extends OpResult> Future<Optional<R>> evaluate(Operation<R> operation, ReplicaState state) {
         return evaluations.run(() -> Optional.ofNullable(operation.at(state, replica::at)));
     }
 
     <R extends OpResult> Answer<R> fromSource(Caller caller, Operation.Fetched<R> fetched, Consistency consistency) {
-        return told(caller, fetched.result(), fetched.revision(), consistency, fetched.origin());
+        return answered(caller, fetched.result(), fetched.revision(), consistency, fetched.origin());
     }
 
-    private <R extends OpResult> Answer<R> told(
+    private <R extends OpResult> Answer<R> answered(
             Caller caller, R result, long revision, Consistency consistency, Origin origin) {
         caller.session().answered(revision);
         metrics.answered(consistency, origin);
         return new Answer<>(result, revision, staleness(revision), Provenance.of(consistency, origin));
     }
 
-    /** As it is known now. */
+    /** Returns the answer with its current staleness. */
     <R extends OpResult> Answer<R> renewed(Answer<R> answer) {
         return new Answer<>(answer.result(), answer.revision(), staleness(answer.revision()), answer.provenance());
     }
@@ -298,7 +293,7 @@ public final class ReadPath implements Reads {
         return operation.permitted(permissions, caller.principal());
     }
 
-    /** The time by which the age of a permission is measured. */
+    /** Clock for the age of a permission. */
     long permissionNanos() {
         return permissionClock.getAsLong();
     }
@@ -327,7 +322,7 @@ public final class ReadPath implements Reads {
         return source;
     }
 
-    /** For answers of the source, from the request until the client has taken them. */
+    /** Budget for responses of the source, from the request until the client has read them. */
     ByteBudget heldOfSource() {
         return heldOfSource;
     }
@@ -340,7 +335,7 @@ public final class ReadPath implements Reads {
         return replica.state();
     }
 
-    /** Whether the replica is, or was at {@code momentNanos}, as fresh as that. */
+    /** Whether the replica meets the bound at {@code momentNanos}. */
     boolean isWithin(Duration staleness, long momentNanos) {
         long young = youngRevision(staleness, momentNanos);
         return young != AsOfClock.NONE && revisionOr(-1) >= young;
@@ -354,7 +349,7 @@ public final class ReadPath implements Reads {
                         + "; allowed: " + allowed.toMillis() + " ms");
     }
 
-    /** A fault of ours, as the client is told of it. */
+    /** Returns the client's error for an unexpected failure. */
     ApiException fault(Throwable why) {
         LOG.error("read failed", why);
         return new ApiException(Status.Code.INTERNAL, "understudy: " + why);
@@ -374,14 +369,14 @@ public final class ReadPath implements Reads {
         return state == null ? otherwise : state.revision().value();
     }
 
-    /** A replica of all keys sees each revision as a commit. One of a part has to be told of those outside. */
-    private void askProgress() {
+    /** Requests progress if the replica has a part of the keys only. A full replica receives every revision as a commit. */
+    private void requestProgress() {
         if (replica.range().isAll()) {
             return;
         }
         long now = System.nanoTime();
-        long before = progressAskedNanos.get();
-        if (now - before >= PROGRESS_NANOS && progressAskedNanos.compareAndSet(before, now)) {
+        long before = progressRequestedNanos.get();
+        if (now - before >= PROGRESS_NANOS && progressRequestedNanos.compareAndSet(before, now)) {
             requestProgress.run();
         }
     }

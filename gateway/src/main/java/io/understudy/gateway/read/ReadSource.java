@@ -7,16 +7,16 @@ import java.time.InstantSource;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Supplier;
 
-/** Who stands behind the replica: what reads beyond it come to. */
+/** The source of reads that the replica cannot answer. */
 public sealed interface ReadSource {
 
-    /** The version of etcd as which reads are answered; {@link EtcdVersion#UNKNOWN} until a member reported it. */
+    /** The version of etcd that is emulated; {@link EtcdVersion#UNKNOWN} until a member reported it. */
     EtcdVersion version();
 
     /**
-     * A cluster whose members confirm revisions, and have what the replica doesn't hold.
+     * A cluster; its members confirm revisions and serve other keys.
      *
-     * @param cluster that new reads are sent to
+     * @param cluster for new reads
      * @param readIndexes source of confirmed revisions, preferably completed on {@code timers}
      * @param timers for read-index rounds
      */
@@ -34,17 +34,17 @@ public sealed interface ReadSource {
     }
 
     /**
-     * A cluster, as far as revisions of clients name states of it.
+     * A cluster with the revisions that clients can read.
      *
-     * @param oldest first revision that does: earlier ones are of another cluster, and count as compacted
+     * @param oldest first revision of this cluster: earlier ones count as compacted
      */
     record ReadableCluster(EtcdCluster cluster, long oldest) {}
 
     /**
-     * Nobody: how current the replica is its feed tells, and what it doesn't hold is refused.
+     * No source: the feed confirms revisions, and reads that need a source are rejected.
      *
-     * @param maxClockSkew how far the clocks of here and of whoever asked the source may be apart
-     * @param clock of here
+     * @param maxClockSkew allowed skew between this host and the mirror
+     * @param clock of this host
      */
     record Heartbeats(Duration maxClockSkew, InstantSource clock) implements ReadSource {
 

@@ -9,12 +9,12 @@ import io.understudy.gateway.caller.Caller;
 import io.vertx.core.Future;
 
 /**
- * Every read of keys, whatever protocol it came by. Called on the session's event loop, and answers there: at once where
- * nothing has to be waited for. Fails with an {@link io.understudy.gateway.api.ApiException} only.
+ * Reads keys for every protocol. Called and completed on the session's event loop, immediately where possible. Fails with an
+ * {@link io.understudy.gateway.api.ApiException} only.
  */
 public interface Reads {
 
-    /** The version of etcd as which reads are answered; {@link EtcdVersion#UNKNOWN} until a member reported it. */
+    /** The version of etcd that is emulated; {@link EtcdVersion#UNKNOWN} until a member reported it. */
     EtcdVersion version();
 
     Future<Answer<RangeResult>> range(Caller caller, RangeRequest request);

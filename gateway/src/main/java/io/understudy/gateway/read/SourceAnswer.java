@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A range as a member of the source answered it.
+ * A range response of a member of the source.
  *
- * @param revision of its header: the state's, whatever revision was asked for
+ * @param revision of its header: the state's, regardless of the requested revision
  * @param entries as limited, sorted and filtered by the member
  */
 record SourceAnswer(ClusterId cluster, long revision, List<Entry> entries, boolean more, long count, Origin origin) {

@@ -29,22 +29,22 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One serializable range at the source: asked of its members one after the other, those that cost the voters least first,
- * until one answers that has come far enough. One that has not is given some time to. On the reader's event loop.
+ * Reads one serializable range from the source. Members are tried one after the other, those with the least load on voting
+ * members first, until one has the required revision. A lagging member gets some time. Confined to the reader's event loop.
  */
 final class SourceRange {
 
     private static final long BEHIND_RETRY_MILLIS = 20;
 
-    /** Until the probes have told which cluster is meant. */
+    /** While the cluster ID is unknown. */
     private static final long UNKNOWN_RETRY_MILLIS = 10;
 
     private static final long BEHIND_PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** Who doesn't answer within less than this has not failed: the client was in a hurry. */
+    /** Timeouts shorter than this do not count as failures: the client's deadline was short. */
     private static final long FAIR_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** Of a response that has begun: etcd has no timeout for its transfer. */
+    /** For a response that has begun; etcd has no timeout for its transfer. */
     private static final long TRANSFER_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final EtcdCluster cluster;
@@ -56,9 +56,9 @@ final class SourceRange {
     private final Promise<SourceAnswer> promise = Promise.promise();
     private @Nullable EtcdFailure lastFailure;
     private long memberSinceNanos;
-    private boolean lastAsked;
+    private boolean isLastMember;
 
-    /** @param ownFault told what the source refuses to this gateway, whoever the client is */
+    /** @param ownFault receives denials that concern this gateway, not the client */
     SourceRange(
             EtcdCluster cluster,
             Context loop,
@@ -74,29 +74,29 @@ final class SourceRange {
     }
 
     /** Fails with an {@link ApiException} only. */
-    Future<SourceAnswer> ask() {
-        askNext();
+    Future<SourceAnswer> read() {
+        readNext();
         return promise.future();
     }
 
-    private void askNext() {
+    private void readNext() {
         if (!candidates.hasNext()) {
             giveUp();
             return;
         }
         memberSinceNanos = System.nanoTime();
         Endpoint next = candidates.next();
-        lastAsked = !candidates.hasNext();
-        ask(next);
+        isLastMember = !candidates.hasNext();
+        read(next);
     }
 
-    private void ask(Endpoint endpoint) {
+    private void read(Endpoint endpoint) {
         long left = need.deadlineNanos() - System.nanoTime();
         if (left <= 0) {
             giveUp();
             return;
         }
-        // A member that says nothing must leave time for another.
+        // An unresponsive member must leave time for another.
         long budget = candidates.hasNext() ? left / 2 : left;
         Role role = cluster.view().memberAt(endpoint).map(Member::role).orElse(Role.VOTER);
         Metadata as = new Metadata();
@@ -160,7 +160,7 @@ final class SourceRange {
             judgeLater(endpoint, answer);
         } else if (!answer.cluster().equals(meant)) {
             cluster.reportFailure(endpoint, Duty.SNAPSHOT, "endpoint reaches cluster " + answer.cluster());
-            askNext();
+            readNext();
         } else if (answer.revision() < need.revision()) {
             isBehind(endpoint);
         } else {
@@ -169,7 +169,7 @@ final class SourceRange {
         }
     }
 
-    /** It may have come before the view of the cluster did. */
+    /** The response may precede the cluster view. */
     private void judgeLater(Endpoint endpoint, SourceAnswer answer) {
         if (need.deadlineNanos() - System.nanoTime() <= 0) {
             giveUp();
@@ -181,7 +181,7 @@ final class SourceRange {
     private void failed(Endpoint endpoint, Status status, long budget) {
         EtcdFailure failure = EtcdErrors.classify(Duty.SNAPSHOT, status);
         if (failure.error() == EtcdError.FUTURE_REVISION && request.getRevision() <= need.revision()) {
-            // It exists, so it is the member that has yet to reach it.
+            // The revision exists, so the member lags.
             isBehind(endpoint);
             return;
         }
@@ -190,39 +190,40 @@ final class SourceRange {
                 || failure.remedy() == Remedy.CALLERS_FAULT
                 || failure.error() == EtcdError.FUTURE_REVISION;
         if (refused || tooLarge) {
-            promise.fail(told(failure));
+            promise.fail(clientError(failure));
             return;
         }
         if (failure.code() != Status.Code.DEADLINE_EXCEEDED || budget >= FAIR_NANOS) {
             EtcdFailure unused = cluster.reportFailure(endpoint, Duty.SNAPSHOT, status.asException());
         }
         lastFailure = failure;
-        askNext();
+        readNext();
     }
 
     private void isBehind(Endpoint endpoint) {
         long now = System.nanoTime();
         boolean late = now - need.behindNanos() >= 0;
-        if (late && lastAsked) {
+        if (late && isLastMember) {
             promise.fail(need.refusal());
-        } else if (!late && (now - memberSinceNanos < BEHIND_PATIENCE_NANOS || lastAsked)) {
-            long unused = loop.owner().setTimer(BEHIND_RETRY_MILLIS, again -> ask(endpoint));
+        } else if (!late && (now - memberSinceNanos < BEHIND_PATIENCE_NANOS || isLastMember)) {
+            long unused = loop.owner().setTimer(BEHIND_RETRY_MILLIS, again -> read(endpoint));
         } else {
-            askNext();
+            readNext();
         }
     }
 
     private void giveUp() {
         EtcdFailure failure = lastFailure;
-        promise.fail(failure == null || failure.error() == EtcdError.OTHER ? ApiException.timedOut() : told(failure));
+        promise.fail(
+                failure == null || failure.error() == EtcdError.OTHER ? ApiException.timedOut() : clientError(failure));
     }
 
     private boolean isCallers() {
         return need.caller() instanceof Principal.Token;
     }
 
-    /** The client is another: what is said of this gateway's own name is nothing to take for his. */
-    private ApiException told(EtcdFailure failure) {
+    /** Returns the client's error. Denials of the gateway's own user are not the client's. */
+    private ApiException clientError(EtcdFailure failure) {
         if (isCallers()) {
             return new ApiException(failure.code(), failure.message());
         }

@@ -10,47 +10,47 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * The ranges of one transaction, asked for a few at a time: one by one they would cost a round trip each, and there may
- * be thousands. What they hold together is bounded as one answer is. On the reader's event loop.
+ * Reads the ranges of one transaction, a few at a time: sequential reads would cost a round trip each. Their total size is
+ * bounded like one answer. Confined to the reader's event loop.
  */
 final class SourceRanges {
 
     private static final int AT_A_TIME = 8;
 
-    /** Of a message on the connections to the source. */
+    /** Message limit of connections to the source. */
     private static final long MAX_BYTES = 64L << 20;
 
     private final List<RangeRequest> requests;
-    private final Function<RangeRequest, Future<SourceAnswer>> ask;
+    private final Function<RangeRequest, Future<SourceAnswer>> read;
     private final SourceAnswer[] answers;
     private final Promise<List<SourceAnswer>> promise = Promise.promise();
-    private int asked;
+    private int sent;
     private int answered;
     private long bytes;
 
-    SourceRanges(List<RangeRequest> requests, Function<RangeRequest, Future<SourceAnswer>> ask) {
+    SourceRanges(List<RangeRequest> requests, Function<RangeRequest, Future<SourceAnswer>> read) {
         this.requests = requests;
-        this.ask = ask;
+        this.read = read;
         this.answers = new SourceAnswer[requests.size()];
     }
 
-    /** Their answers, in the requests' order; fails with the first failure. */
-    Future<List<SourceAnswer>> ask() {
+    /** Returns the answers in the order of the requests; fails with the first failure. */
+    Future<List<SourceAnswer>> read() {
         if (requests.isEmpty()) {
             return Future.succeededFuture(List.of());
         }
         for (int i = 0; i < AT_A_TIME; i++) {
-            askNext();
+            readNext();
         }
         return promise.future();
     }
 
-    private void askNext() {
-        if (asked == requests.size() || promise.future().isComplete()) {
+    private void readNext() {
+        if (sent == requests.size() || promise.future().isComplete()) {
             return;
         }
-        int index = asked++;
-        ask.apply(requests.get(index)).onComplete(result -> {
+        int index = sent++;
+        read.apply(requests.get(index)).onComplete(result -> {
             if (result.failed()) {
                 boolean unused = promise.tryFail(result.cause());
             } else {
@@ -70,7 +70,7 @@ final class SourceRanges {
         } else if (answered == answers.length) {
             boolean unused = promise.tryComplete(Arrays.asList(answers));
         } else {
-            askNext();
+            readNext();
         }
     }
 }

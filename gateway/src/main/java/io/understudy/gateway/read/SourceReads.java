@@ -33,37 +33,37 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads passed through to the source, as serializable ranges: a learner serves nothing else. Called and answered on an
- * event loop.
+ * Proxies reads to the source as serializable ranges, the only reads that a learner serves. Called and completed on an event
+ * loop.
  *
- * <p>A range is one range at the source. A transaction, which a learner refuses, is made of many, all pinned to one
- * revision: what is compared, then what is on the path chosen by that. How many are under way at a time is bounded here, an
- * answer's size by {@link #MOST_BYTES}, and what answers take in all by a {@link ByteBudget}.
+ * <p>A learner rejects transactions, so a transaction is read as ranges pinned to one revision: first the compared keys,
+ * then those of the chosen branch. Concurrency is bounded here, an answer's size by {@link #MOST_BYTES}, and the total size
+ * by a {@link ByteBudget}.
  */
 final class SourceReads implements Upstream {
 
     private static final Logger LOG = LoggerFactory.getLogger(SourceReads.class);
 
-    /** A transaction begins so often in all, if compaction takes what it has pinned. */
+    /** Attempts of a transaction if its pinned revision is compacted. */
     private static final int MOST_PINS = 3;
 
-    /** Of one response, which takes several times its bytes while it is decoded. */
+    /** Limit of one response, which takes several times its size while decoded. */
     static final int MOST_BYTES = (int) Math.min(64L << 20, Runtime.getRuntime().maxMemory() / 8);
 
     private static final long ENTRY_BYTES = 3L << 19;
 
     private final RangeRequest revisionOnly;
-    /** To be had as long as nothing was compacted; or no more than that revision, before which there is nothing. */
+    /** Readable unless the source was compacted beyond the first revision, which precedes all keys. */
     private final RangeRequest firstRevision;
 
-    private final AtomicBoolean faultTold = new AtomicBoolean();
+    private final AtomicBoolean faultLogged = new AtomicBoolean();
     private final Vertx vertx;
     private final Supplier<ReadSource.ReadableCluster> source;
     private final ResponseHeaders headers;
     private final Evaluations evaluations;
-    private final Turns turns;
+    private final ConcurrencyLimiter limiter;
 
-    /** @param readable what the gateway may read at the source, at least */
+    /** @param readable keys that the gateway may read at the source, at least */
     SourceReads(
             Vertx vertx,
             Supplier<ReadSource.ReadableCluster> source,
@@ -80,12 +80,12 @@ final class SourceReads implements Upstream {
         this.source = source;
         this.headers = headers;
         this.evaluations = evaluations;
-        this.turns = new Turns(vertx, settings.maxPassedThrough(), settings.maxWaiting());
+        this.limiter = new ConcurrencyLimiter(vertx, settings.maxPassedThrough(), settings.maxWaiting());
     }
 
     @Override
     public Future<Fetched<RangeResult>> range(RangeRequest request, Need need) {
-        return turns.take(() -> ask(request, need)
+        return limiter.take(() -> read(request, need)
                 .map(answer -> new Fetched<>(
                         result(request, answer, header(answer)),
                         answer.revision(),
@@ -95,12 +95,12 @@ final class SourceReads implements Upstream {
 
     @Override
     public Future<Fetched<TxnResult>> txn(TxnRequest request, Need need) {
-        return turns.take(() -> txn(request, need, 1));
+        return limiter.take(() -> txn(request, need, 1));
     }
 
-    /** The client asked for the latest: that the pinned revision was compacted under way is nothing to tell it. */
+    /** Retries if the pinned revision is compacted, since the client requested the latest. */
     private Future<Fetched<TxnResult>> txn(TxnRequest request, Need need, int pins) {
-        return ask(revisionOnly, need.asGateway())
+        return read(revisionOnly, need.asGateway())
                 .compose(pin -> txnAt(pin, request, need).recover(why -> {
                     boolean again =
                             why instanceof PinLost && pins < MOST_PINS && need.deadlineNanos() - System.nanoTime() > 0;
@@ -127,7 +127,7 @@ final class SourceReads implements Upstream {
                 .map(keys ->
                         EtcdMessages.range(keys).setRevision(pin.revision()).build())
                 .toList();
-        return askAll(ranges, pinned)
+        return readAll(ranges, pinned)
                 .compose(answers -> isShort(answers)
                         ? Future.succeededFuture(choose(plan, revision, answers))
                         : evaluations.inTurn(() -> evaluations.run(() -> choose(plan, revision, answers))))
@@ -154,8 +154,8 @@ final class SourceReads implements Upstream {
                 .toList();
         boolean unlessCompacted =
                 path.ranges().stream().anyMatch(range -> range.getRevision() == TxnPath.LATEST_UNLESS_COMPACTED);
-        Future<?> readable = unlessCompacted ? ask(firstRevision, pinned.asGateway()) : Future.succeededFuture();
-        return readable.compose(yes -> askAll(dated, pinned)).compose(answers -> {
+        Future<?> readable = unlessCompacted ? read(firstRevision, pinned.asGateway()) : Future.succeededFuture();
+        return readable.compose(yes -> readAll(dated, pinned)).compose(answers -> {
             List<RangeResult> results = new ArrayList<>();
             for (int i = 0; i < answers.size(); i++) {
                 results.add(result(dated.get(i), answers.get(i), header));
@@ -172,7 +172,7 @@ final class SourceReads implements Upstream {
         });
     }
 
-    /** What the answer may take: a limit counts so many entries of the size that etcd takes by default. */
+    /** Upper bound of the answer: the limit times etcd's default request size. */
     static long mostBytes(RangeRequest request) {
         if (request.getCountOnly()) {
             return 0;
@@ -181,7 +181,7 @@ final class SourceReads implements Upstream {
         return entries <= 0 || entries > MOST_BYTES / ENTRY_BYTES ? MOST_BYTES : entries * ENTRY_BYTES;
     }
 
-    /** Likewise, with what it compares: all together is bounded as one answer is. */
+    /** Upper bound of all ranges of a transaction, including compared keys. */
     static long mostBytes(TxnRequest request) {
         long entries = 0;
         for (KeyRange keys : TxnRequests.ranges(request)) {
@@ -193,14 +193,14 @@ final class SourceReads implements Upstream {
         return Math.min(MOST_BYTES, entries * ENTRY_BYTES);
     }
 
-    /** In order; the first failure is that of all. */
-    private Future<List<SourceAnswer>> askAll(List<RangeRequest> requests, Need pinned) {
-        return new SourceRanges(requests, request -> askPinned(request, pinned)).ask();
+    /** Returns the answers in order; fails with the first failure. */
+    private Future<List<SourceAnswer>> readAll(List<RangeRequest> requests, Need pinned) {
+        return new SourceRanges(requests, request -> readPinned(request, pinned)).read();
     }
 
-    /** A revision that the client named itself, and that is compacted, is its own fault. */
-    private Future<SourceAnswer> askPinned(RangeRequest request, Need pinned) {
-        return ask(request, pinned)
+    /** A compacted revision that the client named itself is the client's error. */
+    private Future<SourceAnswer> readPinned(RangeRequest request, Need pinned) {
+        return read(request, pinned)
                 .recover(why -> Future.failedFuture(
                         request.getRevision() == pinned.revision() && isCompacted(why) ? new PinLost(why) : why));
     }
@@ -209,7 +209,7 @@ final class SourceReads implements Upstream {
         return why instanceof ApiException refusal && EtcdErrors.error(refusal.text()) == EtcdError.COMPACTED;
     }
 
-    private Future<SourceAnswer> ask(RangeRequest request, Need need) {
+    private Future<SourceAnswer> read(RangeRequest request, Need need) {
         ReadSource.ReadableCluster now = source.get();
         return request.getRevision() > 0 && request.getRevision() < now.oldest()
                 ? Future.failedFuture(ApiException.compacted())
@@ -217,14 +217,14 @@ final class SourceReads implements Upstream {
                                 now.cluster(),
                                 vertx.getOrCreateContext(),
                                 request,
-                                // A member of the new primary that has yet to reach the move lacks writes.
+                                // A member of the new primary that lags behind the move lacks writes.
                                 need.atLeast(now.oldest()),
                                 refusal -> ownFault(now.cluster(), refusal))
-                        .ask();
+                        .read();
     }
 
     private void ownFault(EtcdCluster cluster, EtcdFailure refusal) {
-        if (faultTold.compareAndSet(false, true)) {
+        if (faultLogged.compareAndSet(false, true)) {
             Credentials user = cluster.settings().login();
             LOG.atWarn()
                     .addKeyValue("user", user == null ? "" : user.user())

@@ -25,15 +25,15 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A transaction that writes nothing.
+ * A read-only transaction.
  *
- * @param keys all that it names, in whatever branch
- * @param version of etcd, as which it is answered
+ * @param keys of all branches
+ * @param version of etcd that is emulated
  */
 record TxnOperation(TxnRequest request, List<KeyRange> keys, ResponseHeaders headers, EtcdVersion version)
         implements Operation<TxnResult> {
 
-    /** Of all its parts, that are asked about together. */
+    /** Concurrent permission checks. */
     private static final int PERMISSIONS_AT_A_TIME = 8;
 
     @Override
@@ -41,7 +41,7 @@ record TxnOperation(TxnRequest request, List<KeyRange> keys, ResponseHeaders hea
         return permitted(permissions, principal, TxnRequests.permissions(request), 0);
     }
 
-    /** Those from {@code next} on, a few at a time: after a refusal nothing more is asked for. */
+    /** Checks those from {@code next} on in batches; stops after a denial. */
     private static Future<Void> permitted(
             ReadPermissions permissions, Principal principal, List<Permission> wanted, int next) {
         Future<Void> permitted = Future.succeededFuture();
@@ -69,12 +69,12 @@ record TxnOperation(TxnRequest request, List<KeyRange> keys, ResponseHeaders hea
         TxnPath path = new TxnPlan(request).choose(new ReplicaKeys(now));
         List<RangeResult> results = new ArrayList<>();
         for (RangeRequest range : path.ranges()) {
-            ReplicaState asked = RangeOperation.asked(range, now, past);
-            // Only the source knows whether it was ever compacted.
-            if (asked == null || range.getRevision() == TxnPath.LATEST_UNLESS_COMPACTED) {
+            ReplicaState state = RangeOperation.stateAt(range, now, past);
+            // Only the source has the compaction history.
+            if (state == null || range.getRevision() == TxnPath.LATEST_UNLESS_COMPACTED) {
                 return null;
             }
-            results.add(RangeEvaluation.range(range, new ReplicaKeys(asked), headers.of(now), version));
+            results.add(RangeEvaluation.range(range, new ReplicaKeys(state), headers.of(now), version));
         }
         return path.result(results, headers.of(now));
     }

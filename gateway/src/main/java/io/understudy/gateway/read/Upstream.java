@@ -8,12 +8,12 @@ import io.understudy.gateway.read.Operation.Fetched;
 import io.understudy.gateway.read.Operation.Need;
 import io.vertx.core.Future;
 
-/** Who is asked for what the replica doesn't hold. Called and answered on an event loop. */
+/** Serves reads that the replica cannot answer. Called and completed on an event loop. */
 interface Upstream {
 
     /** Fails with an {@link io.understudy.gateway.api.ApiException} only. */
     Future<Fetched<RangeResult>> range(RangeRequest request, Need need);
 
-    /** All of it at one revision; fails likewise. The transaction writes nothing. */
+    /** Evaluates a read-only transaction at one revision; fails likewise. */
     Future<Fetched<TxnResult>> txn(TxnRequest request, Need need);
 }

@@ -5,41 +5,41 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
-/** The waiting reads of all event loops. For any thread. */
+/** Waiting reads of all event loops. Thread-safe. */
 final class Waits {
 
     private final Vertx vertx;
     private final Confirmations confirmations;
     private final LongSupplier applied;
-    private final Runnable askProgress;
+    private final Runnable requestProgress;
     private final int maxWaiting;
     private final Map<Thread, LoopWaits> loops = new ConcurrentHashMap<>();
-    /** The map's values, to go through them at each commit. */
+    /** Values of {@link #loops}, for iteration at each commit. */
     private volatile LoopWaits[] all = {};
 
     /** Parameters as for {@link LoopWaits}. */
-    Waits(Vertx vertx, Confirmations confirmations, LongSupplier applied, Runnable askProgress, int maxWaiting) {
+    Waits(Vertx vertx, Confirmations confirmations, LongSupplier applied, Runnable requestProgress, int maxWaiting) {
         this.vertx = vertx;
         this.confirmations = confirmations;
         this.applied = applied;
-        this.askProgress = askProgress;
+        this.requestProgress = requestProgress;
         this.maxWaiting = maxWaiting;
     }
 
-    /** Those of the current event loop. */
+    /** Returns the waits of the current event loop. */
     LoopWaits here() {
         LoopWaits known = loops.get(Thread.currentThread());
         return known == null ? begin() : known;
     }
 
-    /** A revision was applied, and can be read. */
+    /** Resumes reads that wait for the revision, which is readable now. */
     void published(long revision) {
         for (LoopWaits loop : all) {
             loop.published(revision);
         }
     }
 
-    /** There is no state any more. */
+    /** Ends all waits for a revision, since the replica was dropped. */
     void dropped() {
         for (LoopWaits loop : all) {
             loop.dropped();
@@ -47,7 +47,7 @@ final class Waits {
     }
 
     private synchronized LoopWaits begin() {
-        LoopWaits made = new LoopWaits(vertx.getOrCreateContext(), confirmations, applied, askProgress, maxWaiting);
+        LoopWaits made = new LoopWaits(vertx.getOrCreateContext(), confirmations, applied, requestProgress, maxWaiting);
         loops.put(Thread.currentThread(), made);
         all = loops.values().toArray(new LoopWaits[0]);
         return made;

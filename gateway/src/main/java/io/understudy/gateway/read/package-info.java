@@ -1,4 +1,4 @@
-/** Reads from where they can be had: the replica when it is fresh enough and holds what is asked, else the source. */
+/** Serves reads from the replica if it meets their requirements, otherwise from the source. */
 @NullMarked
 package io.understudy.gateway.read;
 

@@ -16,9 +16,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * In what a state differs from a page of the source at the same revision.
+ * Differences between a state and a page of the source at the same revision.
  *
- * @param keys that are on one side only, or not the same
+ * @param keys that are missing on one side or have different entries
  */
 record Differences(List<ByteString> keys) {
 
@@ -48,12 +48,12 @@ record Differences(List<ByteString> keys) {
         return new Differences(keys);
     }
 
-    /** For whoever asks how the gateway is: names of keys are for those who may read them. */
+    /** Returns the number of keys, for health reports: key names are restricted to permitted users. */
     String count() {
         return Counted.of(keys.size(), "key") + ", see the log";
     }
 
-    /** For the log: the first keys in text, bytes that are not printable escaped. */
+    /** Returns the first keys as text for the log, with unprintable bytes escaped. */
     String text() {
         return keys.stream()
                         .limit(MOST_SHOWN)

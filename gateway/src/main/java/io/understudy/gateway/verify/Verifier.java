@@ -23,27 +23,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares the replica with its source, over and over, on a thread of its own: the source's pages, read serializably at
- * the revision of a state of the replica, against that state. Being immutable, a state waits for its pages while the
- * replica goes on; it is let go after some seconds, and the comparison continues with a newer one.
+ * Compares the replica with its source continuously, on its own thread. Pages of the source are read serializably at the
+ * revision of an immutable state of the replica and compared with it. The state is released after a few seconds, and the
+ * comparison resumes with a newer one.
  *
- * <p>Entries are compared one by one: the pages have to be read whole, since no member tells digests of ranges, and so a
- * digest would save nothing. A difference is a fault of ours, and then the replica is built anew, or of the member that was
- * read: the voters are asked which, and unless most of them can tell, another round has to.
+ * <p>Pages are read whole and compared by entry, since members offer no digests of ranges. On a difference, the voting
+ * members are queried. Either the replica is rebuilt, or the member that served the page is reported. Without a majority the
+ * next round decides.
  *
- * <p>Invariant R6: a replica that differs from the source is detected, reported and rebuilt, but not for a fault of
- * another member.
+ * <p>Invariant R6: a replica that differs from the source is detected, reported and rebuilt, but not for a fault of another
+ * member.
  */
 public final class Verifier {
 
     private static final Logger LOG = LoggerFactory.getLogger(Verifier.class);
 
-    /** What is replaced in the meantime is kept for the old state's sake. */
+    /** How long a state, and with it replaced entries, is retained. */
     private static final long HOLD_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final Duration PATIENCE = Duration.ofSeconds(1);
     private static final long PAUSE_MILLIS = 200;
-    /** In a row, before that counts as a problem. */
+    /** Consecutive undecided rounds before a problem is reported. */
     private static final int MOST_UNDECIDED_ROUNDS = 3;
 
     private static final long LEAST_PAGE_BYTES = 64L << 10;
@@ -56,32 +56,32 @@ public final class Verifier {
     private final ObjIntConsumer<Side> differing;
     private final Thread thread = new Thread(this::run, "replica-verifier");
     private final CountDownLatch closing = new CountDownLatch(1);
-    private final SecondOpinions opinions;
+    private final MajorityVote majority;
     private volatile @Nullable Found found;
     private volatile @Nullable Undecided undecided;
-    /** What was found of a member of the source in this round, or the last. */
+    /** The differing members found in this round or the last. */
     private volatile @Nullable String damaged;
-    /** Of the verifier's thread. */
+    /** Confined to the verifier's thread. */
     private boolean damagedNow;
 
-    /** A difference, and of which of the replica's generations. */
+    /** A difference, with the replica's generation. */
     private record Found(String text, long generation) {}
 
-    /** A difference of which it is not known whose fault it is, after so many rounds. */
+    /** An undecided difference after a number of rounds. */
     private record Undecided(String text, int rounds, long generation) {}
 
-    /** Whose fault a difference is. */
+    /** The faulty side of a difference. */
     public enum Side {
         REPLICA,
         SOURCE
     }
 
     /**
-     * Prepares a comparison that {@link #start} begins.
+     * Creates a verifier; {@link #start} begins the comparison.
      *
-     * @param feed how pages are read of the source
-     * @param compared receives how many keys of the source were compared, on the verifier's thread
-     * @param differing receives how many keys of a side are missing or different on the other, on the verifier's thread
+     * @param feed settings for reading pages of the source
+     * @param compared receives the number of compared keys, on the verifier's thread
+     * @param differing receives the faulty side and its number of differing keys, on the verifier's thread
      */
     public Verifier(
             Replica replica,
@@ -95,9 +95,9 @@ public final class Verifier {
         this.settings = settings;
         this.compared = compared;
         this.differing = differing;
-        // Half a second's worth, so that a state is held for several of them.
+        // Half a second of reading, so that one state covers several pages.
         long pageBytes = Math.max(LEAST_PAGE_BYTES, Math.min(feed.pageBytes(), settings.bytesPerSecond() / 2));
-        this.opinions = new SecondOpinions(source, feed.requestTimeout());
+        this.majority = new MajorityVote(source, feed.requestTimeout());
         this.pages = feed.withPageBytes(pageBytes);
         thread.setDaemon(true);
     }
@@ -106,19 +106,13 @@ public final class Verifier {
         thread.start();
     }
 
-    /**
-     * That the replica was found to differ, until it is built anew, or given up for its size: then nothing wrong is left. Or
-     * that several rounds in a row could not tell whether it does.
-     */
+    /** A difference of the replica, until it is rebuilt or dropped; or several undecided rounds in a row. */
     public Optional<String> problem() {
         return differing().or(() -> open().filter(last -> last.rounds() >= MOST_UNDECIDED_ROUNDS)
                 .map(last -> last.text() + ", for " + last.rounds() + " rounds"));
     }
 
-    /**
-     * That a member of the source was found to differ from its voters, or that it is not known who differs, until a round
-     * finds nothing.
-     */
+    /** A differing member of the source or an undecided difference, until a round finds none. */
     public Optional<String> remark() {
         return Optional.ofNullable(damaged).or(() -> open().map(Undecided::text));
     }
@@ -171,9 +165,9 @@ public final class Verifier {
         }
     }
 
-    /** Compares with the latest state for as long as that may be held. Returns what is left; null to end the round. */
+    /** Compares with the latest state while that may be held. Returns the remaining range; null to end the round. */
     private @Nullable KeyRange compareFrom(KeyRange range) throws InterruptedException {
-        // First, so that what differs in a state of before is never held against one built since.
+        // Read before the state, so that a difference is never attributed to a later rebuild.
         long generation = replica.generation();
         ReplicaState state = replica.state();
         if (state == null) {
@@ -198,26 +192,26 @@ public final class Verifier {
             pause(PAUSE_MILLIS);
             return new KeyRange(from == null ? ByteString.EMPTY : from, range.to());
         } catch (FeedEndedException e) {
-            // The feed meets it too, and decides what becomes of it.
+            // The feed fails too and handles it.
             LOG.atInfo().addKeyValue("cause", e.getMessage()).log("verification skipped");
             return null;
         }
     }
 
-    /** Whether the replica has what the page has, or what is right. */
+    /** Whether the replica matches the page, or the majority. */
     private boolean isSame(ReplicaState state, SnapshotReader.Page page, @Nullable Endpoint givenBy, long generation) {
         Differences differences = Differences.between(state, page);
         compared.accept(page.entries().size());
         if (differences.keys().isEmpty()) {
             return true;
         }
-        SecondOpinions.Opinions told = opinions.about(state, differences.keys());
-        switch (told.verdict()) {
-            case REPLICA -> memberDiffers(state, differences, told.suspects());
+        MajorityVote.Votes votes = majority.votes(state, differences.keys());
+        switch (votes.verdict()) {
+            case REPLICA -> memberDiffers(state, differences, votes.suspects());
             case SOURCE -> replicaDiffers(state, differences, givenBy, generation);
-            case UNDECIDED -> nobodyKnows(state, differences, told, generation);
+            case UNDECIDED -> undecided(state, differences, votes, generation);
         }
-        return told.verdict() == SecondOpinions.Verdict.REPLICA;
+        return votes.verdict() == MajorityVote.Verdict.REPLICA;
     }
 
     private void replicaDiffers(
@@ -226,31 +220,30 @@ public final class Verifier {
                 .addKeyValue("revision", state.revision())
                 .addKeyValue("keys", differences.text())
                 .log("replica differs from the source");
-        // Counted before it is told: who is told, and looks, finds it counted.
+        // Counted before it is reported, so that the metric is never behind the report.
         differing.accept(Side.REPLICA, differences.keys().size());
         found = new Found(
                 "replica differs from the source at revision " + state.revision() + " in " + differences.count(),
                 generation);
         if (givenBy != null) {
-            // What the voters have may be neither: then what follows must not come from there.
+            // The member may be corrupt too, so the rebuild must not read from it.
             source.reportFailure(givenBy, Duty.SNAPSHOT, "differs from the replica");
         }
         replica.rebuild("differs from the source");
     }
 
-    private void nobodyKnows(
-            ReplicaState state, Differences differences, SecondOpinions.Opinions told, long generation) {
+    private void undecided(ReplicaState state, Differences differences, MajorityVote.Votes votes, long generation) {
         Undecided before = open().orElse(null);
         int rounds = before == null ? 1 : before.rounds() + 1;
         String text = "replica and source differ at revision " + state.revision() + " in " + differences.count()
-                + ", and no majority of " + told.voters() + " voting members decides: " + told.agreeing()
-                + " agree with the replica, " + told.differing() + " differ";
+                + ", and no majority of " + votes.voters() + " voting members decides: " + votes.agreeing()
+                + " agree with the replica, " + votes.differing() + " differ";
         LOG.atWarn()
                 .addKeyValue("revision", state.revision())
                 .addKeyValue("keys", differences.text())
-                .addKeyValue("voters", told.voters())
-                .addKeyValue("agreeing", told.agreeing())
-                .addKeyValue("differing", told.differing())
+                .addKeyValue("voters", votes.voters())
+                .addKeyValue("agreeing", votes.agreeing())
+                .addKeyValue("differing", votes.differing())
                 .addKeyValue("rounds", rounds)
                 .log("replica and source differ without a deciding majority; retrying in the next round");
         undecided = new Undecided(text, rounds, generation);

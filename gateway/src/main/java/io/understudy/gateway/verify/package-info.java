@@ -1,4 +1,4 @@
-/** Compares the replica with its source, page by page and never in a hurry, and has it built anew if they differ. */
+/** Compares the replica with its source in the background and rebuilds it on a difference. */
 @NullMarked
 package io.understudy.gateway.verify;
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * It sorts, whatever it is given. That it leaves equals where Go does is for etcd to tell: {@code DifferenceIT}.
+ * Sorts every input. {@code DifferenceIT} compares the order of equal elements with etcd's.
  *
  * <p>Tests invariant A1.
  */

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What is refused, in etcd's order and words, and the parts of answers that are easily got wrong.
+ * Rejections in etcd's order and words, and error-prone parts of answers.
  *
  * <p>Tests invariant A1.
  */
@@ -41,7 +41,7 @@ final class RangeEvaluationTest {
     private static final ResponseHeaders HEADERS = new ResponseHeaders(new MemberId(0xee), () -> 9);
 
     @Test
-    void theHeaderIsTheSourcesButForTheMemberId() throws ApiException {
+    void theHeaderIsTheSourcesExceptTheMemberId() throws ApiException {
         var header = range("a", request -> request).getHeader();
         assertThat(header.getClusterId()).isEqualTo(0xc1);
         assertThat(header.getMemberId()).isEqualTo(0xee);
@@ -50,7 +50,7 @@ final class RangeEvaluationTest {
     }
 
     @Test
-    void anEmptyKeyIsRefusedFirst() {
+    void anEmptyKeyIsRejectedFirst() {
         ApiException refusal =
                 refusal("3.5.33", request -> request.setKey(ByteString.EMPTY).setSortTargetValue(7));
         assertThat(refusal.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
@@ -112,7 +112,7 @@ final class RangeEvaluationTest {
     }
 
     @Test
-    void theCountIgnoresTheLimitAndMoreTellsOfIt() throws ApiException {
+    void theCountIgnoresTheLimitAndMoreReportsIt() throws ApiException {
         RangeResponse cut = range("a", request -> request.setRangeEnd(ZERO).setLimit(2));
         assertThat(keys(cut)).containsExactly("a", "b");
         assertThat(cut.getCount()).isEqualTo(3);
@@ -122,7 +122,7 @@ final class RangeEvaluationTest {
     }
 
     @Test
-    void filtersDoNotTouchTheCount() throws ApiException {
+    void filtersDoNotChangeTheCount() throws ApiException {
         RangeResponse response = range("a", request -> request.setRangeEnd(ZERO).setMinModRevision(11));
         assertThat(keys(response)).containsExactly("a", "b");
         assertThat(response.getCount()).isEqualTo(3);
@@ -130,7 +130,7 @@ final class RangeEvaluationTest {
     }
 
     @Test
-    void sortsBeforeItCuts() throws ApiException {
+    void entriesAreSortedBeforeTheLimit() throws ApiException {
         RangeResponse response = range("a", request -> request.setRangeEnd(ZERO)
                 .setSortTarget(SortTarget.VALUE)
                 .setSortOrder(SortOrder.ASCEND)
@@ -140,7 +140,7 @@ final class RangeEvaluationTest {
     }
 
     @Test
-    void countOnlyAndKeysOnlyLeaveOutWhatTheyName() throws ApiException {
+    void countOnlyAndKeysOnlyOmitTheirFields() throws ApiException {
         RangeResponse count = range(
                 "a", request -> request.setRangeEnd(ZERO).setCountOnly(true).setLimit(1));
         assertThat(count.getKvsCount()).isZero();

@@ -52,7 +52,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What becomes of forwarded calls when members, or clients, fail in the middle of them.
+ * Forwarded calls when members or clients fail during the call.
  *
  * <p>Tests invariants W1, W3.
  */
@@ -69,7 +69,7 @@ final class ForwardingFaultIT {
 
     @BeforeEach
     void open() throws Exception {
-        // Looked at once only: what is known of the members stays as it was before the fault.
+        // Probed once only, so that the view of the members predates the fault.
         EtcdSettings settings = new EtcdSettings(
                 "source",
                 SOURCE.cluster().clientUrls(),
@@ -90,7 +90,7 @@ final class ForwardingFaultIT {
     }
 
     @Test
-    void aWriteWhoseAnswerIsLostIsNotRepeatedAndItsOutcomeIsCalledUnknown() throws Exception {
+    void aWriteWithALostAnswerIsNotRetriedAndItsOutcomeIsUnknown() throws Exception {
         EtcdMember leader = SOURCE.cluster().leader();
         put("lost", "before");
         leader.clientProxy().delay(Duration.ofSeconds(1));
@@ -105,14 +105,14 @@ final class ForwardingFaultIT {
                         .containsExactly(
                                 Status.Code.UNAVAILABLE,
                                 "etcdserver: request timed out, possibly due to connection lost"));
-        // Were it repeated, this one, which goes to another member, would come after it.
+        // A retry would precede this write, which goes to another member.
         leader.clientProxy().heal();
         put("afterwards", "x");
         assertThat(version("lost")).isEqualTo(2);
     }
 
     @Test
-    void aWriteThatNeverLeftGoesToAnotherMember() {
+    void anUnsentWriteGoesToAnotherMember() {
         EtcdMember gone = SOURCE.cluster().leader();
         put("elsewhere", "before");
         SOURCE.cluster().moveLeader(SOURCE.cluster().followers().get(0));
@@ -143,14 +143,14 @@ final class ForwardingFaultIT {
     }
 
     @Test
-    void aWriteThatReachesNoMemberIsHeldUntilOneAnswersUnlessItRequiresALeader() throws Exception {
+    void anUnsentWriteIsHeldUnlessItRequiresALeader() throws Exception {
         put("nobody", "before");
         SOURCE.cluster().voters().forEach(voter -> voter.clientProxy().cut());
         Metadata requiresLeader = new Metadata();
         requiresLeader.put(Metadata.Key.of("hasleader", Metadata.ASCII_STRING_MARSHALLER), "true");
         KVGrpc.KVBlockingStub strict = KVGrpc.newBlockingStub(client)
                 .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(requiresLeader));
-        // A connection may take a moment to be known as lost.
+        // A lost connection may be detected late.
         await().atMost(PATIENCE).untilAsserted(() -> assertThatExceptionOfType(StatusRuntimeException.class)
                 .isThrownBy(() -> strict.put(request("nobody", ByteString.copyFromUtf8("strict"))))
                 .satisfies(refusal ->
@@ -167,7 +167,7 @@ final class ForwardingFaultIT {
     }
 
     @Test
-    void aDeadlineIsKeptAndTold() {
+    void anExpiredDeadlineIsReported() {
         put("late", "before");
         SOURCE.cluster().leader().clientProxy().blackHole();
         assertThatExceptionOfType(StatusRuntimeException.class)
@@ -178,7 +178,7 @@ final class ForwardingFaultIT {
     }
 
     @Test
-    void keepAlivesGoOnWhileAnotherMemberTakesTheLead() throws Exception {
+    void keepAlivesContinueThroughALeaderChange() throws Exception {
         long lease = LeaseGrpc.newBlockingStub(client)
                 .leaseGrant(LeaseGrantRequest.newBuilder().setTTL(60).build())
                 .getID();
@@ -199,7 +199,7 @@ final class ForwardingFaultIT {
     }
 
     @Test
-    void keepAlivesEndWithTheirMemberAndANewStreamGoesToAnother() throws Exception {
+    void keepAlivesEndWithTheirMemberAndResumeAtAnother() throws Exception {
         long lease = LeaseGrpc.newBlockingStub(client)
                 .leaseGrant(LeaseGrantRequest.newBuilder().setTTL(60).build())
                 .getID();
@@ -219,7 +219,7 @@ final class ForwardingFaultIT {
     }
 
     @Test
-    void aSnapshotThatNobodyReadsHoldsBackItsMemberAndNobodyElseAndEndsThereWhenCancelled() throws Exception {
+    void anUnreadSnapshotBlocksNoOtherCallAndEndsWhenCanceled() throws Exception {
         for (int i = 0; i < 24; i++) {
             put("large/" + i, ByteString.copyFrom(new byte[1 << 20]));
         }
@@ -269,7 +269,7 @@ final class ForwardingFaultIT {
                 .build();
     }
 
-    /** How often the key was written, asked of the source without anything between. */
+    /** Returns the version of the key, read from the source directly. */
     private static long version(String key) {
         EtcdMember follower = SOURCE.cluster().followers().get(0);
         ManagedChannel direct = plain(
@@ -316,7 +316,7 @@ final class ForwardingFaultIT {
                 .build();
     }
 
-    /** What a keep-alive stream answers. */
+    /** Responses of a keep-alive stream. */
     private static final class KeepAlives implements StreamObserver<LeaseKeepAliveResponse> {
 
         final Queue<LeaseKeepAliveResponse> answers = new ConcurrentLinkedQueue<>();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 final class HeaderRevisionTest {
 
     @Test
-    void isTheHeadersWhateverFollowsIt() {
+    void theHeadersRevisionIsRead() {
         ResponseHeader header = ResponseHeader.newBuilder()
                 .setClusterId(-1)
                 .setMemberId(7)
@@ -27,7 +27,7 @@ final class HeaderRevisionTest {
     }
 
     @Test
-    void isZeroWhereNothingTellsIt() {
+    void theRevisionIsZeroWithoutAHeader() {
         assertThat(HeaderRevision.of(new byte[0])).isZero();
         assertThat(HeaderRevision.of(AuthDisableResponse.newBuilder()
                         .setHeader(ResponseHeader.newBuilder().setMemberId(7))
@@ -42,7 +42,7 @@ final class HeaderRevisionTest {
     }
 
     @Test
-    void isZeroOfWhatIsNoAnswer() {
+    void theRevisionOfInvalidBytesIsZero() {
         assertThat(HeaderRevision.of(new byte[] {10, 100, 24})).isZero();
         assertThat(HeaderRevision.of(new byte[] {-1, -1, -1})).isZero();
     }

@@ -78,14 +78,14 @@ final class HeldWritesTest {
     }
 
     @Test
-    void theClientsOwnDeadlineEndsItAsUsual() {
+    void theClientsDeadlineEndsAHeldWrite() {
         PromisedAnswer answer = call(held(Duration.ofSeconds(30)), PUT, System.nanoTime() + 1_000_000);
         await().until(() -> answer.future().failed());
         assertThat(answer.future().cause()).hasMessage("context deadline exceeded");
     }
 
     @Test
-    void whatIsCancelledMeanwhileIsNeverSent() {
+    void aCanceledHeldWriteIsNeverSent() {
         PromisedAnswer answer = new PromisedAnswer(PUT);
         ServerCall.Listener<byte[]> waiting = held(Duration.ofSeconds(30))
                 .start(PUT, answer, new Metadata(), caller(Caller.NO_DEADLINE), Runnable::run, REQUEST);
@@ -95,7 +95,7 @@ final class HeldWritesTest {
     }
 
     @Test
-    void whatAClosedPrimaryRefusedGoesToTheNextOne() {
+    void aWriteRejectedByAClosedPrimaryGoesToTheNextOne() {
         for (Status refusal : List.of(CORRUPT, DENIED)) {
             primary = open(former);
             PromisedAnswer answer = call(held(Duration.ofSeconds(30)), PUT, Caller.NO_DEADLINE);
@@ -109,7 +109,7 @@ final class HeldWritesTest {
     }
 
     @Test
-    void whatReachedNoMemberGoesToTheNextPrimaryIfTheRoleHasMoved() {
+    void anUnsentWriteGoesToTheNextPrimaryAfterAMove() {
         Status unsent = Refusals.status(ApiException.noLeader());
         primary = open(former);
         PromisedAnswer before = call(held(Duration.ofSeconds(30)), PUT, Caller.NO_DEADLINE);
@@ -124,7 +124,7 @@ final class HeldWritesTest {
     }
 
     @Test
-    void aRefusalThatNoMoveExplainsIsPassedOn() {
+    void aRejectionWithoutAMoveIsReturned() {
         primary = open(former);
         PromisedAnswer answer = call(held(Duration.ofSeconds(30)), PUT, Caller.NO_DEADLINE);
         former.last.close(DENIED, new Metadata());
@@ -143,7 +143,7 @@ final class HeldWritesTest {
     }
 
     @Test
-    void aWriteOfUnknownOutcomeIsNeverSentAgain() {
+    void aWriteOfUnknownOutcomeIsNeverRetried() {
         List<Status> unknown = List.of(
                 Status.UNAVAILABLE.withDescription("etcdserver: request timed out, possibly due to connection lost"),
                 Status.UNAVAILABLE.withDescription("etcdserver: leader changed"),
@@ -161,7 +161,7 @@ final class HeldWritesTest {
 
     /** The put that takes a lock may be done when a later read of the same call is refused. */
     @Test
-    void aRefusedLockIsNeverSentAgain() {
+    void aRejectedLockIsNeverRetried() {
         primary = open(former);
         moved.complete(true);
         PromisedAnswer answer = call(held(Duration.ofSeconds(30)), LOCK, Caller.NO_DEADLINE);
@@ -171,13 +171,13 @@ final class HeldWritesTest {
     }
 
     @Test
-    void whatReachedNoMemberOfTheFormerPrimaryGoesToTheNextOne() {
+    void anUnsentWriteToTheFormerPrimaryGoesToTheNextOne() {
         leavesFormerPrimary(1, () -> metrics.held().count() == 2);
     }
 
     /** The former primary accepts connections, and no bytes follow. */
     @Test
-    void whatWaitsForAConnectionToTheFormerPrimaryGoesToTheNextOne() throws IOException {
+    void aWriteWaitingForAConnectionGoesToTheNextPrimary() throws IOException {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             AtomicInteger accepted = new AtomicInteger();
             Thread accepting = new Thread(() -> {
@@ -222,7 +222,7 @@ final class HeldWritesTest {
     }
 
     @Test
-    void whatWaitsIsBounded() {
+    void heldWritesAreBounded() {
         HeldWrites held = held(Duration.ofSeconds(30));
         for (int i = 0; i < HeldCalls.MAX_CALLS; i++) {
             call(held, PUT, Caller.NO_DEADLINE);

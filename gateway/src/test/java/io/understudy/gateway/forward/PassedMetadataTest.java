@@ -11,7 +11,7 @@ final class PassedMetadataTest {
             Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
 
     @Test
-    void whatConcernsTheRequestPasses() {
+    void metadataOfTheRequestIsForwarded() {
         Metadata received = new Metadata();
         for (String name : new String[] {"token", "authorization", "hasleader", "client-api-version", "unheard-of"}) {
             received.put(text(name), "one");
@@ -25,7 +25,7 @@ final class PassedMetadataTest {
     }
 
     @Test
-    void whatBelongsToTheConnectionOrToTheGatewayStays() {
+    void metadataOfTheConnectionOrGatewayIsNotForwarded() {
         Metadata received = new Metadata();
         for (String name : new String[] {
             "content-type", "te", "grpc-timeout", "grpc-encoding", "user-agent", "understudy-min-revision"

@@ -29,7 +29,7 @@ final class RetriesTest {
     }
 
     @Test
-    void allFollowTheOneThatReachesAMember() {
+    void allCallsFollowTheFirstThatReachesAMember() {
         List.of("a", "b", "c")
                 .forEach(name -> begin(30, inTime -> {
                     turns.add(name + " " + inTime);
@@ -49,7 +49,7 @@ final class RetriesTest {
     }
 
     @Test
-    void theBytesThatWaitAreBounded() {
+    void heldBytesAreBounded() {
         long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         byte[] half = new byte[(int) (HeldCalls.MAX_BYTES / 2)];
         assertThat(held.hold(half, new CompletableFuture<>(), until, Runnable::run, inTime -> {}))

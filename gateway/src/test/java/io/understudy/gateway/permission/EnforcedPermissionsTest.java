@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What is requests of the source, how often, and what becomes of its answers.
+ * Requests to the source, and the effect of its responses.
  *
  * <p>Tests invariant P1.
  */
@@ -46,12 +46,12 @@ final class EnforcedPermissionsTest {
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final AtomicLong clock = new AtomicLong(System.nanoTime());
-    /** Whether authentication is enabled, and how often that was queried. */
+    /** The authentication state of the source, and the number of polls. */
     private volatile CompletableFuture<Boolean> enabled = CompletableFuture.completedFuture(true);
 
-    private final AtomicInteger questions = new AtomicInteger();
+    private final AtomicInteger polls = new AtomicInteger();
 
-    /** What anybody may read, how often that was requests, and what holds the answers up. */
+    /** The readable keys, the number of requests, and a delay of the responses. */
     private volatile KeyRange readable = KeyRange.single(key("script"));
 
     private volatile CompletableFuture<Void> held = CompletableFuture.completedFuture(null);
@@ -61,7 +61,7 @@ final class EnforcedPermissionsTest {
             vertx,
             thread,
             () -> {
-                questions.incrementAndGet();
+                polls.incrementAndGet();
                 return enabled;
             },
             (token, wanted) -> held.thenApply(yes -> verdict(wanted)),
@@ -86,7 +86,7 @@ final class EnforcedPermissionsTest {
     }
 
     @Test
-    void withoutAuthenticationEverythingIsPermittedAndNobodyIsAsked() throws Exception {
+    void withoutAuthenticationEverythingIsPermittedWithoutARequest() throws Exception {
         enabled = CompletableFuture.completedFuture(false);
         permissions.start();
         check(Principal.ANONYMOUS, read("stage"));
@@ -96,7 +96,7 @@ final class EnforcedPermissionsTest {
     }
 
     @Test
-    void whatIsPermittedIsNotAskedForAgainUntilItIsOld() throws Exception {
+    void aGrantIsCachedUntilItsMaximumAge() throws Exception {
         permissions.start();
         for (int i = 0; i < 100; i++) {
             check(GUEST, read("script"));
@@ -108,7 +108,7 @@ final class EnforcedPermissionsTest {
     }
 
     @Test
-    void whatIsRefusedIsPermittedAtOnceWhenTheSourcePermitsIt() throws Exception {
+    void denialsAreNotCached() throws Exception {
         permissions.start();
         refused(GUEST, read("stage"));
         readable = KeyRange.single(key("stage"));
@@ -116,9 +116,9 @@ final class EnforcedPermissionsTest {
     }
 
     @Test
-    void manyWhoWaitForTheSameShareOneQuestion() throws Exception {
+    void concurrentChecksOfOnePermissionShareOneRequest() throws Exception {
         permissions.start();
-        check(Principal.ANONYMOUS, Permission.Standing.ANYBODY);
+        check(Principal.ANONYMOUS, Permission.Standing.NONE);
         held = new CompletableFuture<>();
         List<CompletableFuture<Void>> waiting = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
@@ -132,7 +132,7 @@ final class EnforcedPermissionsTest {
     }
 
     @Test
-    void whoMayReadARangeIsNotAskedForEachKeyInIt() throws Exception {
+    void aGrantedRangeNeedsNoRequestPerKey() throws Exception {
         readable = KeyRange.prefix(key("/plays/"));
         permissions.start();
         check(GUEST, read("/plays/hamlet/1"));
@@ -150,7 +150,7 @@ final class EnforcedPermissionsTest {
     }
 
     @Test
-    void whileNobodyKnowsNothingIsPermitted() throws Exception {
+    void unknownPermissionsAreDenied() throws Exception {
         enabled = CompletableFuture.failedFuture(new IllegalStateException("away"));
         permissions.start();
         assertThat(failure(GUEST, read("script")).code()).isEqualTo(io.grpc.Status.Code.UNAVAILABLE);
@@ -164,21 +164,21 @@ final class EnforcedPermissionsTest {
     }
 
     @Test
-    void whatWasKnownOfAuthenticationHoldsWhileTheSourceIsAway() throws Exception {
+    void theLastKnownAuthenticationStateHoldsWhileTheSourceIsAway() throws Exception {
         enabled = CompletableFuture.completedFuture(false);
         permissions.start();
         check(Principal.ANONYMOUS, read("script"));
         enabled = CompletableFuture.failedFuture(new IllegalStateException("away"));
-        int before = questions.get();
+        int before = polls.get();
         await().until(() -> {
             check(Principal.ANONYMOUS, read("script"));
             // One may have been under way before.
-            return questions.get() >= before + 2;
+            return polls.get() >= before + 2;
         });
     }
 
     @Test
-    void aSwitchThatIsKnownOutlivesTheAnswerOfAMemberThatLags() throws Exception {
+    void aSwitchOutlivesTheResponseOfALaggingMember() throws Exception {
         enabled = CompletableFuture.completedFuture(true);
         permissions.start();
         assertThat(failure(Principal.ANONYMOUS, read("script")).text())
@@ -195,11 +195,11 @@ final class EnforcedPermissionsTest {
     }
 
     @Test
-    void aSwitchOutlivesAFormerAnswerThatComesAtTheSameMoment() throws Exception {
+    void aSwitchOutlivesAConcurrentFormerResponse() throws Exception {
         for (int i = 0; i < 2_000; i++) {
             CompletableFuture<Boolean> former = new CompletableFuture<>();
             try (Authentication authentication = new Authentication(() -> former)) {
-                CompletableFuture<Void> refresh = authentication.ask();
+                CompletableFuture<Void> refresh = authentication.refresh();
                 CountDownLatch begun = new CountDownLatch(1);
                 Future<Boolean> answered = thread.submit(() -> {
                     begun.countDown();
@@ -215,32 +215,34 @@ final class EnforcedPermissionsTest {
     }
 
     @Test
-    void whoHasNoNameOrNoneThatIsKnownIsRefusedAsByEtcd() throws Exception {
+    void anonymousAndUnknownUsersAreDeniedAsByEtcd() throws Exception {
         permissions.start();
         assertThat(failure(Principal.ANONYMOUS, read("script")).text()).isEqualTo("etcdserver: user name is empty");
         assertThat(failure(new Principal.Certificate("guest"), read("script")).text())
                 .isEqualTo("etcdserver: permission denied");
-        check(Principal.ANONYMOUS, Permission.Standing.ANYBODY);
+        check(Principal.ANONYMOUS, Permission.Standing.NONE);
         check(new Principal.Certificate("guest"), Permission.Standing.USER);
         assertThat(requests).isEmpty();
     }
 
     @Test
-    void whoWasNeverPermittedAnythingLeavesRoomForOthers() throws Exception {
+    void principalsWithoutGrantsLeaveCapacityForOthers() throws Exception {
         permissions.start();
         check(GUEST, read("script"));
         held = new CompletableFuture<>();
-        for (int stranger = 0; stranger < 2 * Room.MOST_OF_STRANGERS / Room.MOST_OF_A_STRANGER; stranger++) {
-            Principal.Token madeUp = new Principal.Token("made-up." + stranger);
-            for (int i = 0; i < 2 * Room.MOST_OF_A_STRANGER; i++) {
+        for (int unknown = 0;
+                unknown < 2 * PermissionCheckQuota.MAX_OF_UNKNOWN / PermissionCheckQuota.MAX_PER_UNKNOWN;
+                unknown++) {
+            Principal.Token madeUp = new Principal.Token("made-up." + unknown);
+            for (int i = 0; i < 2 * PermissionCheckQuota.MAX_PER_UNKNOWN; i++) {
                 var unused = later(madeUp, read("key " + i));
             }
         }
 
         CompletableFuture<Void> guests = later(GUEST, read("stage"));
-        CompletableFuture<Void> anotherStrangers = later(new Principal.Token("made-up.too"), read("stage"));
+        CompletableFuture<Void> anotherUnknown = later(new Principal.Token("made-up.too"), read("stage"));
 
-        assertThat(anotherStrangers).failsWithin(Duration.ofSeconds(5));
+        assertThat(anotherUnknown).failsWithin(Duration.ofSeconds(5));
         assertThat(guests).isNotDone();
         held.complete(null);
         assertThat(guests)

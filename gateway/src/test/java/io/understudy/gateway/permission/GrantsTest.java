@@ -8,7 +8,7 @@ import io.understudy.gateway.caller.Principal;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** How much is kept of what was permitted. */
+/** Memory of cached grants. */
 final class GrantsTest {
 
     private static final int MOST_BYTES = 32 << 20;
@@ -16,7 +16,7 @@ final class GrantsTest {
     private final Grants grants = new Grants(Duration.ofSeconds(1));
 
     @Test
-    void whatIsGuessedIsBoundedHoweverManyAskAndHoweverLongTheirKeysAre() {
+    void widerGrantsUseBoundedMemory() {
         ByteString part = ByteString.copyFromUtf8("x".repeat(400) + "/");
         for (int user = 0; user < 4_000; user++) {
             Principal principal = new Principal.Token("user" + user + "." + user);
@@ -37,15 +37,15 @@ final class GrantsTest {
     }
 
     @Test
-    void nothingIsGuessedFromVeryLongKeys() {
+    void veryLongKeysYieldNoGuess() {
         ByteString key = ByteString.copyFromUtf8("/a/" + "x".repeat(1 << 20) + "/");
         assertThat(grants.guess(new Principal.Token("t.1"), new Permission.Read(key, ByteString.EMPTY), 0))
                 .isNull();
     }
 
-    /** A guess is a copy: it keeps no part of the request. */
+    /** Guesses are copies and retain no part of the request. */
     @Test
-    void aGuessIsAboutTheBeginningOfAKeyUpToASlash() {
+    void aGuessIsThePrefixUpToASlash() {
         Principal principal = new Principal.Token("t.1");
         Permission.Read read = new Permission.Read(ByteString.copyFromUtf8("/a/b"), ByteString.EMPTY);
         Permission.Read all = grants.guess(principal, read, 0);

@@ -11,11 +11,11 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What the permissions of all roles come to. */
+/** Union of the permissions of all roles. */
 final class ReadableKeysTest {
 
     @Test
-    void permissionsThatTouchOneAnotherCountAsOne() {
+    void adjacentPermissionsAreMerged() {
         ReadableKeys readable = ReadableKeys.of(List.of(
                 permission(io.etcd.jetcd.api.Permission.Type.READ, "c", "e"),
                 permission(io.etcd.jetcd.api.Permission.Type.READWRITE, "a", "c"),
@@ -31,23 +31,23 @@ final class ReadableKeysTest {
     }
 
     @Test
-    void whatMayBeWrittenOnlyMayNotBeRead() {
+    void writePermissionsDoNotPermitReads() {
         assertThat(ReadableKeys.of(List.of(permission(io.etcd.jetcd.api.Permission.Type.WRITE, "a", "c")))
                         .covers(read("a", "")))
                 .isFalse();
     }
 
     @Test
-    void oneZeroByteIsTheEndOfAllKeys() {
+    void aZeroByteAsRangeEndCoversAllLaterKeys() {
         ReadableKeys readable = ReadableKeys.of(List.of(permission("b", "\0"), permission("a", "b")));
         assertThat(readable.covers(read("a", "\0"))).isTrue();
         assertThat(readable.covers(read("x", "z"))).isTrue();
         assertThat(readable.covers(read("\0", "\0"))).isFalse();
     }
 
-    /** Key by key: in so small a world that is possible. */
+    /** Compares with a check of each key, in a small key space. */
     @Test
-    void aRangeMayBeReadIfEachKeyInItMay() {
+    void aRangeIsReadableIfEachOfItsKeysIs() {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Random random = new Random(seed);
         for (int i = 0; i < 3_000; i++) {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * How often, and for whom first, it is asked whether what is told may still be read.
+ * Frequency and order of rechecks.
  *
  * <p>Tests invariant P1b.
  */
@@ -39,7 +39,7 @@ final class RechecksTest {
 
     private final Vertx vertx = Vertx.vertx();
     private final Context loop = vertx.getOrCreateContext();
-    /** Of those whom nobody has answered yet. */
+    /** Checks without a response. */
     private final Queue<Promise<Void>> unanswered = new ConcurrentLinkedQueue<>();
 
     private final AtomicInteger guestsChecks = new AtomicInteger();
@@ -62,7 +62,7 @@ final class RechecksTest {
     }
 
     @Test
-    void whoWatchesALotKeepsNobodyWaitingButHimself() throws Exception {
+    void manyWatchesOfOnePrincipalDelayNoOthers() throws Exception {
         for (int i = 0; i < 2 * Rechecks.MOST_UNDER_WAY; i++) {
             var unused = begin(CROWD, "key " + i);
         }
@@ -78,9 +78,9 @@ final class RechecksTest {
         assertThat(unanswered).as("the crowd's checks are still unanswered").hasSize(Rechecks.MOST_OF_ONE);
     }
 
-    /** Be it the source, or how much the crowd itself watches. */
+    /** Whether the source or the principal's own number of watches is the cause. */
     @Test
-    void whoWasNotAskedAboutForLongIsToldNothingMore() throws Exception {
+    void watchesWithoutARecentCheckHoldEventsBack() throws Exception {
         List<Watcher> crowd = new CopyOnWriteArrayList<>();
         for (int i = 0; i < 2 * Rechecks.MOST_OF_ONE; i++) {
             crowd.add(begin(CROWD, "key " + i));

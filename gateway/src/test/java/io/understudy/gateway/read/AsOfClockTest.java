@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * What is known of the age of a state, by rounds alone.
+ * Staleness of states, measured by rounds alone.
  *
  * <p>Tests invariant C3.
  */
@@ -16,13 +16,13 @@ final class AsOfClockTest {
     private final AsOfClock clock = new AsOfClock(held::get);
 
     @Test
-    void nothingIsKnownBeforeTheFirstRound() {
+    void stalenessIsUnknownBeforeTheFirstRound() {
         assertThat(clock.stalenessNanos(5, 100)).isEqualTo(AsOfClock.UNKNOWN);
         assertThat(clock.revisionWithin(1_000, 100)).isEqualTo(AsOfClock.NONE);
     }
 
     @Test
-    void aStateIsAsOldAsTheLastRoundWhoseRevisionItIncludes() {
+    void stalenessIsTheAgeOfTheLastIncludedRound() {
         clock.confirmed(10, 100);
         clock.confirmed(20, 200);
         clock.confirmed(30, 300);
@@ -34,7 +34,7 @@ final class AsOfClockTest {
     }
 
     @Test
-    void aRoundThatConfirmsTheSameRevisionLaterMakesItYounger() {
+    void aLaterRoundOfTheSameRevisionReducesStaleness() {
         clock.confirmed(10, 100);
         clock.confirmed(10, 500);
 
@@ -42,14 +42,14 @@ final class AsOfClockTest {
     }
 
     @Test
-    void withoutRoundsStalenessGrowsWhateverIsApplied() {
+    void stalenessGrowsWithoutRounds() {
         clock.confirmed(10, 100);
 
         assertThat(clock.stalenessNanos(1_000_000, 5_000)).isEqualTo(4_900);
     }
 
     @Test
-    void aBoundIsARevision() {
+    void aBoundMapsToARevision() {
         clock.confirmed(10, 100);
         clock.confirmed(20, 200);
         clock.confirmed(30, 300);
@@ -61,7 +61,7 @@ final class AsOfClockTest {
     }
 
     @Test
-    void aReplicaFarBehindKeepsTheRoundThatTellsItsAge() {
+    void aLaggingReplicaKeepsItsRound() {
         held.set(1);
         for (int revision = 1; revision <= 10_000; revision++) {
             clock.confirmed(revision, revision);
@@ -72,7 +72,7 @@ final class AsOfClockTest {
     }
 
     @Test
-    void aReplicaThatKeepsUpForgetsOldRounds() {
+    void oldRoundsAreDiscardedAsTheReplicaAdvances() {
         for (int revision = 1; revision <= 10_000; revision++) {
             held.set(revision);
             clock.confirmed(revision, revision);
@@ -83,7 +83,7 @@ final class AsOfClockTest {
     }
 
     @Test
-    void whatGoesBackIsNotBelieved() {
+    void decreasingRevisionsAndTimesAreIgnored() {
         clock.confirmed(10, 100);
         clock.confirmed(9, 200);
         clock.confirmed(11, 50);

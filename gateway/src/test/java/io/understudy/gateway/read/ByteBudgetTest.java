@@ -23,7 +23,7 @@ final class ByteBudgetTest {
     }
 
     @Test
-    void thereIsRoomUpToTheBudgetThenTheFirstWaitsAndTheOthersBehindIt() {
+    void requestsBeyondTheBudgetAreQueuedInOrder() {
         ByteBudget.Hold first = take(60).result();
         Future<ByteBudget.Hold> large = take(50);
         Future<ByteBudget.Hold> small = take(1);
@@ -38,7 +38,7 @@ final class ByteBudgetTest {
     }
 
     @Test
-    void whatIsMoreThanTheBudgetHasAllOfIt() {
+    void aRequestAboveTheBudgetTakesAllOfIt() {
         ByteBudget.Hold all = take(1_000).result();
         assertThat(budget.held()).isEqualTo(100);
         all.release();
@@ -46,7 +46,7 @@ final class ByteBudgetTest {
     }
 
     @Test
-    void whoWaitsInVainIsRefusedAndHoldsUpNobody() {
+    void anExpiredRequestIsRejectedAndBlocksNoOther() {
         ByteBudget.Hold most = take(90).result();
         Future<ByteBudget.Hold> large = budget.take(
                 new Session(), 50, System.nanoTime() + Duration.ofMillis(100).toNanos());
@@ -59,7 +59,7 @@ final class ByteBudgetTest {
     }
 
     @Test
-    void noMoreThanSomeWait() {
+    void theQueueIsBounded() {
         ByteBudget.Hold all = take(100).result();
         Future<ByteBudget.Hold> second = take(1);
         Future<ByteBudget.Hold> third = take(1);
@@ -69,7 +69,7 @@ final class ByteBudgetTest {
     }
 
     @Test
-    void aSessionBeyondItsShareWaitsForItselfAndKeepsNobodyElseWaiting() {
+    void aSessionBeyondItsShareDelaysNoOther() {
         Session session = new Session();
         ByteBudget.Hold first = take(session, 20).result();
         Future<ByteBudget.Hold> second = take(session, 10);
@@ -81,7 +81,7 @@ final class ByteBudgetTest {
     }
 
     @Test
-    void anAnswerLargerThanTheShareIsAllThatItsSessionHolds() {
+    void anAnswerAboveTheShareIsHeldAlone() {
         Session session = new Session();
         ByteBudget.Hold large = take(session, 60).result();
         Future<ByteBudget.Hold> small = take(session, 1);
@@ -92,7 +92,7 @@ final class ByteBudgetTest {
     }
 
     @Test
-    void whatASessionHasGivenUpIsOfItsShareNoMore() {
+    void anExpiredRequestIsReturnedToTheShare() {
         Session session = new Session();
         ByteBudget.Hold most = take(90).result();
         Future<ByteBudget.Hold> late = budget.take(
@@ -105,7 +105,7 @@ final class ByteBudgetTest {
         assertThat(budget.held()).isEqualTo(20);
     }
 
-    /** Of a session that holds nothing else. */
+    /** Takes bytes for a new session. */
     private Future<ByteBudget.Hold> take(long bytes) {
         return take(new Session(), bytes);
     }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Moments by another clock: what they say of staleness is never too little, as far as that clock may be off.
+ * Staleness by another host's clock is never understated within the allowed skew.
  *
  * <p>Tests invariant K1.
  */
@@ -30,13 +30,13 @@ final class HeartbeatsTest {
     private final Heartbeats heartbeats = new Heartbeats(SKEW, () -> wall, clock, new ReadMetrics(registry));
 
     @Test
-    void staleIsWhatPassedSinceByThatClockAndAllItMayBeOff() {
+    void stalenessIncludesTheAllowedSkew() {
         heartbeats.asOf(7, NOW.minusMillis(300));
         assertStaleness(Duration.ofMillis(1_300));
     }
 
     @Test
-    void aMomentInTheFutureAsFarAsClocksMayBeApartIsBelieved() {
+    void heartbeatsAheadWithinTheSkewAreAccepted() {
         heartbeats.asOf(7, NOW.plusMillis(400));
         assertStaleness(Duration.ofMillis(600));
         heartbeats.asOf(7, NOW.plus(SKEW));
@@ -46,7 +46,7 @@ final class HeartbeatsTest {
     }
 
     @Test
-    void aMomentFurtherInTheFutureIsAProblemAndTellsNothing() {
+    void heartbeatsAheadBeyondTheSkewAreReportedAndIgnored() {
         heartbeats.asOf(7, NOW.plusMillis(1_001));
         assertThat(clock.stalenessNanos(7, System.nanoTime())).isEqualTo(AsOfClock.UNKNOWN);
         assertThat(heartbeats.problem()).hasValueSatisfying(why -> assertThat(why)
@@ -56,7 +56,7 @@ final class HeartbeatsTest {
     }
 
     @Test
-    void whatWasToldBeforeStandsWhileTheFutureIsNotBelieved() {
+    void anIgnoredHeartbeatKeepsThePreviousStaleness() {
         heartbeats.asOf(7, NOW);
         heartbeats.asOf(7, NOW.plusSeconds(100));
         assertStaleness(SKEW);
@@ -67,34 +67,34 @@ final class HeartbeatsTest {
     }
 
     @Test
-    void aClockThatIsSetForwardMakesNothingYounger() {
+    void aClockSetForwardDoesNotReduceStaleness() {
         heartbeats.asOf(7, NOW);
         wall = NOW.plusSeconds(60);
         heartbeats.asOf(7, NOW.plusMillis(10));
-        // What the first one told was true, so it still is.
+        // The first heartbeat remains valid.
         assertStaleness(SKEW);
     }
 
     @Test
-    void whoWaitsIsToldByTheNextOneThatIsBelievedOnce() {
-        List<String> told = new ArrayList<>();
-        heartbeats.join(new Rider(told));
+    void ridersReceiveTheNextAcceptedHeartbeatOnce() {
+        List<String> received = new ArrayList<>();
+        heartbeats.join(new Rider(received));
         heartbeats.asOf(7, NOW.plusSeconds(5));
-        assertThat(told).isEmpty();
+        assertThat(received).isEmpty();
         heartbeats.asOf(8, NOW);
         heartbeats.asOf(9, NOW);
-        assertThat(told).containsExactly("sent", "8");
+        assertThat(received).containsExactly("sent", "8");
     }
 
     @Test
-    void nothingIsLinearizable() {
+    void linearizableReadsAreRejected() {
         assertThatExceptionOfType(ApiException.class)
                 .isThrownBy(heartbeats::requireLinearizable)
                 .satisfies(why -> assertThat(why.code()).isEqualTo(Status.Code.FAILED_PRECONDITION));
     }
 
     private void assertStaleness(Duration expected) {
-        // Time goes on while the test runs.
+        // The test itself takes time.
         long now = System.nanoTime();
         assertThat(clock.stalenessNanos(7, now)).isBetween(expected.toNanos(), expected.toNanos() + now - beganNanos);
     }
@@ -106,21 +106,21 @@ final class HeartbeatsTest {
                 .count();
     }
 
-    private record Rider(List<String> told) implements Confirmations.Rider {
+    private record Rider(List<String> received) implements Confirmations.Rider {
 
         @Override
         public void sent() {
-            told.add("sent");
+            received.add("sent");
         }
 
         @Override
         public void confirmed(long revision, long asOfNanos) {
-            told.add(Long.toString(revision));
+            received.add(Long.toString(revision));
         }
 
         @Override
         public void failed(@Nullable ApiException fatal) {
-            told.add("failed");
+            received.add("failed");
         }
     }
 }

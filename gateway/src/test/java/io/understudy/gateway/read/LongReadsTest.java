@@ -48,8 +48,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Reads that take long don't hold the event loop. Told by the order of things: what is evaluated on the loop is answered
- * when the call returns, what is evaluated beside it can't be before the loop's next turn.
+ * Long reads do not block the event loop. A read evaluated on the loop is complete when the call returns; one on a worker is
+ * not before the loop's next task.
  *
  * <p>Tests invariant S4.
  */
@@ -82,9 +82,9 @@ final class LongReadsTest {
 
     @BeforeEach
     void replicaAtTen() {
-        ReadPath[] told = new ReadPath[1];
+        ReadPath[] created = new ReadPath[1];
         replica = new Replica(
-                KeyRange.all(), state -> Objects.requireNonNull(told[0]).published(state));
+                KeyRange.all(), state -> Objects.requireNonNull(created[0]).published(state));
         reads = new ReadPath(
                 vertx,
                 ReadSettings.DEFAULTS,
@@ -94,7 +94,7 @@ final class LongReadsTest {
                 new ReadSource.Cluster(nowhere, deadline -> new CompletableFuture<>()),
                 () -> {},
                 registry);
-        told[0] = reads;
+        created[0] = reads;
         replica.snapshotStarted(CLUSTER, new Revision(10));
         replica.snapshotPage(KeyRange.all(), ENTRIES);
         replica.snapshotCompleted(new Position(CLUSTER, new Revision(10), null));
@@ -108,7 +108,7 @@ final class LongReadsTest {
     }
 
     @Test
-    void shortReadsAreAnsweredWhileALongOneIsUnderWay() throws Exception {
+    void shortReadsReturnDuringALongOne() throws Exception {
         for (RangeRequest request : List.of(sorted(), all().setMinModRevision(5).build())) {
             var late = onLoop(() -> {
                 var longer = read(request);
@@ -122,7 +122,7 @@ final class LongReadsTest {
     }
 
     @Test
-    void aTransactionThatComparesManyKeysIsALongReadToo() throws Exception {
+    void aTransactionThatComparesManyKeysIsALongRead() throws Exception {
         TxnRequest txn = TxnRequest.newBuilder()
                 .addCompare(Compare.newBuilder()
                         .setKey(all().getKey())
@@ -143,7 +143,7 @@ final class LongReadsTest {
     }
 
     @Test
-    void whatNeedNotBeLookedAtIsNoLongReadHoweverLargeItsAnswer() throws Exception {
+    void aLargeAnswerWithoutAScanIsNotALongRead() throws Exception {
         onLoop(() -> {
             assertThat(read(all().build()).succeeded()).isTrue();
             assertThat(read(all().setLimit(KEYS - 1).build()).succeeded()).isTrue();
@@ -162,7 +162,7 @@ final class LongReadsTest {
     }
 
     @Test
-    void aLongReadIsNotAnsweredWithWhatIsOlderThanItsSessionHasSeenMeanwhile() throws Exception {
+    void aLongReadReturnsNothingOlderThanItsSessionHasSeen() throws Exception {
         var late = onLoop(() -> {
             var longer = read(sorted());
             applied(11);
@@ -174,9 +174,9 @@ final class LongReadsTest {
         assertThat(evaluations()).isEqualTo(2);
     }
 
-    /** Each read of the session sees a newer revision than the one before, and there is always one under way. */
+    /** Each read of the session sees a newer revision, and one is always under way. */
     @Test
-    void aLongReadIsAnsweredThoughItsSessionReadsOn() throws Exception {
+    void aLongReadCompletesWhileItsSessionReads() throws Exception {
         var late = onLoop(() -> {
             var longer = read(sorted());
             readOn(longer, 11);
@@ -189,13 +189,13 @@ final class LongReadsTest {
     }
 
     @Test
-    void aSessionIsFreeAgainThoughTheReadThatHadItForItselfCouldNotBeTold() throws Exception {
+    void aFailingCompletionReleasesTheSession() throws Exception {
         var late = onLoop(() -> {
             var longer = read(sorted());
-            Future<?> told = longer.onComplete(answered -> {
+            Future<?> created = longer.onComplete(answered -> {
                 throw new IllegalStateException("it fails when told, as the test wants");
             });
-            readOn(told, 11);
+            readOn(created, 11);
             return longer;
         });
         assertThat(completed(late)).succeedsWithin(PATIENCE);
@@ -210,7 +210,7 @@ final class LongReadsTest {
     }
 
     @Test
-    void noMoreThanAFewWaitForTheirTurnAndWhoHasGoneHasNone() throws Exception {
+    void queuedLongReadsAreBoundedAndSkippedAfterADisconnect() throws Exception {
         List<Future<Answer<RangeResult>>> all = new ArrayList<>();
         onLoop(() -> {
             while (all.isEmpty() || !all.get(all.size() - 1).failed()) {

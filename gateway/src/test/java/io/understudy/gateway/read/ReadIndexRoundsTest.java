@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Who shares which round, with a source that does what the test tells it.
+ * Sharing of rounds, with a source controlled by the test.
  *
  * <p>Tests invariant C1b.
  */
@@ -54,18 +54,18 @@ final class ReadIndexRoundsTest {
     }
 
     @Test
-    void aLonelyReaderIsNeverKeptWaiting() {
+    void aSingleReadersRoundIsSentAtOnce() {
         ReadIndexRounds rounds = rounds(this::givenByTheTest);
         for (int read = 1; read <= 100; read++) {
             rounds.join(new Reader(rounds, 0));
-            // At once, on the reader's own thread.
+            // Sent immediately, on the reader's thread.
             assertThat(sent).hasSize(read);
             sent.get(read - 1).complete(index(System.nanoTime()));
         }
     }
 
     @Test
-    void readersThatComeBackAtOnceEndUpInOneRoundHoweverTheyBegan() {
+    void readersThatReturnAtOnceConvergeOnOneRound() {
         ReadIndexRounds rounds = rounds(this::afterAMoment);
         List<Reader> readers = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
@@ -81,7 +81,7 @@ final class ReadIndexRoundsTest {
     }
 
     @Test
-    void whoComesBackAloneWaitsForTheOthersButAMoment() {
+    void aReaderThatReturnsAloneIsDelayedBriefly() {
         ReadIndexRounds rounds = rounds(this::givenByTheTest);
         rounds.join(new Reader(rounds, 0));
         for (int i = 0; i < 10; i++) {
@@ -97,7 +97,7 @@ final class ReadIndexRoundsTest {
     }
 
     @Test
-    void nobodyRidesARoundThatWasSentBeforeTheyCame() throws Exception {
+    void noReadSharesARoundSentBeforeItArrived() throws Exception {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         ReadIndexRounds rounds = rounds(this::afterAMoment);
         ConcurrentLinkedQueue<String> violations = new ConcurrentLinkedQueue<>();
@@ -126,7 +126,7 @@ final class ReadIndexRoundsTest {
     }
 
     @Test
-    void readersAreAnsweredWhenNoLaterRoundWouldBeConfirmed() {
+    void aFatalFailureEndsTheWait() {
         ReadIndexRounds rounds = rounds(this::givenByTheTest);
         Refused refused = new Refused(new CompletableFuture<>());
         rounds.join(refused);
@@ -139,11 +139,11 @@ final class ReadIndexRoundsTest {
     }
 
     @Test
-    void whoCannotBeToldKeepsNobodyElseFromIt() {
+    void aFailingRiderDoesNotAffectOthers() {
         ReadIndexRounds rounds = rounds(this::givenByTheTest);
         rounds.join(new Reader(rounds, 0));
         Reader other = new Reader(rounds, 0);
-        rounds.join(new Untellable());
+        rounds.join(new FailingRider());
         rounds.join(other);
         sent.get(0).complete(index(System.nanoTime()));
         await().atMost(PATIENCE).until(() -> sent.size() == 2);
@@ -152,7 +152,7 @@ final class ReadIndexRoundsTest {
     }
 
     @Test
-    void whateverGoesWrongThereIsANextRoundAndTheClockGoesOn() {
+    void roundsContinueAfterUnexpectedFailures() {
         AtomicInteger wrong = new AtomicInteger();
         ReadSettings often = new ReadSettings(
                 Duration.ofSeconds(7),
@@ -176,7 +176,7 @@ final class ReadIndexRoundsTest {
         try {
             rounds.join(reader);
         } catch (IllegalStateException e) {
-            // Then the clock's round is its own.
+            // The clock's round carries it then.
         }
         await().atMost(PATIENCE).until(() -> reader.answers.get() >= 1);
         rounds.close();
@@ -230,7 +230,7 @@ final class ReadIndexRoundsTest {
         return new ReadIndex(new Revision(revision), new ClusterId(cluster), new MemberId(2), System.nanoTime(), null);
     }
 
-    /** Reads again and again, each time at once. */
+    /** Reads repeatedly, without a pause. */
     private static final class Reader implements Confirmations.Rider {
         private final ReadIndexRounds rounds;
         private final int again;
@@ -268,7 +268,7 @@ final class ReadIndexRoundsTest {
         }
     }
 
-    private static final class Untellable implements Confirmations.Rider {
+    private static final class FailingRider implements Confirmations.Rider {
         @Override
         public void sent() {
             throw new IllegalStateException("as the test wants");

@@ -50,7 +50,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * When reads are answered, with a replica and rounds that do what the test tells them.
+ * Completion of reads, with a replica and rounds controlled by the test.
  *
  * <p>Tests invariants C1, C4.
  */
@@ -60,7 +60,7 @@ final class ReadPathTest {
     private static final ClusterId CLUSTER = new ClusterId(7);
     private static final ByteString KEY = ByteString.copyFromUtf8("k");
 
-    /** No round by itself, and waits that a test can sit through. */
+    /** No periodic rounds, and short timeouts. */
     private static final ReadSettings SETTINGS = new ReadSettings(
             Duration.ofSeconds(2),
             Duration.ofMillis(1_500),
@@ -75,7 +75,7 @@ final class ReadPathTest {
     private final Vertx vertx = Vertx.vertx();
     private final Context loop = vertx.getOrCreateContext();
     private final List<CompletableFuture<ReadIndex>> rounds = new CopyOnWriteArrayList<>();
-    private final AtomicInteger progressAsked = new AtomicInteger();
+    private final AtomicInteger progressRequests = new AtomicInteger();
     private final EtcdCluster nowhere =
             EtcdCluster.connect(EtcdSettings.of(URI.create("http://127.0.0.1:1")), new SimpleMeterRegistry());
     private final Session session = new Session();
@@ -89,16 +89,16 @@ final class ReadPathTest {
     }
 
     private void begin(KeyRange range) {
-        ReadPath[] told = new ReadPath[1];
+        ReadPath[] created = new ReadPath[1];
         replica = new Replica(range, REPLICA, new ReplicaListener() {
             @Override
             public void published(ReplicaState state) {
-                Objects.requireNonNull(told[0]).published(state);
+                Objects.requireNonNull(created[0]).published(state);
             }
 
             @Override
             public void dropped(Condition.Dropped why) {
-                Objects.requireNonNull(told[0]).dropped();
+                Objects.requireNonNull(created[0]).dropped();
             }
         });
         reads = new ReadPath(
@@ -112,9 +112,9 @@ final class ReadPathTest {
                     rounds.add(round);
                     return round;
                 }),
-                progressAsked::incrementAndGet,
+                progressRequests::incrementAndGet,
                 new SimpleMeterRegistry());
-        told[0] = reads;
+        created[0] = reads;
         replica.snapshotStarted(CLUSTER, new Revision(10));
         replica.snapshotPage(range, List.of(new KeyValue(KEY, KEY, new Revision(10), new Revision(10), 1, 0)));
         replica.snapshotCompleted(new Position(CLUSTER, new Revision(10), null));
@@ -127,7 +127,7 @@ final class ReadPathTest {
     }
 
     @Test
-    void aSerializableReadIsAnsweredAtOnce() throws Exception {
+    void serializableReadsReturnAtOnce() throws Exception {
         assertThat(read(true, Freshness.ANY))
                 .succeedsWithin(Duration.ofSeconds(5))
                 .satisfies(answer -> {
@@ -138,7 +138,7 @@ final class ReadPathTest {
     }
 
     @Test
-    void aLinearizableReadAwaitsARoundSentAfterItCameAndThenItsRevision() throws Exception {
+    void linearizableReadsAwaitALaterRoundAndItsRevision() throws Exception {
         var first = read(false, Freshness.ANY);
         roundUnderWay(0);
         var second = read(false, Freshness.ANY);
@@ -156,7 +156,7 @@ final class ReadPathTest {
     }
 
     @Test
-    void manyReadsShareARound() throws Exception {
+    void concurrentReadsShareARound() throws Exception {
         var first = read(false, Freshness.ANY);
         roundUnderWay(0);
         var others = List.of(read(false, Freshness.ANY), read(false, Freshness.ANY), read(false, Freshness.ANY));
@@ -169,7 +169,7 @@ final class ReadPathTest {
     }
 
     @Test
-    void aFailedRoundIsFollowedByAnotherUntilTheDeadlineIsOver() throws Exception {
+    void aFailedRoundIsRetriedUntilTheDeadline() throws Exception {
         var read = read(false, Freshness.ANY);
         for (int round = 0; round < 3; round++) {
             roundUnderWay(round);
@@ -181,7 +181,7 @@ final class ReadPathTest {
     }
 
     @Test
-    void aRoundThatConfirmsLessThanTheReplicaHadIsNoneTheSourceWentBack() throws Exception {
+    void aRoundBelowTheReplicasRevisionIsRejected() throws Exception {
         var read = read(false, Freshness.ANY);
         roundUnderWay(0);
         confirm(0, 9);
@@ -192,14 +192,14 @@ final class ReadPathTest {
     }
 
     @Test
-    void aBoundedReadNeedsNoRoundWhileOneIsYoungEnough() throws Exception {
+    void boundedReadsUseARecentRound() throws Exception {
         confirmed(10);
         assertThat(read(true, new Freshness(Duration.ofMinutes(1), 0))).succeedsWithin(Duration.ofSeconds(5));
         assertThat(rounds).hasSize(1);
     }
 
     @Test
-    void aBoundedReadThatIsNotMetSendsARoundAndThenNamesTheStaleness() throws Exception {
+    void anUnmetBoundSendsARoundAndThenReportsTheStaleness() throws Exception {
         confirmed(10);
         var met = read(true, new Freshness(Duration.ZERO, 0));
         roundUnderWay(1);
@@ -212,7 +212,7 @@ final class ReadPathTest {
     }
 
     @Test
-    void aBoundedReadIsNotMetByAReplicaThatIsBehindTheRound() throws Exception {
+    void aReplicaBehindTheRoundDoesNotMeetTheBound() throws Exception {
         var read = read(true, new Freshness(Duration.ofSeconds(10), 0));
         roundUnderWay(0);
         confirm(0, 11);
@@ -220,7 +220,7 @@ final class ReadPathTest {
     }
 
     @Test
-    void anAtLeastReadAwaitsItsRevisionOrIsOfTheFuture() throws Exception {
+    void atLeastReadsAwaitTheirRevisionUntilTheTimeout() throws Exception {
         var met = read(true, new Freshness(null, 11));
         settle();
         applied(11);
@@ -232,7 +232,7 @@ final class ReadPathTest {
     }
 
     @Test
-    void bothGivenBothHold() throws Exception {
+    void maxStalenessAndMinRevisionBothApply() throws Exception {
         var read = read(true, new Freshness(Duration.ZERO, 12));
         roundUnderWay(0);
         confirm(0, 11);
@@ -244,7 +244,7 @@ final class ReadPathTest {
     }
 
     @Test
-    void aSessionIsNotAnsweredWithWhatIsOlderThanItHasSeen() throws Exception {
+    void revisionsOfASessionNeverDecrease() throws Exception {
         onLoop(() -> session.answered(12));
         var read = read(true, Freshness.ANY);
         settle();
@@ -255,7 +255,7 @@ final class ReadPathTest {
     }
 
     @Test
-    void tooManyWaitingAreRefused() throws Exception {
+    void excessWaitingReadsAreRejected() throws Exception {
         for (int i = 0; i < SETTINGS.maxWaiting(); i++) {
             assertThat(read(false, Freshness.ANY)).isNotDone();
         }
@@ -263,7 +263,7 @@ final class ReadPathTest {
     }
 
     @Test
-    void whoHasGoneMakesRoomForOthers() throws Exception {
+    void readsOfDisconnectedClientsFreeTheirSlots() throws Exception {
         gone.set(true);
         for (int i = 0; i < SETTINGS.maxWaiting(); i++) {
             assertThat(read(false, Freshness.ANY)).isNotDone();
@@ -273,33 +273,33 @@ final class ReadPathTest {
     }
 
     @Test
-    void aDroppedReplicaIsNotWaitedFor() throws Exception {
+    void readsDoNotWaitForADroppedReplica() throws Exception {
         var read = read(true, new Freshness(null, 12));
         settle();
         assertThat(read).isNotDone();
         overflow();
-        // Of a source that isn't there; by then it was to wait some time for the replica.
+        // The source is unreachable, so without the drop the read would wait longer for the replica.
         assertThat(read).failsWithin(SETTINGS.freshnessTimeout().dividedBy(2));
     }
 
     @Test
-    void onlyAReplicaOfAPartHasItsSourceAskedForProgress() throws Exception {
+    void onlyAPartialReplicaRequestsProgress() throws Exception {
         var ofAll = read(true, new Freshness(null, 11));
         settle();
         assertThat(ofAll).isNotDone();
-        assertThat(progressAsked).hasValue(0);
+        assertThat(progressRequests).hasValue(0);
 
         begin(KeyRange.prefix(KEY));
         var ofPart = read(true, new Freshness(null, 11));
-        await().atMost(Duration.ofSeconds(5)).until(() -> progressAsked.get() >= 2);
+        await().atMost(Duration.ofSeconds(5)).until(() -> progressRequests.get() >= 2);
         replica.progress(new Position(CLUSTER, new Revision(11), null));
         assertThat(ofPart).succeedsWithin(Duration.ofSeconds(5));
     }
 
     @Test
-    void whoCannotBeToldKeepsNobodyElseWaiting() throws Exception {
+    void aFailingCompletionDelaysNoOtherRead() throws Exception {
         var alone = read(false, Freshness.ANY);
-        failWhenTold(false, Freshness.ANY);
+        failOnCompletion(false, Freshness.ANY);
         var sharesTheRound = read(false, Freshness.ANY);
         confirm(0, 10);
         assertThat(alone).succeedsWithin(Duration.ofSeconds(5));
@@ -307,22 +307,22 @@ final class ReadPathTest {
         confirm(1, 10);
         assertThat(sharesTheRound).succeedsWithin(Duration.ofSeconds(5));
 
-        failWhenTold(true, new Freshness(null, 12));
+        failOnCompletion(true, new Freshness(null, 12));
         var awaitsTheSame = read(true, new Freshness(null, 12));
         applied(12);
         assertThat(awaitsTheSame).succeedsWithin(Duration.ofSeconds(5));
 
-        failWhenTold(true, new Freshness(null, 13));
+        failOnCompletion(true, new Freshness(null, 13));
         var expiresWithIt = read(true, new Freshness(null, 13));
         assertThat(expiresWithIt).failsWithin(Duration.ofSeconds(10));
     }
 
-    private void failWhenTold(boolean serializable, Freshness freshness) throws Exception {
+    private void failOnCompletion(boolean serializable, Freshness freshness) throws Exception {
         onLoop(() -> {
-            var told = start(serializable, freshness).onComplete(answered -> {
+            var created = start(serializable, freshness).onComplete(answered -> {
                 throw new IllegalStateException("it fails when told, as the test wants");
             });
-            assertThat(told.isComplete()).isFalse();
+            assertThat(created.isComplete()).isFalse();
         });
     }
 
@@ -379,7 +379,7 @@ final class ReadPathTest {
                 new Position(CLUSTER, new Revision(11), null));
     }
 
-    /** What was handed over to the loop so far is done. */
+    /** Waits until all tasks of the loop are done. */
     private void settle() throws Exception {
         onLoop(() -> {});
         onLoop(() -> {});

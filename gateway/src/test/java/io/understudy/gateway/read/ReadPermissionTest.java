@@ -43,7 +43,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Whether what a read is answered with may be read, when it is.
+ * Permissions of reads at the time of the answer.
  *
  * <p>Tests invariant P1.
  */
@@ -61,7 +61,7 @@ final class ReadPermissionTest {
             EtcdCluster.connect(EtcdSettings.of(URI.create("http://127.0.0.1:1")), new SimpleMeterRegistry());
     private final List<CompletableFuture<ReadIndex>> rounds = new CopyOnWriteArrayList<>();
     private final Session session = new Session();
-    private final AtomicInteger asked = new AtomicInteger();
+    private final AtomicInteger checks = new AtomicInteger();
     private final AtomicLong clock = new AtomicLong(System.nanoTime());
     private volatile Future<Void> permitted = Future.succeededFuture();
     private Replica replica;
@@ -69,16 +69,16 @@ final class ReadPermissionTest {
 
     @BeforeEach
     void replicaAtTen() {
-        ReadPath[] told = new ReadPath[1];
+        ReadPath[] created = new ReadPath[1];
         replica = new Replica(
-                KeyRange.all(), state -> Objects.requireNonNull(told[0]).published(state));
+                KeyRange.all(), state -> Objects.requireNonNull(created[0]).published(state));
         reads = new ReadPath(
                 vertx,
                 ReadSettings.DEFAULTS,
                 replica,
                 new ResponseHeaders(new MemberId(1), () -> 1),
                 (principal, wanted) -> {
-                    asked.incrementAndGet();
+                    checks.incrementAndGet();
                     return permitted;
                 },
                 new ReadSource.Cluster(nowhere, deadline -> {
@@ -89,7 +89,7 @@ final class ReadPermissionTest {
                 () -> {},
                 new SimpleMeterRegistry(),
                 clock::get);
-        told[0] = reads;
+        created[0] = reads;
         replica.snapshotStarted(CLUSTER, new Revision(10));
         replica.snapshotPage(KeyRange.all(), List.of());
         replica.snapshotCompleted(new Position(CLUSTER, new Revision(10), null));
@@ -103,13 +103,13 @@ final class ReadPermissionTest {
     }
 
     @Test
-    void whatIsAnsweredSoonIsAskedAboutOnce() throws Exception {
+    void aFastReadIsCheckedOnce() throws Exception {
         assertThat(read(true, 0)).succeedsWithin(Duration.ofSeconds(5));
-        assertThat(asked).hasValue(1);
+        assertThat(checks).hasValue(1);
     }
 
     @Test
-    void aReadThatAwaitedItsRevisionIsNotAnsweredIfItIsNotPermittedAnyMore() throws Exception {
+    void aReadRevokedWhileWaitingForItsRevisionIsDenied() throws Exception {
         var late = read(true, 11);
         passLong();
         permitted = Future.failedFuture(ApiException.permissionDenied());
@@ -118,7 +118,7 @@ final class ReadPermissionTest {
     }
 
     @Test
-    void aReadThatAwaitedARoundIsNotAnsweredIfItIsNotPermittedAnyMore() throws Exception {
+    void aReadRevokedWhileWaitingForARoundIsDenied() throws Exception {
         var late = read(false, 0);
         await().until(() -> rounds.size() == 1);
         passLong();
@@ -128,7 +128,7 @@ final class ReadPermissionTest {
     }
 
     @Test
-    void aReadThatAwaitedItsSessionIsNotAnsweredIfItIsNotPermittedAnyMore() throws Exception {
+    void aReadRevokedWhileWaitingForItsSessionIsDenied() throws Exception {
         onLoop(session::take);
         var late = read(true, 0);
         permitted = Future.failedFuture(ApiException.permissionDenied());
@@ -137,13 +137,13 @@ final class ReadPermissionTest {
     }
 
     @Test
-    void whileItIsAskedOnceMoreTheSessionMayComeFurther() throws Exception {
+    void theSessionMayAdvanceDuringTheSecondCheck() throws Exception {
         var late = read(true, 11);
         passLong();
         Promise<Void> answer = Promise.promise();
         permitted = answer.future();
         replica.progress(new Position(CLUSTER, new Revision(11), null));
-        await().until(() -> asked.get() == 2);
+        await().until(() -> checks.get() == 2);
         assertThat(late).isNotDone();
         replica.progress(new Position(CLUSTER, new Revision(12), null));
         onLoop(() -> session.answered(12));

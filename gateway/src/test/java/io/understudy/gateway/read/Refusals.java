@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.regex.Pattern;
 
-/** Waits for a read to be refused, and looks at how. */
+/** Asserts on the failure of a read. */
 final class Refusals {
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);

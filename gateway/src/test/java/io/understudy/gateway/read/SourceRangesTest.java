@@ -13,23 +13,23 @@ import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The ranges of a transaction that is passed through, with a source that answers when the test says so. */
+/** Ranges of a proxied transaction, with a source controlled by the test. */
 final class SourceRangesTest {
 
     private static final List<RangeRequest> MANY = Collections.nCopies(4_096, RangeRequest.getDefaultInstance());
 
-    private final List<Promise<SourceAnswer>> asked = new ArrayList<>();
+    private final List<Promise<SourceAnswer>> sent = new ArrayList<>();
 
     @Test
-    void areAskedForAFewAtATimeAndAnsweredInOrder() {
-        var all = new SourceRanges(MANY.subList(0, 20), this::ask).ask();
-        assertThat(asked).hasSize(8);
-        asked.get(7).complete(answer(7));
-        assertThat(asked).hasSize(9);
-        asked.get(0).complete(answer(0));
+    void rangesAreReadAFewAtATimeAndReturnedInOrder() {
+        var all = new SourceRanges(MANY.subList(0, 20), this::send).read();
+        assertThat(sent).hasSize(8);
+        sent.get(7).complete(answer(7));
+        assertThat(sent).hasSize(9);
+        sent.get(0).complete(answer(0));
         for (int i = 1; i < 20; i++) {
             if (i != 7) {
-                asked.get(i).complete(answer(i));
+                sent.get(i).complete(answer(i));
             }
         }
         assertThat(all.result())
@@ -39,23 +39,23 @@ final class SourceRangesTest {
     }
 
     @Test
-    void failAtOnceHoweverManyThereAre() {
-        var all = new SourceRanges(MANY, this::ask).ask();
+    void theFirstFailureEndsTheRead() {
+        var all = new SourceRanges(MANY, this::send).read();
         ApiException refusal = new ApiException(Status.Code.UNAVAILABLE, "away");
-        asked.get(3).fail(refusal);
+        sent.get(3).fail(refusal);
         assertThat(all.cause()).isSameAs(refusal);
-        asked.get(0).complete(answer(0));
-        assertThat(asked).hasSize(8);
+        sent.get(0).complete(answer(0));
+        assertThat(sent).hasSize(8);
     }
 
     @Test
-    void noneAreAnsweredByNothing() {
-        assertThat(new SourceRanges(List.of(), this::ask).ask().result()).isEmpty();
+    void noRangesYieldAnEmptyResult() {
+        assertThat(new SourceRanges(List.of(), this::send).read().result()).isEmpty();
     }
 
-    private Future<SourceAnswer> ask(RangeRequest request) {
+    private Future<SourceAnswer> send(RangeRequest request) {
         Promise<SourceAnswer> promise = Promise.promise();
-        asked.add(promise);
+        sent.add(promise);
         return promise.future();
     }
 

@@ -47,7 +47,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Reads where nobody but the feed tells anything: answered by the replica, as fresh as heartbeats say, or refused.
+ * Reads without a source: answered by the replica with the staleness of its heartbeats, or rejected.
  *
  * <p>Tests invariants K1, K2.
  */
@@ -77,22 +77,22 @@ final class UnreachableSourceTest {
 
     @BeforeEach
     void begin() {
-        ReadPath[] told = new ReadPath[1];
+        ReadPath[] created = new ReadPath[1];
         replica = new Replica(
                 RANGE, new ReplicaSettings(2, 1L << 20, 2L << 20, Duration.ofMinutes(1)), new ReplicaListener() {
                     @Override
                     public void published(ReplicaState state) {
-                        Objects.requireNonNull(told[0]).published(state);
+                        Objects.requireNonNull(created[0]).published(state);
                     }
 
                     @Override
                     public void asOf(Revision revision, Instant time) {
-                        Objects.requireNonNull(told[0]).asOf(revision, time);
+                        Objects.requireNonNull(created[0]).asOf(revision, time);
                     }
 
                     @Override
                     public void dropped(Condition.Dropped why) {
-                        Objects.requireNonNull(told[0]).dropped();
+                        Objects.requireNonNull(created[0]).dropped();
                     }
                 });
         reads = new ReadPath(
@@ -104,7 +104,7 @@ final class UnreachableSourceTest {
                 new ReadSource.Heartbeats(SKEW, InstantSource.system()),
                 () -> {},
                 new SimpleMeterRegistry());
-        told[0] = reads;
+        created[0] = reads;
     }
 
     @AfterEach
@@ -113,7 +113,7 @@ final class UnreachableSourceTest {
     }
 
     @Test
-    void beforeTheFirstSnapshotClientsGoElsewhere() throws Exception {
+    void readsBeforeTheFirstSnapshotAreUnavailable() throws Exception {
         assertRefused(
                 read(request(), Freshness.ANY),
                 Status.Code.UNAVAILABLE,
@@ -121,7 +121,7 @@ final class UnreachableSourceTest {
     }
 
     @Test
-    void aSerializableReadIsAnsweredAndOlderByTheSkewThanHeartbeatsSay() throws Exception {
+    void serializableReadsReportHeartbeatStalenessPlusSkew() throws Exception {
         snapshotAtTen();
         assertThat(read(request(), Freshness.ANY)).succeedsWithin(SOON).satisfies(answer -> {
             assertThat(answer.revision()).isEqualTo(10);
@@ -134,7 +134,7 @@ final class UnreachableSourceTest {
     }
 
     @Test
-    void aHeartbeatCountsForWhatWasGivenBeforeItOnly() throws Exception {
+    void aHeartbeatConfirmsEarlierRevisionsOnly() throws Exception {
         snapshotAtTen();
         replica.asOf(Instant.now().minusSeconds(60));
         commit(11);
@@ -146,7 +146,7 @@ final class UnreachableSourceTest {
     }
 
     @Test
-    void aLinearizableReadIsRefusedWithWhatIsNotTriedAgain() throws Exception {
+    void linearizableReadsFailWithAnErrorThatIsNotRetried() throws Exception {
         snapshotAtTen();
         replica.asOf(Instant.now());
         assertRefused(
@@ -163,7 +163,7 @@ final class UnreachableSourceTest {
     }
 
     @Test
-    void aBoundHoldsByTheLastHeartbeatOrTheNext() throws Exception {
+    void aBoundIsMetByTheLastOrTheNextHeartbeat() throws Exception {
         snapshotAtTen();
         replica.asOf(Instant.now());
         Freshness bound = new Freshness(Duration.ofMillis(400), 0);
@@ -177,7 +177,7 @@ final class UnreachableSourceTest {
     }
 
     @Test
-    void aHeartbeatThatIsNoYoungerThanTheBoundIsNoAnswer() throws Exception {
+    void anOldHeartbeatDoesNotMeetTheBound() throws Exception {
         snapshotAtTen();
         var read = read(request(), new Freshness(Duration.ofMillis(250), 0));
         settle();
@@ -187,7 +187,7 @@ final class UnreachableSourceTest {
     }
 
     @Test
-    void aRevisionIsWaitedForAsEver() throws Exception {
+    void atLeastReadsAwaitTheirRevision() throws Exception {
         snapshotAtTen();
         var read = read(request(), new Freshness(null, 11));
         settle();
@@ -201,7 +201,7 @@ final class UnreachableSourceTest {
     }
 
     @Test
-    void otherKeysAreRefused() throws Exception {
+    void keysOutsideOfTheRangeAreRejected() throws Exception {
         snapshotAtTen();
         assertRefused(
                 read(request().setKey(ByteString.copyFromUtf8("b")), Freshness.ANY),
@@ -210,7 +210,7 @@ final class UnreachableSourceTest {
     }
 
     @Test
-    void whatTheWindowHasForgottenIsAsGoodAsCompacted() throws Exception {
+    void revisionsBeforeTheWindowCountAsCompacted() throws Exception {
         snapshotAtTen();
         commit(11);
         assertThat(read(request().setRevision(10), Freshness.ANY)).succeedsWithin(SOON);
@@ -223,7 +223,7 @@ final class UnreachableSourceTest {
     }
 
     @Test
-    void aReplicaThatIsTooLargeIsSaidToBe() throws Exception {
+    void anOversizedReplicaIsReported() throws Exception {
         snapshotAtTen();
         replica.commit(
                 new Commit(new Revision(11), List.of(put(11, ByteString.copyFrom(new byte[3 << 20])))), position(11));
@@ -272,7 +272,7 @@ final class UnreachableSourceTest {
         return done;
     }
 
-    /** What was handed over to the loop so far is done. */
+    /** Waits until all tasks of the loop are done. */
     private void settle() throws Exception {
         for (int i = 0; i < 2; i++) {
             onLoop(Future::succeededFuture).get(10, TimeUnit.SECONDS);

@@ -23,14 +23,14 @@ final class DifferencesTest {
     private static final KeyValue C = entry("c", "3", 7);
 
     @Test
-    void equalEntriesDoNotDiffer() {
+    void equalEntriesAreNoDifference() {
         assertThat(between(List.of(A, B, C), KeyRange.all(), List.of(A, B, C)).keys())
                 .isEmpty();
         assertThat(between(List.of(), KeyRange.all(), List.of()).keys()).isEmpty();
     }
 
     @Test
-    void aKeyOnOneSideOnlyIsADifference() {
+    void aKeyOnOneSideIsADifference() {
         assertThat(between(List.of(A, C), KeyRange.all(), List.of(A, B, C)).text())
                 .isEqualTo("'b'");
         assertThat(between(List.of(A, B, C), KeyRange.all(), List.of(B)).text()).isEqualTo("'a', 'c'");
@@ -39,7 +39,7 @@ final class DifferencesTest {
     }
 
     @Test
-    void anythingThatIsNotTheSameIsADifference() {
+    void anyChangedFieldIsADifference() {
         assertThat(between(List.of(A, B), KeyRange.all(), List.of(A, entry("b", "x", 6)))
                         .text())
                 .isEqualTo("'b'");
@@ -49,7 +49,7 @@ final class DifferencesTest {
     }
 
     @Test
-    void onlyThePagesPartIsCompared() {
+    void onlyTheRangeOfThePageIsCompared() {
         assertThat(between(List.of(A, B, C), new KeyRange(B.key(), C.key()), List.of(B))
                         .keys())
                 .isEmpty();

@@ -33,21 +33,21 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * Asks the source itself, with the client's own token: by a serializable range over what the client wants to read, which
- * etcd answers only once it has found that the token may read it ({@code v3_server.go}, {@code doSerialize}). It asks for a
- * revision that will never be, so that what is permitted is answered by an error too, before anything is looked up.
- * Likewise for the role {@code root}: voting members of every version check it before the revision of a {@code HashKV}.
+ * Checks a permission at the source with the client's token. The request is a serializable range over the same keys, which
+ * etcd evaluates only after the permission check ({@code v3_server.go}, {@code doSerialize}). It names a revision in the far
+ * future, so that even a permitted request fails before any key is read. The role {@code root} is checked likewise: voting
+ * members of every version check it before the revision of a {@code HashKV}.
  *
- * <p>Who has confirmed a read index lately is asked first, usually a learner: it has all users and roles, and neither a log
- * entry nor a voter has any part in it. One that is cut off from the others, and goes on to answer, doesn't know what was
- * revoked. What is refused is refused; who can't be reached is no answer, and the next one is asked.
+ * <p>The member that last confirmed a read index is tried first, usually a learner: it has all users and roles, and the
+ * check costs neither a log entry nor a voting member. A partitioned member still answers, but lacks recent revocations. A
+ * denial is final; an unreachable member is skipped.
  */
-final class SourceOracle implements Oracle<Principal.Token> {
+final class SourceAuthorizer implements Authorizer<Principal.Token> {
 
-    /** Of one question to one member. */
+    /** Deadline of one call. */
     private static final Duration DEADLINE = Duration.ofSeconds(1);
 
-    /** How long who confirmed a read index counts as being in touch with the others; the next one is due well before. */
+    /** How long a member counts as connected after it confirmed a read index; the next round is due well before. */
     private static final long CONFIRMED_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final ByteString ANY_KEY = ByteString.copyFrom(new byte[] {0});
@@ -55,28 +55,28 @@ final class SourceOracle implements Oracle<Principal.Token> {
     private final EtcdCluster source;
     private final Function<Endpoint, Channel> channels;
 
-    /** {@code channels} are connections that say nothing of who is at this end. */
-    SourceOracle(EtcdCluster source, Function<Endpoint, Channel> channels) {
+    /** @param channels connections without a client certificate */
+    SourceAuthorizer(EtcdCluster source, Function<Endpoint, Channel> channels) {
         this.source = source;
         this.channels = channels;
     }
 
     @Override
-    public CompletableFuture<Verdict> ask(Principal.Token token, Permission wanted) {
+    public CompletableFuture<Verdict> authorize(Principal.Token token, Permission wanted) {
         if (!token.value().chars().allMatch(each -> each >= ' ' && each <= '~')) {
-            // It could not be sent, and so never have been issued.
+            // Not valid in a header, so never issued.
             return CompletableFuture.completedFuture(new Verdict.Refused(ApiException.invalidToken()));
         }
         Metadata headers = new Metadata();
         headers.put(Principal.Token.KEY, token.value());
         if (wanted == Permission.Standing.ROOT) {
-            return new Inquiry<>(
+            return new MemberChecks<>(
                             MaintenanceGrpc.getHashKVMethod(),
                             HashKVRequest.newBuilder()
                                     .setRevision(Long.MAX_VALUE)
                                     .build(),
                             headers,
-                            SourceOracle::verdict)
+                            SourceAuthorizer::verdict)
                     .begin()
                     .thenApply(Answer::verdict);
         }
@@ -84,23 +84,23 @@ final class SourceOracle implements Oracle<Principal.Token> {
         RangeRequest range = wanted instanceof Permission.Read read
                 ? range(read.key(), read.end())
                 : range(ANY_KEY, ByteString.EMPTY);
-        return new Inquiry<>(KVGrpc.getRangeMethod(), range, headers, status -> verdict(status)
-                        // Who is refused a key is somebody.
-                        .map(said -> !ofKeys && isDenied(status) ? Verdict.GRANTED : said))
+        return new MemberChecks<>(KVGrpc.getRangeMethod(), range, headers, status -> verdict(status)
+                        // Only a known user is denied a key.
+                        .map(verdict -> !ofKeys && isDenied(status) ? Verdict.GRANTED : verdict))
                 .begin()
                 .thenApply(Answer::verdict);
     }
 
     /**
-     * Whether who comes without a name is refused. That nobody is, is taken from one in touch with the others alone, once
-     * there was any: all the rest may be of before authentication was enabled.
+     * Reads whether the source rejects a request without a user. A grant counts only from a connected member once there is
+     * one: others may lack the change that enabled authentication.
      */
     CompletableFuture<Boolean> isEnforced() {
-        return new Inquiry<>(
+        return new MemberChecks<>(
                         KVGrpc.getRangeMethod(),
                         range(ANY_KEY, ByteString.EMPTY),
                         new Metadata(),
-                        SourceOracle::verdict)
+                        SourceAuthorizer::verdict)
                 .begin()
                 .thenApply(answer -> {
                     boolean refused = answer.verdict() instanceof Verdict.Refused;
@@ -114,7 +114,7 @@ final class SourceOracle implements Oracle<Principal.Token> {
                 });
     }
 
-    /** Who has confirmed a read index lately. */
+    /** Returns the endpoints of the member that confirmed a read index recently. */
     private List<Endpoint> inTouch() {
         return source.lastReadIndex()
                 .filter(last -> System.nanoTime() - last.sentNanos() < CONFIRMED_NANOS)
@@ -138,7 +138,7 @@ final class SourceOracle implements Oracle<Principal.Token> {
                 .build();
     }
 
-    /** Empty if it says nothing of permissions. */
+    /** Empty if the status is unrelated to permissions. */
     private static Optional<Verdict> verdict(Status status) {
         String text = status.getDescription() == null ? "" : status.getDescription();
         EtcdError error = EtcdErrors.error(text);
@@ -148,7 +148,7 @@ final class SourceOracle implements Oracle<Principal.Token> {
         return switch (status.getCode()) {
             case INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED ->
                 Optional.of(new Verdict.Refused(new ApiException(status.getCode(), text)));
-            // A user that was removed, whose token says by itself who he was.
+            // A removed user with a token that contains the name (JWT).
             case FAILED_PRECONDITION ->
                 error == EtcdError.LEARNER_NOT_SUPPORTED
                         ? Optional.empty()
@@ -169,8 +169,8 @@ final class SourceOracle implements Oracle<Principal.Token> {
         return status.getCode() == Status.Code.PERMISSION_DENIED;
     }
 
-    /** One question, asked of one member after the other. */
-    private final class Inquiry<Q, A> {
+    /** Sends one check to one member after the other. */
+    private final class MemberChecks<Q, A> {
         private final MethodDescriptor<Q, A> method;
         private final Q request;
         private final Metadata headers;
@@ -178,7 +178,7 @@ final class SourceOracle implements Oracle<Principal.Token> {
         private final Iterator<Endpoint> candidates;
         private final CompletableFuture<Answer> result = new CompletableFuture<>();
 
-        Inquiry(
+        MemberChecks(
                 MethodDescriptor<Q, A> method,
                 Q request,
                 Metadata headers,
@@ -208,24 +208,24 @@ final class SourceOracle implements Oracle<Principal.Token> {
                     channels.apply(member), MetadataUtils.newAttachHeadersInterceptor(headers));
             Calls.whenDone(
                     Calls.unary(channel, method, request, DEADLINE),
-                    (answer, failure) -> told(member, failure == null ? Status.OK : Status.fromThrowable(failure)));
+                    (answer, failure) -> answered(member, failure == null ? Status.OK : Status.fromThrowable(failure)));
         }
 
-        private void told(Endpoint member, Status status) {
+        private void answered(Endpoint member, Status status) {
             try {
-                goOn(member, status);
+                resolve(member, status);
             } catch (RuntimeException e) {
-                // Thrown into gRPC it would leave the question open for ever.
+                // An exception thrown into gRPC would leave the result incomplete.
                 result.completeExceptionally(e);
             }
         }
 
-        private void goOn(Endpoint member, Status status) {
+        private void resolve(Endpoint member, Status status) {
             Optional<Verdict> verdict = meaning.apply(status);
             if (verdict.isPresent()) {
                 result.complete(new Answer(verdict.get(), member));
             } else if (status.getCode() == Status.Code.DEADLINE_EXCEEDED && isHealthy(member)) {
-                // It waits for what the token says it has to know first; for a token that was made up that is for ever.
+                // It waits for the auth revision that the token names; a forged token may name any.
                 result.completeExceptionally(ApiException.timedOut());
             } else {
                 next();

@@ -3,13 +3,13 @@ package io.understudy.gateway.permission;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
 
-/** Who wants what. */
-record Asked(Principal principal, Permission wanted) {
+/** A permission that a principal needs. */
+record PermissionRequest(Principal principal, Permission wanted) {
 
-    /** Of object headers, references, and a cache's own book-keeping. */
+    /** Object headers, references and cache entries. */
     private static final int OVERHEAD = 200;
 
-    /** What it takes in memory, about. */
+    /** Estimated heap size. */
     int bytes() {
         int what = wanted instanceof Permission.Read read
                 ? read.key().size() + read.end().size()

@@ -9,8 +9,8 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.function.Supplier;
 
-/** Lets so many works be under way at a time, and so many wait for that, first come, first served. For all event loops. */
-final class Turns {
+/** Limits concurrent tasks and the queue for them, first come, first served. Shared by all event loops. */
+final class ConcurrencyLimiter {
 
     private final Vertx vertx;
     private final int maxUnderWay;
@@ -20,21 +20,21 @@ final class Turns {
     private final Queue<Runnable> waiting = new ArrayDeque<>();
     private int underWay;
 
-    Turns(Vertx vertx, int maxUnderWay, int maxWaiting) {
+    ConcurrencyLimiter(Vertx vertx, int maxUnderWay, int maxWaiting) {
         this.vertx = vertx;
         this.maxUnderWay = maxUnderWay;
         this.maxWaiting = maxWaiting;
     }
 
     /**
-     * Begins {@code work} when it is its turn, on the event loop that this is called on.
+     * Starts {@code work} on the calling event loop when it is within the limit.
      *
-     * @return what it comes to, on that loop; fails with etcd's error if too many wait
+     * @return the result, on that loop; fails with etcd's error if the queue is full
      */
     <T> Future<T> take(Supplier<Future<T>> work) {
         Context loop = vertx.getOrCreateContext();
         Promise<T> promise = Promise.promise();
-        Runnable turn = () -> begin(work).onComplete(result -> {
+        Runnable task = () -> begin(work).onComplete(result -> {
             over();
             promise.handle(result);
         });
@@ -43,16 +43,16 @@ final class Turns {
                 if (waiting.size() >= maxWaiting) {
                     return Future.failedFuture(ApiException.tooManyRequests());
                 }
-                waiting.add(() -> loop.runOnContext(now -> turn.run()));
+                waiting.add(() -> loop.runOnContext(now -> task.run()));
                 return promise.future();
             }
             underWay++;
         }
-        turn.run();
+        task.run();
         return promise.future();
     }
 
-    /** Whatever goes wrong with one, the others have their turns. */
+    /** A failed task releases its slot too. */
     private static <T> Future<T> begin(Supplier<Future<T>> work) {
         try {
             return work.get();
@@ -61,7 +61,7 @@ final class Turns {
         }
     }
 
-    /** Works that wait for their turn. */
+    /** Number of queued tasks. */
     synchronized int waiting() {
         return waiting.size();
     }

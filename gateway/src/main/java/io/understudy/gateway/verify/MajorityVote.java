@@ -25,27 +25,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Who is right about keys of which a page of the source and a state of the replica tell different things: each voter is
- * asked for some of them, one by one, serializably at the state's revision, and what most of all voters have is right. A page
- * alone proves nothing: the member that served it, a learner as a rule, may be what is damaged. Where a majority can't be
- * heard, nothing is decided. Waits for the network.
+ * Decides by majority which side of a difference is correct. Each voting member is queried for some of the keys,
+ * serializably at the state's revision. A page alone proves nothing: the member that served it, usually a learner, may be
+ * corrupt. Without a majority the result is undecided. Blocks on the network.
  */
-final class SecondOpinions {
+final class MajorityVote {
 
-    private static final Logger LOG = LoggerFactory.getLogger(SecondOpinions.class);
+    private static final Logger LOG = LoggerFactory.getLogger(MajorityVote.class);
 
-    /** Of the keys that differ. */
+    /** Most keys that are queried. */
     private static final int MOST_KEYS = 10;
 
     private final EtcdCluster source;
     private final Duration timeout;
 
-    SecondOpinions(EtcdCluster source, Duration timeout) {
+    MajorityVote(EtcdCluster source, Duration timeout) {
         this.source = source;
         this.timeout = timeout;
     }
 
-    /** Who is right. */
+    /** The correct side. */
     enum Verdict {
         REPLICA,
         SOURCE,
@@ -53,14 +52,14 @@ final class SecondOpinions {
     }
 
     /**
-     * What the members have.
+     * The result of the queries.
      *
-     * @param voters how many there are, heard or not
-     * @param agreeing voters that have what the replica has
-     * @param differing voters that have not
-     * @param suspects all members that have not, voters or not
+     * @param voters number of voting members, reachable or not
+     * @param agreeing voting members that match the replica
+     * @param differing voting members that do not
+     * @param suspects all members that do not
      */
-    record Opinions(int voters, int agreeing, int differing, List<Endpoint> suspects) {
+    record Votes(int voters, int agreeing, int differing, List<Endpoint> suspects) {
 
         Verdict verdict() {
             if (2 * agreeing > voters) {
@@ -70,26 +69,26 @@ final class SecondOpinions {
         }
     }
 
-    Opinions about(ReplicaState state, List<ByteString> keys) {
+    Votes votes(ReplicaState state, List<ByteString> keys) {
         ClusterView view = source.view();
-        // A source of gateways only has no others to tell. Whoever isn't known yet may be a voter.
+        // A source of gateways only has no voting members. An unidentified member may be one.
         Role voting = view.members(Role.VOTER).isEmpty() ? Role.GATEWAY : Role.VOTER;
         int voters = view.members(voting).size() + view.unidentified().size();
         List<ByteString> some = keys.subList(0, Math.min(MOST_KEYS, keys.size()));
         int agreeing = 0;
         int differing = 0;
         List<Endpoint> suspects = new ArrayList<>();
-        // In order of what they cost, so that nothing is asked of the leader first.
-        List<Member> asked = new ArrayList<>();
+        // In order of load, so that the leader is last.
+        List<Member> compared = new ArrayList<>();
         for (Endpoint endpoint : source.endpointsFor(Duty.SNAPSHOT)) {
             Member member = view.memberAt(endpoint).orElse(null);
-            if (member == null || asked.contains(member)) {
+            if (member == null || compared.contains(member)) {
                 continue;
             }
             try {
                 boolean agrees = agrees(endpoint, state, some);
-                // By its other addresses it may still be heard if it isn't by this one.
-                asked.add(member);
+                // After a failure, the member's other addresses are tried.
+                compared.add(member);
                 if (!agrees) {
                     suspects.add(endpoint);
                 }
@@ -104,7 +103,7 @@ final class SecondOpinions {
                         .log("comparison with a member failed");
             }
         }
-        return new Opinions(voters, agreeing, differing, suspects);
+        return new Votes(voters, agreeing, differing, suspects);
     }
 
     private boolean agrees(Endpoint endpoint, ReplicaState state, List<ByteString> keys)
@@ -129,7 +128,7 @@ final class SecondOpinions {
         return true;
     }
 
-    /** Whoever answers has no say. */
+    /** The endpoint belongs to another cluster, so its response is ignored. */
     private static final class AnotherClusterException extends Exception {
 
         private static final long serialVersionUID = 1;

@@ -21,25 +21,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes the common name of a certificate for that of a user, as etcd does, and finds out by itself what he may read, from
- * users and roles as the source has them. What is known of a user counts while their revision is the same, which is asked
- * about at most once a second; where nobody tells, nobody is permitted anything. For any thread.
+ * Authorizes certificates as etcd does: the common name is a user of the source. Permissions follow from the users and roles
+ * of the source. A cached user is valid while the auth revision is unchanged; that is read at most once a second. Denies
+ * while the revision is unknown. Thread-safe.
  */
-final class RoleOracle implements Oracle<Principal.Certificate> {
+final class RoleAuthorizer implements Authorizer<Principal.Certificate> {
 
-    private static final Logger LOG = LoggerFactory.getLogger(RoleOracle.class);
+    private static final Logger LOG = LoggerFactory.getLogger(RoleAuthorizer.class);
 
-    /** How long ago the revision of users and roles may have been asked for; and how long nothing is asked after a failure. */
+    /** Maximum age of the revision of users and roles. */
     private static final long MOST_AGE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final int MOST_USERS = 10_000;
     private static final int MOST_ROLES = 10_000;
 
-    /** Users that are read at a time: each costs the voters some proposals. */
+    /** Concurrent reads of users: each costs the voting members some proposals. */
     private static final int MOST_READ = 64;
 
-    /** How often a user is read anew because something was changed meanwhile. */
+    /** Attempts to read a user while users or roles change. */
     private static final int MOST_TRIES = 5;
 
     private static final String ROOT = "root";
@@ -51,17 +51,17 @@ final class RoleOracle implements Oracle<Principal.Certificate> {
     private final Cache<String, Role> roles =
             Caffeine.newBuilder().maximumSize(MOST_ROLES).build();
     private final ConcurrentMap<String, CompletableFuture<User>> reading = new ConcurrentHashMap<>();
-    private final AtomicReference<@Nullable CompletableFuture<Current>> asking = new AtomicReference<>();
+    private final AtomicReference<@Nullable CompletableFuture<Current>> revisionRead = new AtomicReference<>();
     private final AtomicBoolean failing = new AtomicBoolean();
     private volatile @Nullable Current current;
     private volatile long failedNanos;
 
-    RoleOracle(RoleSource source) {
+    RoleAuthorizer(RoleSource source) {
         this(source, System::nanoTime);
     }
 
     /** @param clock in nanoseconds, measures the age of a revision and the pause after a failure */
-    RoleOracle(RoleSource source, LongSupplier clock) {
+    RoleAuthorizer(RoleSource source, LongSupplier clock) {
         this.source = source;
         this.clock = clock;
         this.failedNanos = clock.getAsLong() - PAUSE_NANOS;
@@ -76,7 +76,7 @@ final class RoleOracle implements Oracle<Principal.Certificate> {
 
     private record Role(long revision, List<io.etcd.jetcd.api.Permission> permissions) {}
 
-    /** The revision of users and roles, as it was when it was asked for, or later. */
+    /** The revision of users and roles, current at {@code sentNanos} or later. */
     private record Current(long revision, long sentNanos) {
         boolean counts(long nowNanos) {
             return nowNanos - sentNanos < MOST_AGE_NANOS;
@@ -84,11 +84,11 @@ final class RoleOracle implements Oracle<Principal.Certificate> {
     }
 
     @Override
-    public CompletableFuture<Verdict> ask(Principal.Certificate principal, Permission wanted) {
-        if (wanted == Permission.Standing.ANYBODY || wanted == Permission.Standing.USER) {
+    public CompletableFuture<Verdict> authorize(Principal.Certificate principal, Permission wanted) {
+        if (wanted == Permission.Standing.NONE || wanted == Permission.Standing.USER) {
             return CompletableFuture.completedFuture(Verdict.GRANTED);
         }
-        if (principal.equals(Principal.Certificate.NOBODYS)) {
+        if (principal.equals(Principal.Certificate.UNREADABLE)) {
             return CompletableFuture.completedFuture(verdict(null, wanted));
         }
         return user(principal.commonName()).thenApply(user -> verdict(user.readable(), wanted));
@@ -141,7 +141,7 @@ final class RoleOracle implements Oracle<Principal.Certificate> {
         return read;
     }
 
-    /** With his roles, between two questions for the revision that have the same answer. */
+    /** Reads a user with its roles; the revision must be the same before and after. */
     private CompletableFuture<User> read(String name, Current before, int triesLeft) {
         if (triesLeft == 0) {
             return CompletableFuture.failedFuture(ApiException.timedOut());
@@ -157,16 +157,16 @@ final class RoleOracle implements Oracle<Principal.Certificate> {
                 }));
     }
 
-    private CompletableFuture<User> user(@Nullable List<String> hisRoles, long revision) {
-        if (hisRoles == null) {
+    private CompletableFuture<User> user(@Nullable List<String> roleNames, long revision) {
+        if (roleNames == null) {
             return CompletableFuture.completedFuture(new User(revision, null));
         }
-        if (hisRoles.contains(ROOT)) {
+        if (roleNames.contains(ROOT)) {
             return CompletableFuture.completedFuture(new User(revision, ReadableKeys.EVERYTHING));
         }
         CompletableFuture<List<io.etcd.jetcd.api.Permission>> all =
                 CompletableFuture.completedFuture(new ArrayList<>());
-        for (String each : hisRoles) {
+        for (String each : roleNames) {
             all = all.thenCompose(some -> role(each, revision).thenApply(role -> {
                 some.addAll(role.permissions());
                 return some;
@@ -175,7 +175,7 @@ final class RoleOracle implements Oracle<Principal.Certificate> {
         return all.thenApply(permissions -> new User(revision, ReadableKeys.of(permissions)));
     }
 
-    /** What is kept of another revision is of no use, and what turns out to be of a later one isn't used. */
+    /** Cached roles are valid at their own revision only. A role changed meanwhile is discarded by {@link #read}. */
     private CompletableFuture<Role> role(String name, long revision) {
         Role known = roles.getIfPresent(name);
         if (known != null && known.revision() == revision) {
@@ -188,20 +188,20 @@ final class RoleOracle implements Oracle<Principal.Certificate> {
         });
     }
 
-    /** As asked for by all who want it now. */
+    /** Reads the revision once for all concurrent callers. */
     private CompletableFuture<Current> shared() {
         if (clock.getAsLong() - failedNanos < PAUSE_NANOS) {
             return CompletableFuture.failedFuture(ApiException.timedOut());
         }
         CompletableFuture<Current> round = new CompletableFuture<>();
-        while (!asking.compareAndSet(null, round)) {
-            CompletableFuture<Current> other = asking.get();
+        while (!revisionRead.compareAndSet(null, round)) {
+            CompletableFuture<Current> other = revisionRead.get();
             if (other != null) {
                 return other;
             }
         }
         var unused = revision().whenComplete((now, failure) -> {
-            asking.set(null);
+            revisionRead.set(null);
             if (failure == null) {
                 round.complete(now);
             } else {

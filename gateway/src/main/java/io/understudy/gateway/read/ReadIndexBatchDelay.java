@@ -3,21 +3,21 @@ package io.understudy.gateway.read;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long those who were just answered are waited for, to share the next round. Clients that ask again at once make it
- * worth while, and cost nobody time once they all ask together: then they may take twice as long as others, since a round
- * for the few who are quicker costs its servers as much as one for all. When most stay away, nobody is waited for, and
- * when some do, not for so long, until it is tried again. Not for several threads at a time.
+ * Chooses how long a read-index round is delayed to batch more reads. Clients that send the next read at once make this
+ * worthwhile, and it adds no latency while they are in step. Then the delay is twice as long, since a round for a few early
+ * clients costs the servers as much as one for all. If few clients return in time, the delay is skipped or shortened for a
+ * while. Not thread-safe.
  */
-final class Patience {
+final class ReadIndexBatchDelay {
 
-    /** For how long those who may stay away are waited for at most. */
+    /** Longest delay for clients that may not return. */
     static final long LONGEST_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
-    /** So often in a row it must have been in vain. */
+    /** Futile delays in a row before a pause. */
     private static final int VAIN_WAITS = 3;
-    /** For so many rounds it is not tried then. */
+    /** Length of a pause in rounds. */
     private static final int PAUSE = 32;
-    /** Of those who are waited for long, one in so many may stay away. */
+    /** A long delay is futile if more than one in so many clients is missing. */
     private static final int FEW = 8;
 
     private final Trial waiting = new Trial();
@@ -25,7 +25,7 @@ final class Patience {
     private int returning;
     private boolean isLong;
 
-    /** Something that is left alone for a while when it was in vain some times in a row. */
+    /** An attempt that is paused after several failures in a row. */
     private static final class Trial {
         private int vain;
         private int paused;
@@ -45,11 +45,11 @@ final class Patience {
     }
 
     /**
-     * Before a round is sent.
+     * Returns the delay of the next round.
      *
-     * @param answered those who may come back
-     * @param roundNanos how long the last round took
-     * @return for how many nanoseconds to wait for them, no longer than two such rounds; 0 for not at all
+     * @param answered clients that may return
+     * @param roundNanos duration of the last round
+     * @return nanoseconds, at most two such rounds; 0 for no delay
      */
     long begin(int answered, long roundNanos) {
         if (answered == 0 || !waiting.isDue()) {
@@ -60,7 +60,7 @@ final class Patience {
         return Math.min(LONGEST_NANOS, roundNanos) * (isLong ? 2 : 1);
     }
 
-    /** @param missing of those who were waited for, how many have not come back */
+    /** @param missing clients that have not returned */
     void ended(int missing) {
         waiting.ended(missing * 2 > returning);
         if (isLong) {

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** When users and roles are read, and what is made of them. */
+/** Reads of users and roles, and the resulting verdicts. */
 @Timeout(30)
-final class RoleOracleTest {
+final class RoleAuthorizerTest {
 
     private static final Principal.Certificate GUEST = new Principal.Certificate("guest");
     private static final Duration SOON = Duration.ofSeconds(5);
@@ -33,17 +33,17 @@ final class RoleOracleTest {
 
     private final Map<String, List<String>> users = new ConcurrentHashMap<>();
     private final Map<String, List<io.etcd.jetcd.api.Permission>> roles = new ConcurrentHashMap<>();
-    private final AtomicInteger revisionAsked = new AtomicInteger();
+    private final AtomicInteger revisionReads = new AtomicInteger();
     private final AtomicInteger usersRead = new AtomicInteger();
     private volatile long revision = 1;
     private volatile boolean away;
     private volatile Runnable whenRead = () -> {};
 
-    private final RoleOracle oracle = new RoleOracle(
+    private final RoleAuthorizer authorizer = new RoleAuthorizer(
             new RoleSource() {
                 @Override
                 public CompletableFuture<Long> revision() {
-                    revisionAsked.incrementAndGet();
+                    revisionReads.incrementAndGet();
                     return away
                             ? CompletableFuture.failedFuture(Status.UNAVAILABLE.asRuntimeException())
                             : CompletableFuture.completedFuture(revision);
@@ -52,9 +52,9 @@ final class RoleOracleTest {
                 @Override
                 public CompletableFuture<Optional<List<String>>> rolesOf(String user) {
                     usersRead.incrementAndGet();
-                    var told = Optional.ofNullable(users.get(user));
+                    var roleNames = Optional.ofNullable(users.get(user));
                     whenRead.run();
-                    return CompletableFuture.completedFuture(told);
+                    return CompletableFuture.completedFuture(roleNames);
                 }
 
                 @Override
@@ -72,7 +72,7 @@ final class RoleOracleTest {
     }
 
     @Test
-    void whatHisRolesPermitIsPermitted() {
+    void permissionsOfAllRolesApply() {
         assertThat(isGranted(GUEST, read("script"))).isTrue();
         assertThat(isGranted(GUEST, read("stage"))).isFalse();
         assertThat(isGranted(GUEST, Permission.Standing.ROOT)).isFalse();
@@ -82,23 +82,24 @@ final class RoleOracleTest {
     }
 
     @Test
-    void whoIsNoUserMayDoNothing() {
+    void unknownUsersAreDenied() {
         Principal.Certificate stranger = new Principal.Certificate("stranger");
         assertThat(refusal(stranger, read("script"))).isEqualTo("etcdserver: permission denied");
         assertThat(refusal(stranger, Permission.Standing.ROOT)).isEqualTo("etcdserver: user name not found");
-        assertThat(refusal(Principal.Certificate.NOBODYS, read("script"))).isEqualTo("etcdserver: permission denied");
+        assertThat(refusal(Principal.Certificate.UNREADABLE, read("script")))
+                .isEqualTo("etcdserver: permission denied");
         assertThat(isGranted(stranger, Permission.Standing.USER)).isTrue();
     }
 
     @Test
-    void aUserIsReadOnceUntilAnyIsChanged() {
+    void aUserIsReadAgainAfterAChangeOnly() {
         assertThat(isGranted(GUEST, read("script"))).isTrue();
         assertThat(isGranted(GUEST, read("script"))).isTrue();
         assertThat(usersRead).hasValue(1);
         pass(AGE);
         assertThat(isGranted(GUEST, read("script"))).isTrue();
         assertThat(usersRead).hasValue(1);
-        assertThat(revisionAsked).hasValue(3);
+        assertThat(revisionReads).hasValue(3);
 
         roles.put("prompter", List.of(permission("stage")));
         revision = 2;
@@ -108,9 +109,9 @@ final class RoleOracleTest {
         assertThat(usersRead).hasValue(2);
     }
 
-    /** Or else he might have today what his roles of yesterday permit today. */
+    /** Otherwise old role names would be combined with new permissions. */
     @Test
-    void whatIsChangedWhileAUserIsReadIsReadAnew() {
+    void aUserIsReadAgainIfTheRevisionChangesMeanwhile() {
         whenRead = () -> {
             if (revision == 1) {
                 users.put("guest", List.of());
@@ -122,16 +123,16 @@ final class RoleOracleTest {
     }
 
     @Test
-    void whileNobodyTellsNothingIsPermitted() {
+    void requestsAreDeniedWhileTheRevisionIsUnknown() {
         assertThat(isGranted(GUEST, read("script"))).isTrue();
         away = true;
         pass(AGE);
-        assertThat(oracle.ask(GUEST, read("script"))).isCompletedExceptionally();
-        int before = revisionAsked.get();
+        assertThat(authorizer.authorize(GUEST, read("script"))).isCompletedExceptionally();
+        int before = revisionReads.get();
         for (int i = 0; i < 100; i++) {
-            assertThat(oracle.ask(GUEST, read("script"))).failsWithin(SOON);
+            assertThat(authorizer.authorize(GUEST, read("script"))).failsWithin(SOON);
         }
-        assertThat(revisionAsked).hasValue(before);
+        assertThat(revisionReads).hasValue(before);
         away = false;
         pass(AGE);
         assertThat(isGranted(GUEST, read("script"))).isTrue();
@@ -141,12 +142,18 @@ final class RoleOracleTest {
         clock.addAndGet(time.toNanos());
     }
 
-    private boolean isGranted(Principal.Certificate who, Permission wanted) {
-        return oracle.ask(who, wanted).orTimeout(5, TimeUnit.SECONDS).join() instanceof Verdict.Granted;
+    private boolean isGranted(Principal.Certificate principal, Permission wanted) {
+        return authorizer
+                        .authorize(principal, wanted)
+                        .orTimeout(5, TimeUnit.SECONDS)
+                        .join()
+                instanceof Verdict.Granted;
     }
 
-    private String refusal(Principal.Certificate who, Permission wanted) {
-        return ((Verdict.Refused) oracle.ask(who, wanted).join()).why().text();
+    private String refusal(Principal.Certificate principal, Permission wanted) {
+        return ((Verdict.Refused) authorizer.authorize(principal, wanted).join())
+                .why()
+                .text();
     }
 
     private static Permission.Read read(String key) {
