@@ -68,7 +68,11 @@ public final class GatewayMetrics {
         resyncs.increment();
     }
 
-    /** @param method a served method or a fixed word, never a client's text */
+    /**
+     * The requests of a method.
+     *
+     * @param method a served method or a fixed word, never a client's text
+     */
     public Requests requestsOf(String method) {
         return new Requests(method);
     }
