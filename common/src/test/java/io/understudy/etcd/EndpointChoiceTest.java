@@ -163,12 +163,17 @@ final class EndpointChoiceTest {
     }
 
     @Property
-    void failuresAndHealthChangeTheOrderOnly(
+    void failuresChangeTheOrderOnlyUnlessAWriteWaitsForItsLeader(
             @ForAll("views") ClusterView view, @ForAll Duty duty, @ForAll("setbacks") Setbacks setbacks) {
         List<Endpoint> order = choice.order(view, duty, setbacks, NOW);
 
+        boolean waits = duty == Duty.WRITE
+                && setbacks.failsSince(endpoint(LEADER), Duty.WRITE, NOW, EndpointChoice.LEADER_LOSS);
+
         assertThat(order).doesNotHaveDuplicates();
-        assertThat(order).containsExactlyInAnyOrderElementsOf(choice.order(view, duty, Setbacks.NONE, NOW));
+        assertThat(order)
+                .containsExactlyInAnyOrderElementsOf(
+                        waits ? List.of(endpoint(LEADER)) : choice.order(view, duty, Setbacks.NONE, NOW));
         for (Endpoint chosen : order) {
             Role role = view.memberAt(chosen).orElseThrow().role();
             assertThat(duty == Duty.WRITE && role == Role.LEARNER).isFalse();
