@@ -271,9 +271,9 @@ final class ForwardingFaultIT {
 
     /** Returns the version of the key, read from the source directly. */
     private static long version(String key) {
-        EtcdMember follower = SOURCE.cluster().followers().get(0);
+        EtcdMember leader = SOURCE.cluster().leader();
         ManagedChannel direct = plain(
-                follower.directClientUrl().getHost(), follower.directClientUrl().getPort());
+                leader.directClientUrl().getHost(), leader.directClientUrl().getPort());
         try {
             return KVGrpc.newBlockingStub(direct)
                     .withDeadlineAfter(PATIENCE.toSeconds(), TimeUnit.SECONDS)
