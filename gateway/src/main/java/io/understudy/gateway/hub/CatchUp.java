@@ -54,8 +54,8 @@ final class CatchUp implements AutoCloseable {
         return claimed;
     }
 
-    void claim(long told) {
-        claimed = told;
+    void claim(long after) {
+        claimed = after;
     }
 
     @Override
@@ -88,36 +88,35 @@ final class CatchUp implements AutoCloseable {
             return true;
         } catch (RuntimeException | Error e) {
             if (!all.isClosed()) {
-                LOG.atError().addKeyValue("from", want.told() + 1).setCause(e).log("reading history failed; retrying");
+                LOG.atError().addKeyValue("from", want.after() + 1).setCause(e).log("reading history failed; retrying");
             }
             return false;
         } finally {
             claimed = CommitLog.NONE;
-            // What it holds is of no use to anybody.
             log = new CommitLog();
         }
     }
 
     private void read(CatchUps.Want want) throws InterruptedException {
         LOG.atInfo()
-                .addKeyValue("from", want.told() + 1)
+                .addKeyValue("from", want.after() + 1)
                 .addKeyValue("previous", want.previous())
                 .log("reading history started");
         int began = all.epoch();
         CommitLog fresh = new CommitLog();
-        fresh.begin(want.told());
+        fresh.begin(want.after());
         log = fresh;
         // Last, so that no other log is taken for one of this epoch.
         epoch = began;
-        try (CommitHistory.Reading open = all.history().open(want.told() + 1, want.previous())) {
+        try (CommitHistory.Reading open = all.history().open(want.after() + 1, want.previous())) {
             reading = open;
             CatchUps.@Nullable Want lowest = want;
             while (lowest != null && !all.isClosed() && began == all.epoch()) {
-                forget(lowest.told());
+                forget(lowest.after());
                 claimed = log.from();
                 boolean isThere = log.head() >= all.head().readableFrom();
                 if (isThere && all.isWantedBefore(log.from(), this)) {
-                    // A reading that begins lower passes by here: nobody has to wait until nobody comes any more.
+                    // A reading that begins lower reaches these watchers too.
                     return;
                 }
                 if (isFull() || isThere) {
@@ -125,7 +124,7 @@ final class CatchUp implements AutoCloseable {
                 } else {
                     step(open.next(POLL));
                 }
-                // Who came later and wants what is forgotten here has to wait for the next reading.
+                // Later watchers that need commits forgotten here wait for the next reading.
                 lowest = all.lowest(log.from());
             }
             LOG.atInfo().addKeyValue("to", log.head()).log("reading history completed");
@@ -167,7 +166,7 @@ final class CatchUp implements AutoCloseable {
     private void awaitWithdrawn(long from, long compactRevision) throws InterruptedException {
         CatchUps.Want lowest = all.lowest(from);
         while (lowest != null
-                && lowest.told() + 1 < compactRevision
+                && lowest.after() + 1 < compactRevision
                 && all.compacted(false).next() >= compactRevision
                 && !all.isWantedBefore(from, this)
                 && !all.isClosed()) {
@@ -181,9 +180,9 @@ final class CatchUp implements AutoCloseable {
         return log.size() >= MAX_COMMITS || (log.size() > 1 && log.bytes() >= MAX_BYTES);
     }
 
-    private void forget(long told) {
+    private void forget(long upTo) {
         LoggedCommit first = log.first();
-        while (first != null && first.revision().value() <= told) {
+        while (first != null && first.revision().value() <= upTo) {
             log.forget(first.revision().value());
             first = log.first();
         }

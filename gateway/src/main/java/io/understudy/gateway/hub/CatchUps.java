@@ -8,17 +8,17 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the source's history for watchers that begin before the log, through few shared readings. For any thread.
+ * Reads the source's history through a few shared readings, for watchers that start before the log. Thread-safe.
  *
- * <p>Event loops tell what they want; each reading begins at the lowest want that no other covers, and is read as fast as
- * the slowest of those who want it goes through it. When all have come as far as the log, it ends.
+ * <p>Event loops publish the revisions they want. Each reading begins at the lowest one that no other reading covers,
+ * advances with its slowest watcher, and ends when all have reached the log.
  *
  * <p>Invariant V2: events before the window are delivered once and in order from one shared read of history, and no
  * watcher is delayed forever or cancelled for another's gap.
  */
 final class CatchUps implements AutoCloseable {
 
-    private static final long PATIENCE_MILLIS = 500;
+    private static final long RECHECK_MILLIS = 500;
 
     private final CommitHistory history;
     private final CommitLog log;
@@ -34,8 +34,8 @@ final class CatchUps implements AutoCloseable {
     private boolean started;
     private boolean closed;
 
-    /** Watchers that were told up to that revision want what follows. */
-    record Want(long told, boolean previous) {}
+    /** A request for the commits after a revision. */
+    record Want(long after, boolean previous) {}
 
     /**
      * Watchers that have reached {@code from} cannot receive what comes before {@code next}.
@@ -111,28 +111,28 @@ final class CatchUps implements AutoCloseable {
         return metrics;
     }
 
-    /** The log that those who catch up have to come to. */
+    /** The log that a reading has to reach. */
     CommitLog head() {
         return log;
     }
 
     /** Waits until some want is not covered by another reading; null once closed. */
-    synchronized @Nullable Want next(CatchUp asking) throws InterruptedException {
+    synchronized @Nullable Want next(CatchUp caller) throws InterruptedException {
         while (!closed) {
             Want lowest = null;
             for (Want want : wants()) {
-                if (!isCovered(want, asking) && (lowest == null || want.told() < lowest.told())) {
+                if (!isCovered(want, caller) && (lowest == null || want.after() < lowest.after())) {
                     lowest = want;
                 }
             }
             if (lowest != null) {
-                asking.claim(lowest.told());
-                boolean previous = lowest.told() + 1 >= oldestWithPrevious
+                caller.claim(lowest.after());
+                boolean previous = lowest.after() + 1 >= oldestWithPrevious
                         && wants().stream().anyMatch(Want::previous);
-                return new Want(lowest.told(), previous);
+                return new Want(lowest.after(), previous);
             }
-            // Claims move without anybody being told.
-            wait(PATIENCE_MILLIS);
+            // Changes of claims are not signalled.
+            wait(RECHECK_MILLIS);
         }
         return null;
     }
@@ -141,24 +141,24 @@ final class CatchUps implements AutoCloseable {
     @Nullable Want lowest(long from) {
         Want lowest = null;
         for (Want want : wants()) {
-            if (want.told() >= from && (lowest == null || want.told() < lowest.told())) {
+            if (want.after() >= from && (lowest == null || want.after() < lowest.after())) {
                 lowest = want;
             }
         }
         return lowest;
     }
 
-    /** Whether somebody wants what comes before that revision, and no reading has it. */
-    boolean isWantedBefore(long told, CatchUp asking) {
+    /** Whether a commit before that revision is wanted, and no reading covers it. */
+    boolean isWantedBefore(long revision, CatchUp caller) {
         for (Want want : wants()) {
-            if (want.told() < told && !isCovered(want, asking)) {
+            if (want.after() < revision && !isCovered(want, caller)) {
                 return true;
             }
         }
         return false;
     }
 
-    /** Gives event loops a moment to go on. */
+    /** Waits for the event loops to advance. */
     synchronized void awaitChange(long millis) throws InterruptedException {
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
         long left = millis;
@@ -207,7 +207,7 @@ final class CatchUps implements AutoCloseable {
         moved();
     }
 
-    /** Nobody wants older ones any more, and by the time that somebody does the source may have compacted further. */
+    /** Clears the compacted range once no watcher needs it, as the source may compact further. */
     synchronized void forgetCompacted(long revision) {
         if (compacted.next() == revision) {
             compacted = Compacted.NOTHING;
@@ -220,12 +220,12 @@ final class CatchUps implements AutoCloseable {
         }
     }
 
-    private boolean isCovered(Want want, CatchUp asking) {
+    private boolean isCovered(Want want, CatchUp caller) {
         for (CatchUp reading : readings) {
-            if (reading != asking
+            if (reading != caller
                     && reading.epoch() == epoch
                     && reading.claimed() != CommitLog.NONE
-                    && reading.claimed() <= want.told()) {
+                    && reading.claimed() <= want.after()) {
                 return true;
             }
         }

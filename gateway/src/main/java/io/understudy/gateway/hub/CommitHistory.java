@@ -12,7 +12,7 @@ public interface CommitHistory {
      * Begins to read. Connects lazily, in the first {@link Reading#next}.
      *
      * @param from revision of the first commit wanted
-     * @param previous whether the commits shall know how their keys stood before
+     * @param previous whether the commits include previous entries
      */
     Reading open(long from, boolean previous);
 

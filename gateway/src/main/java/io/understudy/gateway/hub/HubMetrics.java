@@ -46,7 +46,7 @@ final class HubMetrics {
         history.increment();
     }
 
-    void told(long nanos) {
+    void recordLatency(long nanos) {
         delivery.record(nanos, TimeUnit.NANOSECONDS);
     }
 

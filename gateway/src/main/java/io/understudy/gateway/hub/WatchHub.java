@@ -88,7 +88,7 @@ public final class WatchHub implements AutoCloseable {
         return settings;
     }
 
-    /** Ends the reading of history; watchers are told nothing more of it. */
+    /** Ends the reading of history. */
     @Override
     public void close() {
         catchUps.close();

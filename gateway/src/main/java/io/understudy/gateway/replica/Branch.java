@@ -111,7 +111,7 @@ final class Branch implements Node {
         return children[childFor(key)];
     }
 
-    /** The last child whose bound isn't after {@code key}; the first child for keys before all. */
+    /** The last child with a bound not after {@code key}; else the first child. */
     int childFor(byte[] key) {
         int low = 1;
         int high = bounds.length - 1;

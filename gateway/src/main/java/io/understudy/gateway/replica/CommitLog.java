@@ -7,11 +7,11 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Successive commits, as far back as there is room for: all after {@link #from} up to {@link #head} that changed anything
- * inside the range. One thread writes; any thread reads, without locks.
+ * The latest successive commits: all after {@link #from} up to {@link #head} that changed keys of the range. One thread
+ * writes; any thread reads, without locks.
  *
- * <p>Who reads takes {@link #head} first, then goes through the commits by {@link #after}, and looks at {@link #from}
- * last: what it then covers was complete.
+ * <p>Readers take {@link #head} first, iterate by {@link #after}, and check {@link #from} last: what it then covers was
+ * complete.
  */
 public final class CommitLog {
 
@@ -92,10 +92,10 @@ public final class CommitLog {
     }
 
     /**
-     * Begins, or begins anew: commits after that revision follow, and none from before is held. For the writing thread.
+     * Clears the log; commits after that revision follow. For the writing thread.
      *
-     * @throws IllegalArgumentException if it has forgotten that revision already: whoever reads meanwhile would take what
-     *     is no longer there for something that never happened
+     * @throws IllegalArgumentException if it has dropped that revision already: a concurrent reader would miss dropped
+     *     commits
      */
     public void begin(long revision) {
         if (revision < from) {
@@ -163,7 +163,7 @@ public final class CommitLog {
         }
     }
 
-    /** Holds no state any more: how keys stood before is not known, except to whoever reads now. For the writing thread. */
+    /** Drops the state: commits have no previous entries any more, except for current readers. For the writing thread. */
     void forgetPrevious() {
         commits.replaceAll((revision, commit) -> commit.withoutPrevious());
         recount();

@@ -66,7 +66,7 @@ final class Edits {
         return wires[index];
     }
 
-    /** The first edit from {@code from} on, before {@code to}, whose key isn't before {@code key}. */
+    /** The first edit in {@code [from, to)} with a key not before {@code key}. */
     int lowerBound(int from, int to, byte[] key) {
         int low = from;
         int high = to;

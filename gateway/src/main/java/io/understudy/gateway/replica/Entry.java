@@ -11,8 +11,8 @@ import java.io.UncheckedIOException;
 import java.util.Arrays;
 
 /**
- * One key as it stands at some revision, kept as etcd's own encoding of an {@code mvccpb.KeyValue} (fields in the order
- * of their numbers, defaults left out), so that answers are assembled rather than encoded. Immutable.
+ * A key at some revision, kept as etcd's own encoding of an {@code mvccpb.KeyValue} (fields in the order of their
+ * numbers, defaults left out), so that responses are assembled rather than encoded. Immutable.
  *
  * <p>Fields are found by walking the encoding, which costs less than the objects that would hold them.
  */
@@ -35,7 +35,7 @@ public final class Entry {
         this.wire = wire;
     }
 
-    /** What etcd tells of a change at that revision: of a deleted key, the key and the revision. */
+    /** The key value of an etcd event: of a deleted key, only the key and the revision. */
     static Entry of(Change change, Revision revision) {
         return of(
                 change instanceof Change.Put put
@@ -161,7 +161,7 @@ public final class Entry {
         return keyValue().toString();
     }
 
-    /** Whether it stands for a key that isn't there any more. */
+    /** Whether it represents a deleted key. */
     public boolean isDeleted() {
         return version() == 0;
     }

@@ -9,7 +9,7 @@ import java.util.NoSuchElementException;
  */
 public final class EntryCursor implements Iterator<Entry> {
 
-    /** From the root down to the branch above the current leaf, with where the way goes on. */
+    /** The branches from the root to the current leaf, with the next child of each. */
     private final Branch[] path;
 
     private final int[] places;

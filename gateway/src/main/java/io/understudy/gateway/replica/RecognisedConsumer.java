@@ -21,10 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Passes everything on to a replica, but lets no snapshot take the place of a dropped state unless it is of the same
- * history: clients have seen revisions of that one. After a gap the state that is held shows it; once that is dropped, only
- * the last commit it had come to does, which the source has to have still, <em>after</em> the snapshot was read. Records
- * when something came and how long commits took. On the writing thread, which it holds up until the source has told.
+ * Passes all calls on to a replica, but lets a snapshot replace a dropped state only if it is of the same history, the
+ * one that clients have seen. After a gap the current state proves it. After a drop only the last applied commit does,
+ * which the source must still serve <em>after</em> the snapshot was read. Records activity and the duration of commits.
+ * Blocks the writing thread until the source has responded.
  */
 final class RecognisedConsumer implements FeedConsumer {
 
@@ -160,7 +160,7 @@ final class RecognisedConsumer implements FeedConsumer {
         }
     }
 
-    /** Takes no interest in what is told. */
+    /** Ignores all calls. */
     private static final class Heard implements FeedConsumer {
 
         @Override

@@ -54,7 +54,7 @@ public final class Replica implements FeedConsumer {
     private long exceeding;
 
     private volatile @Nullable ClusterId cluster;
-    /** When it was dropped, or last tried to be built anew. */
+    /** When the state was dropped, or its last rebuild was tried. */
     private long droppedNanos;
     /** Null while there is no state. */
     private volatile @Nullable Window window;
@@ -115,8 +115,8 @@ public final class Replica implements FeedConsumer {
     }
 
     /**
-     * The commits that were followed, with a state or without, as far back as the window reaches. It goes on without a hole
-     * when the replica is dropped, and begins again after a snapshot.
+     * The latest commits, with a state or without, as far back as the window reaches. It continues without a gap when the
+     * state is dropped, and begins again after a snapshot.
      */
     public CommitLog log() {
         return log;
@@ -148,7 +148,7 @@ public final class Replica implements FeedConsumer {
         return log.bytes() + (held == null ? 0 : held.latest().heapBytes());
     }
 
-    /** Has the replica dropped and built anew from a snapshot, soon; there is no state from now on. For any thread. */
+    /** Drops the state at once, and rebuilds it from a snapshot. Thread-safe. */
     public void rebuild(String reason) {
         rebuildWanted.set(reason);
     }
@@ -289,7 +289,7 @@ public final class Replica implements FeedConsumer {
         }
         merge = null;
         log.begin(position.revision().value());
-        told(position);
+        reached(position);
         requireRoom();
     }
 
@@ -305,7 +305,7 @@ public final class Replica implements FeedConsumer {
         }
         List<Entry> changes = LoggedCommit.entriesOf(commit);
         append(commit.revision(), changes);
-        told(position);
+        reached(position);
         requireRoom();
     }
 
@@ -313,7 +313,7 @@ public final class Replica implements FeedConsumer {
     public void progress(Position position) {
         Revision reached = requireTail(position);
         if (position.revision().isAfter(reached)) {
-            told(position);
+            reached(position);
         }
     }
 
@@ -338,13 +338,13 @@ public final class Replica implements FeedConsumer {
         }
         Edits edits = Edits.of(changes);
         ReplicaState before = states.latest();
-        // In this order: whoever was told of a commit finds its state.
+        // In this order: the state of a delivered commit is available.
         states.add(
                 new ReplicaState(before.cluster(), at, range, before.entries().apply(edits)));
         log.add(LoggedCommit.onto(before, at, changes, edits.replacedBytes()));
     }
 
-    private void told(Position at) {
+    private void reached(Position at) {
         Window held = window;
         if (held != null) {
             held.advance(at.revision());
@@ -398,12 +398,12 @@ public final class Replica implements FeedConsumer {
         listener.dropped(why);
     }
 
-    /** Dropped, and not being built anew. */
+    /** Dropped, without a rebuild under way. */
     private boolean isGivenUp() {
         return condition instanceof Condition.Dropped && merge == null;
     }
 
-    /** How far the tail of commits has come, which may go on. */
+    /** Returns the revision that the commits have reached; fails unless they may continue. */
     private Revision requireTail(Position position) {
         Revision reached = revision;
         if (reached == null || merge != null) {

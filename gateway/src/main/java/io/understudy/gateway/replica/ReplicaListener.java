@@ -3,7 +3,7 @@ package io.understudy.gateway.replica;
 import io.understudy.vocabulary.Revision;
 import java.time.Instant;
 
-/** Told of what becomes of the replica and its log, on the writing thread, after it has. */
+/** Receives changes of the replica and its log, on the writing thread, after they are applied. */
 @FunctionalInterface
 public interface ReplicaListener {
 

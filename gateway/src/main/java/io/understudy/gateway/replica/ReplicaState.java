@@ -7,8 +7,8 @@ import io.understudy.vocabulary.Revision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A replica as it stood at one revision: what the source held over the range then, with revisions, versions and leases.
- * Immutable, for any thread, for as long as it is wanted.
+ * A replica at one revision: the source's keys in the range, with revisions, versions and leases. Immutable and
+ * thread-safe.
  */
 public final class ReplicaState {
 

@@ -17,10 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread that writes a replica: it polls the feed, so that nothing is read from the source faster than it is
- * applied. After a gap it opens a new feed and merges its snapshot, and another when the replica is to be built anew, by a
- * snapshot of the same history only. A feed that was rejected is opened again until the source serves it; only another
- * history ends the writer.
+ * The one thread that writes a replica. It polls the feed, so that nothing is read faster than it is applied. After a
+ * gap it opens a new feed and merges its snapshot; a dropped state is rebuilt from a snapshot of the same history only.
+ * A rejected feed is opened again until the source serves it; only another history ends the writer.
  *
  * <p>Invariant G2: after a gap, or a rejection by the source, the replica resynchronizes; another cluster or history
  * fails the gateway and ends its process.
@@ -59,7 +58,7 @@ public final class ReplicaWriter {
      * Writes {@code replica} from feeds of {@code source}, once started.
      *
      * @param onApplied how long each commit took to apply, on the writing thread
-     * @param onResync told of each gap
+     * @param onResync called at each gap
      */
     public ReplicaWriter(Replica replica, FeedSource source, Consumer<Duration> onApplied, Runnable onResync) {
         this.replica = replica;
@@ -88,12 +87,12 @@ public final class ReplicaWriter {
         return problem;
     }
 
-    /** Time since the feed last told anything, a progress mark for example; since the start if it never did. */
+    /** Time since the feed last delivered anything, such as a progress mark; since the start if it never did. */
     public Duration silence() {
         return consumer.silence();
     }
 
-    /** Has the feed ask the source how far it is. From any thread; returns at once. */
+    /** Requests a progress mark from the feed. Thread-safe; returns at once. */
     public void requestProgress() {
         Feed open = feed;
         if (open != null) {

@@ -31,7 +31,7 @@ final class Row {
         bounds.add(bound);
     }
 
-    /** Takes the nodes that stand in the place of one with that bound. */
+    /** Adds the nodes that replace one with that bound. */
     void addAll(Node[] replacements, byte[] bound) {
         for (int i = 0; i < replacements.length; i++) {
             add(replacements[i], i == 0 ? bound : replacements[i].first());

@@ -62,7 +62,7 @@ final class Window {
     void forget(long revision) {
         Map.Entry<Long, ReplicaState> last = states.floorEntry(revision);
         if (last != null) {
-            // In this order: whoever no longer finds a state finds one that is too new, not one too old.
+            // In this order: a reader that misses a state finds a newer one, not an older one.
             oldest = last.getValue();
             states.headMap(revision, true).clear();
         }

@@ -15,8 +15,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call of {@code etcdserverpb.Watch/Watch}. What a client is told in one turn of the hub leaves as one piece; events are
- * never encoded for it alone.
+ * A call of {@code etcdserverpb.Watch/Watch}. The responses of one hub turn are written as one piece; events are encoded
+ * once for all streams.
  *
  * <p>Invariant N2: an unread watch stream stays open, uses bounded memory, blocks no other stream of its connection,
  * and delivers everything once it is read.
@@ -88,7 +88,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
         }
     }
 
-    /** Whoever doesn't read its answers may ask for no more. */
+    /** Requests the next message unless the client leaves its responses unread. */
     private void next() {
         wantsNext = !ready();
         if (!wantsNext) {
@@ -196,7 +196,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
         try {
             own = call.allocator().directBuffer(full.readableBytes());
         } catch (OutOfMemoryError e) {
-            // Better too large than not told.
+            // Deliver in the larger buffer.
             return full;
         }
         own.writeBytes(full);
@@ -214,7 +214,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
         }
     }
 
-    /** Whether there is a stream to tell; what is collected may have to leave first, which may find that there is none. */
+    /** Whether the stream is open; flushes collected bytes first, which may find it closed. */
     private boolean isOpen() {
         if (!over && collectedShared && collected != null && collected.readableBytes() >= LARGE_BYTES) {
             flush();

@@ -17,8 +17,8 @@ import io.understudy.gateway.server.WebRequest;
 import java.util.Objects;
 
 /**
- * A stream of watchers whose responses are taken one by one, as encoded messages: for protocols that have to put them into
- * another form anyway. On the event loop of the client's connection.
+ * A stream of watchers that hands out its responses one by one, as encoded messages, for protocols that convert them.
+ * Confined to the event loop of the client's connection.
  */
 public final class MessageWatch implements WatchOutput, StreamedCall {
 

@@ -34,7 +34,7 @@ final class HubSource implements CommitHistory, PreviousEntries {
     /** Revision of the first commit that the source does not serve; 0 for none. */
     private long unreadable;
 
-    private boolean knowsPrevious = true;
+    private boolean hasPrevious = true;
 
     HubSource() {
         log.begin(revision);
@@ -48,9 +48,9 @@ final class HubSource implements CommitHistory, PreviousEntries {
         return revision;
     }
 
-    /** Whether commits from now on know how their keys stood before. */
-    synchronized void knowPrevious(boolean knows) {
-        knowsPrevious = knows;
+    /** Whether the following commits include previous entries. */
+    synchronized void includePrevious(boolean included) {
+        hasPrevious = included;
     }
 
     /** A null value deletes the key, if it is there. */
@@ -76,7 +76,7 @@ final class HubSource implements CommitHistory, PreviousEntries {
         }
         revision = next;
         history.put(next, events);
-        LoggedCommit commit = commit(next, events, knowsPrevious);
+        LoggedCommit commit = commit(next, events, hasPrevious);
         log.add(commit);
     }
 
@@ -91,8 +91,8 @@ final class HubSource implements CommitHistory, PreviousEntries {
         log.forget(Math.min(upTo, revision));
     }
 
-    /** As if the replica had begun anew from a snapshot. */
-    synchronized void beginAnew() {
+    /** As after a new snapshot of the replica. */
+    synchronized void beginAgain() {
         log.begin(revision);
     }
 
@@ -205,7 +205,7 @@ final class HubSource implements CommitHistory, PreviousEntries {
         }
     }
 
-    private static LoggedCommit commit(long revision, List<WatchEvent> events, boolean knowsPrevious) {
+    private static LoggedCommit commit(long revision, List<WatchEvent> events, boolean hasPrevious) {
         Map<ByteString, Entry> previous = new HashMap<>();
         for (WatchEvent event : events) {
             if (event.previous() != null) {
@@ -215,7 +215,7 @@ final class HubSource implements CommitHistory, PreviousEntries {
         return new LoggedCommit(
                 new Revision(revision),
                 events.stream().map(WatchEvent::entry).toList(),
-                knowsPrevious ? previous::get : null);
+                hasPrevious ? previous::get : null);
     }
 
     private static Entry entry(ByteString key, String value, long create, long mod, long version) {

@@ -13,7 +13,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** Random ranges against asking each of them. */
+/** Compares lookups in random ranges with a scan of all. */
 final class RangeIndexTest {
 
     /** A range that is added, or, of those there, one that is removed. */

@@ -40,7 +40,7 @@ final class EntryTest {
     }
 
     @Property(tries = 500, edgeCases = EdgeCasesMode.NONE)
-    void withoutItsValueIsWhatStandsBeforeAndAfterThatField(@ForAll("entries") KeyValue given) {
+    void withoutValueReturnsTheFieldsBeforeAndAfterIt(@ForAll("entries") KeyValue given) {
         Entry entry = Entry.of(given);
         ByteArrayOutputStream parts = new ByteArrayOutputStream();
         parts.write(entry.wire(), 0, entry.valueFieldStart());

@@ -82,7 +82,7 @@ final class ReplicaTest {
     }
 
     @Test
-    void theLogBeginsAnewAfterASnapshot() {
+    void theLogStartsAgainAfterASnapshot() {
         load(5);
         put(A, 6);
         load(9);

@@ -43,7 +43,7 @@ final class SourceModel {
                 .toList();
     }
 
-    /** Puts and, where the value is empty, deletes, at one new revision; tells only what is inside the range. */
+    /** Puts and, where the value is empty, deletes, at one new revision; returns only changes in the range. */
     List<Change> write(Map<ByteString, String> values, KeyRange range) {
         long revision = revision() + 1;
         NavigableMap<ByteString, KeyValue> next = new TreeMap<>(revisions.get(revisions.size() - 1));

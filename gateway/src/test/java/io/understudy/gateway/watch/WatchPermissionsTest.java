@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What becomes of watches when permissions change, with permissions that are what the test says.
+ * Watches while permissions change, with scripted permissions.
  *
  * <p>Tests invariant P1b.
  */
@@ -97,7 +97,7 @@ final class WatchPermissionsTest {
     }
 
     @Test
-    void aWatchThatBeganBeforePermissionsWereEnforcedIsAskedAboutHoweverSoonTheyWere() throws Exception {
+    void watchesOpenedBeforeEnforcementAreRecheckedAtOnce() throws Exception {
         log.begin(5);
         enforced = true;
         Client before = new Client();
