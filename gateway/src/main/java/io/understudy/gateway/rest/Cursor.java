@@ -8,7 +8,7 @@ import java.io.UncheckedIOException;
 import java.util.Base64;
 
 /**
- * Where a listing goes on. It holds the revision, so that all pages are of one state.
+ * The position of the next page of a listing. It holds the revision, so that all pages are of one state.
  *
  * @param revision of every page
  * @param count of all keys listed
@@ -53,7 +53,7 @@ record Cursor(long revision, long count, ByteString prefix, ByteString from) {
                 }
             }
         } catch (IllegalArgumentException | IOException e) {
-            // Told below.
+            // Rejected below.
         }
         throw Problem.badRequest("'cursor' is invalid; use the cursor of the previous page");
     }

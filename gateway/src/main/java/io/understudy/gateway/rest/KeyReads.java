@@ -42,14 +42,14 @@ final class KeyReads {
                 .setRevision(query.revision())
                 .setSerializable(manner.serializable())
                 .build();
-        identification.then(
-                exchange, session, who -> reads.range(exchange.caller(who, session, manner.freshness()), request)
-                        .onSuccess(answer -> found(exchange, key, answer))
-                        .onFailure(exchange::fail));
+        identification.then(exchange, session, principal -> reads.range(
+                        exchange.caller(principal, session, manner.freshness()), request)
+                .onSuccess(answer -> found(exchange, key, answer))
+                .onFailure(exchange::fail));
     }
 
     private static void found(RestExchange exchange, ByteString key, Answer<RangeResult> answer) {
-        exchange.tell(answer);
+        exchange.setHeaders(answer);
         if (answer.result().entries().size() == 0) {
             exchange.refuse(Problem.notFound("key '" + key.toStringUtf8() + "' not found at this revision"));
             return;
@@ -96,9 +96,10 @@ final class KeyReads {
                 .setSerializable(manner.serializable())
                 .build();
         Freshness freshness = manner.freshness();
-        identification.then(exchange, session, who -> reads.range(exchange.caller(who, session, freshness), request)
+        identification.then(exchange, session, principal -> reads.range(
+                        exchange.caller(principal, session, freshness), request)
                 .onSuccess(answer -> {
-                    exchange.tell(answer);
+                    exchange.setHeaders(answer);
                     long pinned = revision > 0 ? revision : answer.revision();
                     exchange.answer(new PageJson(
                             answer.result(),

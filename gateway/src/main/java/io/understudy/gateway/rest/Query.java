@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** A request's query, of known names only, each at most once. */
 final class Query {
 
-    /** Those by which an answer's freshness, or its revision, is asked for. */
+    /** The parameters that select the freshness or the revision of a response. */
     static final Set<String> OF_READS = Set.of("consistency", "max_staleness", "min_revision", "revision");
 
     private static final Pattern DURATION = Pattern.compile("([0-9]{1,9})(ms|s|m|)");
@@ -71,7 +71,7 @@ final class Query {
                 return number;
             }
         } catch (NumberFormatException e) {
-            // Told below.
+            // Rejected below.
         }
         throw Problem.badRequest("'" + name + "' is '" + text + "'; allowed: an integer from " + least + " to " + most);
     }
@@ -86,7 +86,7 @@ final class Query {
         return word;
     }
 
-    /** The revision whose state is asked for, 0 for the current one. */
+    /** The requested revision; 0 for the current one. */
     long revision() throws Problem {
         return number("revision", 0, 1, Long.MAX_VALUE);
     }

@@ -89,7 +89,7 @@ final class RestApi {
         return LoopLoad.client(session.peer(), request.connection().remoteAddress());
     }
 
-    /** Those of one event loop; nobody watches a dashboard if there is none. */
+    /** The streams of one event loop; without a dashboard, no overviews. */
     record Streams(CommitStreams commits, @Nullable OverviewStreams overviews) {
 
         /** Ends all, and begins no more. For any thread. */
@@ -122,8 +122,8 @@ final class RestApi {
                 case KEYS -> keys.list(exchange, session);
                 case WATCH -> {
                     StreamQuery query = StreamQuery.of(request);
-                    identification.then(exchange, session, who -> streams.commits()
-                            .open(exchange, exchange.caller(who, session, Freshness.ANY), query));
+                    identification.then(exchange, session, principal -> streams.commits()
+                            .open(exchange, exchange.caller(principal, session, Freshness.ANY), query));
                 }
                 case OVERVIEW -> operators.overview(exchange, session);
                 case OVERVIEWS -> operators.overviews(exchange, session, streams.overviews());

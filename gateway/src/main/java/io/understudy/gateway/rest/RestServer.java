@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 /** The listening port of REST, with a server on every event loop. */
 public final class RestServer {
 
-    /** Of path and query together; a key that is longer has to be asked for by other means. */
+    /** Of path and query together; longer keys need another interface. */
     private static final int MAX_TARGET_BYTES = 16 << 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(RestServer.class);
@@ -56,13 +56,13 @@ public final class RestServer {
     private final @Nullable Dashboard dashboard;
 
     /**
-     * Listens to nobody yet.
+     * Creates a server that is not listening yet.
      *
      * @param tls null for plain text
      * @param loads counts what is under way on the same event loops
-     * @param permissions say who is shown all of the status, and the dashboard
+     * @param permissions decide on access to the full status and the dashboard
      * @param dashboard null if there is none
-     * @param authenticate makes a call of {@code Auth.Authenticate}, for nobody in particular
+     * @param authenticate calls {@code Auth.Authenticate} without a caller identity
      */
     public RestServer(
             Vertx vertx,
@@ -112,7 +112,7 @@ public final class RestServer {
                 .setMaxInitialLineLength(MAX_TARGET_BYTES)
                 .setIdleTimeout((int) IDLE.toSeconds())
                 .setTcpNoDelay(true)
-                // Until it knows the protocol, Vert.x logs each client that goes away as an error.
+                // Until the protocol is negotiated, Vert.x logs each disconnect as an error.
                 .setHttp2ClearTextEnabled(false);
         if (tls != null) {
             options.setSsl(true)
@@ -180,7 +180,7 @@ public final class RestServer {
             // A negative port is a free one that all servers with the same number share: the etcd API has another.
             int port = listen.port() == 0 ? -2 : listen.port();
             return vertx.createHttpServer(options())
-                    // A client that went away says so by a reset; without a handler each is logged as an error.
+                    // A disconnect arrives as a reset; without a handler each is logged as an error.
                     .connectionHandler(client -> {
                         client.exceptionHandler(lost -> {});
                         if (sessions.count() < maxConnections) {

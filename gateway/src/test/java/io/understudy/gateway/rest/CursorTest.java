@@ -22,7 +22,7 @@ final class CursorTest {
     }
 
     @Test
-    void whatNobodyGaveIsRefused() {
+    void anInvalidCursorIsRejected() {
         assertThatExceptionOfType(Problem.class).isThrownBy(() -> Cursor.decode("AQ"));
     }
 }
