@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Asks for the same range at a steady rate, whether or not it is answered, over a few connections. What is late counts from
- * when it was due: a client that has to wait before it can send waits all the same.
+ * Sends the same range request at a steady rate, whether or not it is answered, over a few connections. Latency counts
+ * from the due time, so a delayed request counts as late.
  */
 final class OpenLoad {
 

@@ -91,12 +91,12 @@ final class PassThroughIT {
     @Test
     void anAnswerThatComesBeforeTheClusterIsKnownWaitsForThat() throws Exception {
         put("value");
-        CompletableFuture<Void> asked = new CompletableFuture<>();
+        CompletableFuture<Void> requested = new CompletableFuture<>();
         CompletableFuture<RangeResponse> answer = new CompletableFuture<>();
-        front.before = request -> asked.complete(null);
+        front.before = request -> requested.complete(null);
         Thread client = new Thread(() -> answer.complete(fixture.kv().range(GET)));
         client.start();
-        asked.get(30, TimeUnit.SECONDS);
+        requested.get(30, TimeUnit.SECONDS);
         assertThat(answer).isNotDone();
         front.known();
         assertThat(answer.get(30, TimeUnit.SECONDS).getKvs(0).getValue()).isEqualTo(ByteString.copyFromUtf8("value"));
@@ -113,14 +113,14 @@ final class PassThroughIT {
     }
 
     @Test
-    void aSourceThatGoesOnCompactingIsNotAskedForEver() {
+    void retriesEndWhileTheSourceKeepsCompacting() {
         put("before");
         front.known();
-        AtomicInteger asked = compactUnderWay(Integer.MAX_VALUE);
+        AtomicInteger requested = compactUnderWay(Integer.MAX_VALUE);
         StatusRuntimeException refusal = catchThrowableOfType(
                 StatusRuntimeException.class, () -> fixture.kv().txn(READ));
         assertThat(refusal.getStatus().getDescription()).isEqualTo("etcdserver: request timed out");
-        assertThat(asked).hasValue(3);
+        assertThat(requested).hasValue(3);
     }
 
     @Test

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A gateway whose source is a gateway: it asks that for permission, as that asks etcd. */
+/** A gateway behind a gateway: it requests permission checks from its parent as that does from etcd. */
 @Timeout(120)
 final class PermissionChainIT {
 
@@ -81,7 +81,7 @@ final class PermissionChainIT {
     }
 
     @Test
-    void nobodyIsNobodyAllTheWayUp() {
+    void anonymousCallersStayAnonymousThroughTheChain() {
         assertThat(read(null, "script")).isEqualTo(EMPTY_NAME);
         for (EtcdMethod method : EveryCall.PASSED_ON) {
             assertThat(EveryCall.outcome(child.channel(), method))

@@ -45,7 +45,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * A gateway whose source has users: nobody is shown what the source would not show him.
+ * A gateway of a source with users: a client reads only what the source permits.
  *
  * <p>Tests invariants P1, P1b, P3.
  */
@@ -91,7 +91,7 @@ final class PermissionIT {
         users.close();
     }
 
-    /** etcd-io/etcd#22065: its proxy answers anybody from its cache. */
+    /** etcd-io/etcd#22065: its proxy answers any client from its cache. */
     @Test
     void whatRootHasJustReadIsNotShownToOthers() {
         assertThat(read(users.token("root"), "secret")).isEqualTo(OK);
@@ -215,9 +215,9 @@ final class PermissionIT {
     @Test
     void restIsChecked() throws Exception {
         String token = users.token("guest");
-        HttpResponse<String> nobody = rest("/v1/kv/secret", null);
-        assertThat(nobody.statusCode()).isEqualTo(401);
-        assertThat(nobody.headers().firstValue("WWW-Authenticate"))
+        HttpResponse<String> anonymous = rest("/v1/kv/secret", null);
+        assertThat(anonymous.statusCode()).isEqualTo(401);
+        assertThat(anonymous.headers().firstValue("WWW-Authenticate"))
                 .hasValueSatisfying(challenge -> assertThat(challenge).startsWith("Basic "));
         assertThat(rest("/v1/kv/secret", "Bearer " + token).statusCode()).isEqualTo(403);
         assertThat(rest("/v1/kv/script", "Bearer " + token).statusCode()).isEqualTo(200);
@@ -235,7 +235,7 @@ final class PermissionIT {
     }
 
     @Test
-    void theStatusTellsWhatIsHeldToThoseAloneWhomEtcdWouldTell() throws Exception {
+    void onlyUsersThatEtcdPermitsReadTheFullStatus() throws Exception {
         String nobodys = rest("/v1/status", null).body();
         assertThat(nobodys).contains("\"ready\":true").doesNotContain("keys", "revision", "cluster_id");
         assertThat(rest("/v1/status", users.token("guest")).body()).isEqualTo(nobodys);
@@ -244,7 +244,7 @@ final class PermissionIT {
 
     /** The gateway itself is root. */
     @Test
-    void whateverNobodyCallsHeIsNobodyAtTheSourceToo() {
+    void callsWithoutATokenStayAnonymousAtTheSource() {
         for (EtcdMethod method : EveryCall.PASSED_ON) {
             assertThat(EveryCall.outcome(fixture.channel(), method))
                     .as(method.fullName())
@@ -311,7 +311,7 @@ final class PermissionIT {
     }
 
     @Test
-    void aLearnerThatWasRestartedForgetsTokensAndClientsAreToldSo() throws Exception {
+    void aRestartedLearnerRejectsOldTokensAndClientsReceiveThat() throws Exception {
         String token = users.token("guest");
         assertThat(read(token, "script")).isEqualTo(OK);
         assertThat(rest("/v1/kv/script", basic("guest", "guest")).statusCode()).isEqualTo(200);

@@ -9,7 +9,7 @@ import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.vocabulary.KeyRange;
 import java.util.Random;
 
-/** Ranges and transactions without writes: everything that etcd's API lets one say, and what it refuses. */
+/** Read-only ranges and transactions: all that etcd's API can express, and what it rejects. */
 final class RandomReads {
 
     private static final int UNKNOWN = 9;

@@ -16,7 +16,7 @@ import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
 
-/** What may be asked of watch streams, and written meanwhile, drawn at random. */
+/** Random requests of watch streams, and random writes meanwhile. */
 final class RandomWatches {
 
     private static final int KEYS = 12;

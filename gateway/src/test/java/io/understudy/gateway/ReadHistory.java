@@ -29,9 +29,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Concurrent writers to the voters and readers of a gateway, and what reads must not do: a linearizable one misses nothing
- * that was acknowledged before it began, and within a session nothing goes back. Each writer has a key to itself and
- * counts up, so that a value tells how many of its writes a state includes.
+ * Concurrent writers to the voters and readers of a gateway. A linearizable read includes every write acknowledged before
+ * it began, and revisions of a session never decrease. Each writer counts up in a key of its own, so that a value is the
+ * number of its writes.
  */
 final class ReadHistory implements AutoCloseable {
 
@@ -107,8 +107,8 @@ final class ReadHistory implements AutoCloseable {
     }
 
     /**
-     * Each write builds on the one before, or is none: one whose outcome is unknown may happen much later, and must not
-     * undo what came after it.
+     * Writes on top of the previous value or not at all: a write with an unknown outcome may be applied much later, and
+     * must not undo newer ones.
      */
     private void write(int writer, List<ManagedChannel> ways) {
         KeyValue last = null;
@@ -174,7 +174,7 @@ final class ReadHistory implements AutoCloseable {
         return KVGrpc.newBlockingStub(channel).withDeadlineAfter(deadline.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** One session, whose reads follow each other. */
+    /** A session with reads one after the other. */
     private final class Reader {
         private final ManagedChannel channel;
         private final Random random;

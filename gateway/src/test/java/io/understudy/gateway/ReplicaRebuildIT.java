@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What the gateway serves, and says, while its replica is dropped; and that it comes back.
+ * Reads and the condition that the gateway reports while its replica is dropped, until it is rebuilt.
  *
  * <p>Tests invariants R5, R6.
  */
@@ -61,7 +61,7 @@ final class ReplicaRebuildIT {
     }
 
     @Test
-    void aReplicaThatDiffersIsFoundOutAndBuiltAnew() throws Exception {
+    void aDivergedReplicaIsDetectedAndRebuilt() throws Exception {
         TamperedFeeds feeds = new TamperedFeeds(key(7), key(8));
         GatewaySettings settings =
                 GatewayFixture.settings(SOURCE.cluster()).with(new VerifySettings(Duration.ofMillis(300), 4 << 20));

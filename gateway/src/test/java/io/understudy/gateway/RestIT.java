@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * REST as people use it. Whatever is answered has to be as the OpenAPI document says.
+ * The REST API as used by clients. Every response conforms to the OpenAPI document.
  *
  * <p>Tests invariants D3, H1.
  */
@@ -139,7 +139,7 @@ final class RestIT {
     }
 
     @Test
-    void headSaysWhatGetWouldWithoutABody() throws Exception {
+    void headReturnsTheHeadersOfGetWithoutABody() throws Exception {
         HttpResponse<String> got = get("/v1/kv/greeting");
         HttpResponse<String> head = send("HEAD", serializable("/v1/kv/greeting"));
         assertThat(head.statusCode()).isEqualTo(200);

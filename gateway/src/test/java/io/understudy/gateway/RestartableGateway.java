@@ -12,8 +12,8 @@ import java.net.URI;
 import java.util.function.UnaryOperator;
 
 /**
- * A gateway that comes back at the same port. It dies as a killed process does: a proxy cuts its clients off in the middle
- * of whatever they are told.
+ * A gateway that restarts at the same port. It ends like a killed process: a proxy cuts its connections in the middle of a
+ * response.
  */
 final class RestartableGateway implements AutoCloseable {
 

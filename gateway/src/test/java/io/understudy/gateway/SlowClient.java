@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads a stream of events only when told to, so that what is sent to it piles up. */
+/** Reads a stream of events only on demand, so that what is sent to it piles up. */
 final class SlowClient implements AutoCloseable {
 
     private final Socket socket = new Socket();

@@ -74,7 +74,7 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
     /** Records of the snapshot so far. */
     private long found;
 
-    private @Nullable CompletableFuture<ReadIndex> asked;
+    private @Nullable CompletableFuture<ReadIndex> readIndex;
 
     TopicRelay(URI etcd, String bootstrapServers, String topic, ValueFormat format) throws Exception {
         this.topic = topic;
@@ -156,18 +156,18 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
     }
 
     private void heartbeat() {
-        CompletableFuture<ReadIndex> answer = asked;
+        CompletableFuture<ReadIndex> answer = readIndex;
         if (answer == null) {
-            asked = cluster.readIndexRound(Duration.ofSeconds(1));
+            readIndex = cluster.readIndexRound(Duration.ofSeconds(1));
         } else if (answer.isCompletedExceptionally()) {
-            asked = null;
+            readIndex = null;
         } else if (answer.isDone()
                 && !quiet
                 && complete.value() > 0
                 && !answer.join().revision().isAfter(complete)) {
-            asked = null;
+            readIndex = null;
             producer.beginTransaction();
-            tell(new TopicRecord.Complete(
+            write(new TopicRecord.Complete(
                     answer.join().clusterId(),
                     complete,
                     complete,
@@ -183,7 +183,7 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
         snapshotOf = new Position(from, revision, null);
         found = 0;
         complete = Revision.ZERO;
-        tell(new TopicRecord.SnapshotBegin(from, revision));
+        write(new TopicRecord.SnapshotBegin(from, revision));
     }
 
     @Override
@@ -192,19 +192,19 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
         Set<ByteString> present = new HashSet<>();
         for (KeyValue entry : entries) {
             present.add(entry.key());
-            tell(new TopicRecord.Found(at.cluster(), entry));
+            write(new TopicRecord.Found(at.cluster(), entry));
         }
         List<ByteString> gone = keys.stream()
                 .filter(key -> covered.contains(key) && !present.contains(key))
                 .toList();
-        gone.forEach(key -> tell(new TopicRecord.Gone(at.cluster(), at.revision(), key)));
+        gone.forEach(key -> write(new TopicRecord.Gone(at.cluster(), at.revision(), key)));
         keys.addAll(present);
         found += entries.size() + gone.size();
     }
 
     @Override
     public void snapshotCompleted(Position position) {
-        tell(new TopicRecord.SnapshotEnd(position.cluster(), position.revision(), found));
+        write(new TopicRecord.SnapshotEnd(position.cluster(), position.revision(), found));
         producer.commitTransaction();
         complete = position.revision();
     }
@@ -216,9 +216,9 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
         for (int i = 0; i < size; i++) {
             Change change = commit.changes().get(i);
             keys.add(change.key());
-            tell(new TopicRecord.Changed(position.cluster(), commit.revision(), i, size, change));
+            write(new TopicRecord.Changed(position.cluster(), commit.revision(), i, size, change));
         }
-        tell(new TopicRecord.Complete(position.cluster(), commit.revision(), complete, size, null));
+        write(new TopicRecord.Complete(position.cluster(), commit.revision(), complete, size, null));
         producer.commitTransaction();
         complete = commit.revision();
     }
@@ -229,10 +229,10 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
     }
 
     /** To both topics. */
-    private void tell(TopicRecord told) {
-        ProducerRecord<byte[], byte[]> state = RecordFormat.write(stateTopic(), 0, told, origin);
+    private void write(TopicRecord record) {
+        ProducerRecord<byte[], byte[]> state = RecordFormat.write(stateTopic(), 0, record, origin);
         send(state);
-        send(RecordFormat.ofChanges(topic, 0, state, told, origin));
+        send(RecordFormat.ofChanges(topic, 0, state, record, origin));
     }
 
     private void send(ProducerRecord<byte[], byte[]> record) {

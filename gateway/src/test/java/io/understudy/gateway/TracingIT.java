@@ -161,7 +161,7 @@ final class TracingIT {
     }
 
     @Test
-    void whoeverAWriteIsPassedOnToTracesItBelow() {
+    void forwardedWritesAreTracedBelowTheGatewaysSpan() {
         String trace = "30000000000000000000000000000001";
         var unused = gateway.kv("traceparent", sampled(trace))
                 .put(PutRequest.newBuilder()
@@ -199,7 +199,7 @@ final class TracingIT {
     }
 
     @Test
-    void whatNobodyHasDecidedAboutIsSampledAtTheRateThatIsSet() throws Exception {
+    void callsWithoutASamplingDecisionUseTheConfiguredRate() throws Exception {
         try (Collector all = new Collector();
                 GatewayFixture sampling = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster())
                         .with(TracingSettings.to(all.endpoint()).withSamplesPerMillion(1_000_000)))) {

@@ -55,7 +55,7 @@ final class Users implements AutoCloseable {
         rootTokenNanos = System.nanoTime();
     }
 
-    /** As whom a gateway may log in that reads everything. */
+    /** The credentials of a gateway that may read everything. */
     static Credentials root() {
         return new Credentials(ROOT, ROOT);
     }
@@ -81,7 +81,7 @@ final class Users implements AutoCloseable {
         return rootToken;
     }
 
-    /** Where tokens say by themselves who somebody is, they do so as of when they were made. */
+    /** Replaces root's token: with self-contained tokens it holds the permissions as of its issue. */
     synchronized void renewRoot() {
         rootToken = token(ROOT);
         rootTokenNanos = System.nanoTime();
@@ -140,7 +140,7 @@ final class Users implements AutoCloseable {
         grantRole(user, user);
     }
 
-    /** Likewise, but one who can't log in: he is known by his certificate alone. */
+    /** The same without a password: the user is identified by its certificate only. */
     void addNameOnly(String user) {
         cluster.etcdctl("--user=" + ROOT + ":" + ROOT, "user", "add", user, "--no-password");
         var unused =

@@ -114,7 +114,7 @@ final class WatchChainIT {
                     .send(3, WatchRequests.progress())
                     .write(WatchIT.delete("s/a"))
                     .assertSame();
-            assertThat(both.told(0)).hasSizeGreaterThan(5);
+            assertThat(both.responses(0)).hasSizeGreaterThan(5);
         }
     }
 
@@ -151,7 +151,7 @@ final class WatchChainIT {
     }
 
     @Test
-    void whatTheSourceCompactedIsToldThroughTheParent() throws Exception {
+    void compactionsOfTheSourceAreReportedThroughTheParent() throws Exception {
         long first = write("c", "1");
         for (int i = 0; i < 2 * PARENTS_WINDOW; i++) {
             write("c", Integer.toString(i));
@@ -164,8 +164,8 @@ final class WatchChainIT {
         try (GatewayFixture fresh = startChild();
                 WatchPlayer both = new WatchPlayer(member(), fresh)) {
             both.send(0, WatchRequests.create("c", create -> create.setStartRevision(first)));
-            await().atMost(PATIENCE).until(() -> both.told(0).size() == 2);
-            assertThat(both.told(0)).last().asString().contains("canceled compact=" + compacted);
+            await().atMost(PATIENCE).until(() -> both.responses(0).size() == 2);
+            assertThat(both.responses(0)).last().asString().contains("canceled compact=" + compacted);
             both.assertSame();
             both.burst(() -> both.send(1, WatchRequests.create("c", create -> create.setStartRevision(compacted))));
             both.assertSameEvents(1, 0);
@@ -221,7 +221,7 @@ final class WatchChainIT {
                 .build();
         await().atMost(PATIENCE).until(() -> isYoungerThan(Duration.ofMillis(900)));
         member().pause();
-        // Though the parent goes on answering the child.
+        // Although the parent still answers the child.
         await().atMost(PATIENCE).until(() -> !isYoungerThan(Duration.ofMillis(1500)));
         assertThatThrownBy(() -> child.kv("understudy-max-staleness-ms", "1000").range(bounded))
                 .isInstanceOf(StatusRuntimeException.class)
@@ -232,7 +232,7 @@ final class WatchChainIT {
     }
 
     @Test
-    void aLostLeaderIsToldThroughTheParentToThoseWhoAskedForThat() {
+    void aLostLeaderIsReportedThroughTheParentIfRequested() {
         try (WatchClient patient = new WatchClient(child.channel());
                 WatchClient requiring = new WatchClient(child.channel(), "hasleader", "true")) {
             for (WatchClient each : List.of(patient, requiring)) {

@@ -33,7 +33,7 @@ final class WatchClient implements AutoCloseable {
         this(channel, CallOptions.DEFAULT, Integer.MAX_VALUE, metadata);
     }
 
-    /** A stream that takes as many responses before more are {@linkplain #take asked for}. */
+    /** A stream that accepts as many responses before more are {@linkplain #take requested}. */
     WatchClient(Channel channel, CallOptions options, int takes, String... metadata) {
         Metadata headers = new Metadata();
         for (int i = 0; i < metadata.length; i += 2) {
@@ -82,7 +82,7 @@ final class WatchClient implements AutoCloseable {
         return status;
     }
 
-    /** The events told to a watcher, in their order, whatever responses carried them. */
+    /** The events delivered to a watcher, in order, across responses. */
     List<String> eventsOf(long watchId) {
         List<String> events = new ArrayList<>();
         for (WatchResponse response : received) {

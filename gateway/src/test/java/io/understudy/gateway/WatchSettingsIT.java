@@ -47,7 +47,7 @@ final class WatchSettingsIT {
     }
 
     @Test
-    void aQuietWatcherThatWantsItIsToldHowFarItIs() throws Exception {
+    void quietWatchersReceiveRequestedProgress() throws Exception {
         try (GatewayFixture fixture = ready(settings());
                 WatchClient watch = new WatchClient(fixture.channel())) {
             watch.send(WatchRequests.create("quiet", create -> create.setProgressNotify(true)));
@@ -68,7 +68,7 @@ final class WatchSettingsIT {
     }
 
     @Test
-    void aWatcherThatIsAheadOfTheSourceIsToldOfNoProgress() throws Exception {
+    void watchersAheadOfTheSourceReceiveNoProgress() throws Exception {
         try (GatewayFixture fixture = ready(settings());
                 WatchClient watch = new WatchClient(fixture.channel())) {
             watch.send(WatchRequests.create(
@@ -115,7 +115,7 @@ final class WatchSettingsIT {
             watch.send(WatchRequests.createPrefix("part/", create -> {}));
             WatchIT.awaitResponses(watch, 2);
             refused(watch.received().get(0), "understudy: watch range exceeds the keys of this gateway (range.prefix)");
-            // What is told of progress includes what happened outside.
+            // Progress includes commits outside of the range.
             SOURCE.cluster().etcdctl("put", "whole", "1");
             long revision = SOURCE.cluster().members().get(0).status().revision();
             await().atMost(PATIENCE).until(() -> {

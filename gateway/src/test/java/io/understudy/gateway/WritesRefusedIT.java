@@ -130,7 +130,7 @@ final class WritesRefusedIT {
     }
 
     @Test
-    void whatOnlyVotersKnowIsAskedOfThem() {
+    void voterOnlyCallsAreSentToVoters() {
         assertThat(LeaseGrpc.newBlockingStub(client)
                         .leaseTimeToLive(
                                 LeaseTimeToLiveRequest.newBuilder().setID(1).build())
