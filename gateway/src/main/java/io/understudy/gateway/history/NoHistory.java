@@ -28,7 +28,7 @@ public final class NoHistory implements CommitHistory {
 
         @Override
         public void close() {
-            // Nothing was opened.
+            // There is nothing to close.
         }
     }
 }

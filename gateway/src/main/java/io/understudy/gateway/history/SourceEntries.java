@@ -70,7 +70,7 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
         return learning.computeIfAbsent(commit, this::begin).copy();
     }
 
-    /** What is not learned by then never is: it fails. Idempotent. */
+    /** Fails pending reads. Idempotent. */
     @Override
     public void close() {
         closing.countDown();

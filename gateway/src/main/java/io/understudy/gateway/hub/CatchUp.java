@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One reading of history at a time, on a thread of its own; what it reads is a log for all loops. */
+/** Reads history on a thread of its own, one reading at a time, into a log for all loops. */
 final class CatchUp implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(CatchUp.class);
@@ -15,14 +15,14 @@ final class CatchUp implements AutoCloseable {
     private static final long PAUSE_MILLIS = 20;
     private static final long LONGEST_PAUSE_MILLIS = 10_000;
 
-    /** Of commits that are read and that not all have gone through. */
+    /** Maximum number of commits that are read ahead of the slowest watcher. */
     private static final int MAX_COMMITS = 4_000;
 
     private static final long MAX_BYTES = 16 << 20;
 
     private final CatchUps all;
     private final Thread thread;
-    /** Of one reading; the next has another, since a log never goes back. */
+    /** The log of one reading; the next has another, since a log never goes back. */
     private volatile CommitLog log = new CommitLog();
 
     private volatile int epoch;
@@ -39,17 +39,17 @@ final class CatchUp implements AutoCloseable {
         thread.start();
     }
 
-    /** What was read, and not everybody has gone through. */
+    /** The commits read, without those that all watchers have received. */
     CommitLog log() {
         return log;
     }
 
-    /** The {@link CatchUps#epoch} of what was read. */
+    /** The {@link CatchUps#epoch} of the log. */
     int epoch() {
         return epoch;
     }
 
-    /** From which revision on it reads; {@link CommitLog#NONE} while it doesn't. */
+    /** The revision after which it reads; {@link CommitLog#NONE} while it doesn't. */
     long claimed() {
         return claimed;
     }
@@ -81,7 +81,7 @@ final class CatchUp implements AutoCloseable {
         }
     }
 
-    /** Returns whether it went well; if not it has to be tried again, since watchers wait for it. */
+    /** Returns whether the reading succeeded; otherwise it is retried, since watchers wait for it. */
     private boolean tryToRead(CatchUps.Want want) throws InterruptedException {
         try {
             read(want);
@@ -106,7 +106,7 @@ final class CatchUp implements AutoCloseable {
         CommitLog fresh = new CommitLog();
         fresh.begin(want.after());
         log = fresh;
-        // Last, so that no other log is taken for one of this epoch.
+        // Last, so that no other log counts as one of this epoch.
         epoch = began;
         try (CommitHistory.Reading open = all.history().open(want.after() + 1, want.previous())) {
             reading = open;
@@ -162,7 +162,7 @@ final class CatchUp implements AutoCloseable {
         all.moved();
     }
 
-    /** Until the watchers that want what is gone, or have yet to come as far, have ended. */
+    /** Waits until the watchers that need missing commits have ended. */
     private void awaitWithdrawn(long from, long compactRevision) throws InterruptedException {
         CatchUps.Want lowest = all.lowest(from);
         while (lowest != null

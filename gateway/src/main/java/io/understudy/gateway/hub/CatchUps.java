@@ -28,7 +28,7 @@ final class CatchUps implements AutoCloseable {
     private volatile Compacted compacted = Compacted.NOTHING;
     /** After the last commit found too large to be read with previous entries; only grows. */
     private volatile long oldestWithPrevious;
-    /** Grows when revisions begin again: what was read before is of another cluster. */
+    /** Incremented when revisions begin again: earlier readings are of another cluster. */
     private volatile int epoch;
 
     private boolean started;
@@ -61,7 +61,7 @@ final class CatchUps implements AutoCloseable {
         }
     }
 
-    /** What has the commits after that revision; null if nothing has, or not yet. */
+    /** Returns the log with the commits after that revision; null if there is none yet. */
     @Nullable CommitLog covering(long after, boolean previous) {
         if (previous && after + 1 < oldestWithPrevious) {
             return null;
@@ -75,13 +75,13 @@ final class CatchUps implements AutoCloseable {
         return null;
     }
 
-    /** What a reading has just found to be gone. */
+    /** The range that a reading has just found missing. */
     Compacted compacted(boolean previous) {
         Compacted found = compacted;
         return previous && oldestWithPrevious > found.next() ? new Compacted(0, oldestWithPrevious, null) : found;
     }
 
-    /** Event loops want something else now. */
+    /** The wanted revisions of an event loop have changed. */
     synchronized void wantsChanged() {
         if (!started && !closed && !wants().isEmpty()) {
             started = true;
@@ -116,7 +116,7 @@ final class CatchUps implements AutoCloseable {
         return log;
     }
 
-    /** Waits until some want is not covered by another reading; null once closed. */
+    /** Waits for a request that no other reading covers; null once closed. */
     synchronized @Nullable Want next(CatchUp caller) throws InterruptedException {
         while (!closed) {
             Want lowest = null;
@@ -137,7 +137,7 @@ final class CatchUps implements AutoCloseable {
         return null;
     }
 
-    /** The lowest of what is wanted from {@code from} on; null if nothing is. */
+    /** Returns the lowest request from {@code from} on; null if there is none. */
     @Nullable Want lowest(long from) {
         Want lowest = null;
         for (Want want : wants()) {
@@ -176,7 +176,7 @@ final class CatchUps implements AutoCloseable {
         return epoch;
     }
 
-    /** Revisions begin again: readings end, and no result of them counts. */
+    /** Revisions begin again: readings end, and their results are dropped. */
     synchronized void restart() {
         epoch++;
         compacted = Compacted.NOTHING;

@@ -65,7 +65,7 @@ final class Cohort {
         return furthest > revision;
     }
 
-    /** Takes all of another, which has come at least as far. */
+    /** Moves all watchers of another cohort, which is not behind, into this one. */
     void merge(Cohort other) {
         furthest = Math.max(furthest, Math.max(other.revision, other.furthest));
         for (FilterGroup filterGroup : other.filterGroups.values()) {
@@ -77,7 +77,7 @@ final class Cohort {
         }
     }
 
-    /** Has {@code each} take every watcher. */
+    /** Passes every watcher to {@code each}. */
     void forEach(Consumer<Watcher> each) {
         for (FilterGroup filterGroup : filterGroups.values().toArray(new FilterGroup[0])) {
             for (int i = filterGroup.size() - 1; i >= 0; i--) {
@@ -86,7 +86,7 @@ final class Cohort {
         }
     }
 
-    /** The audiences that a key concerns. */
+    /** The filter groups by their ranges. */
     RangeIndex<FilterGroup> index() {
         return index;
     }

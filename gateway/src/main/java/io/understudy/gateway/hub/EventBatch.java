@@ -41,7 +41,7 @@ public final class EventBatch {
         return events;
     }
 
-    /** What of it comes after that revision; null if nothing does. */
+    /** Returns the part after that revision; null if there is none. */
     @Nullable EventBatch after(long delivered) {
         int first = firstAfter(delivered);
         if (first == 0 || first == events.size()) {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** The watchers of a cohort with the same filter; they share their batches. */
 final class FilterGroup {
 
-    /** What they have in common. */
+    /** The filter that the watchers share. */
     record WatchFilter(KeyRange range, boolean noPuts, boolean noDeletes) {
         static WatchFilter of(WatchSpec spec) {
             return new WatchFilter(spec.range(), spec.noPuts(), spec.noDeletes());
@@ -23,7 +23,7 @@ final class FilterGroup {
     private final Cohort cohort;
     private final WatchFilter filter;
     private final ArrayList<Watcher> watchers = new ArrayList<>(1);
-    /** For them, of the commits that are gone through. */
+    /** Events for them of the current pass. */
     private @Nullable List<WatchEvent> collected;
 
     FilterGroup(Cohort cohort, WatchFilter filter) {
@@ -62,7 +62,7 @@ final class FilterGroup {
         watcher.filterGroup = null;
     }
 
-    /** Returns whether it is the first one since {@link #take}. */
+    /** Adds an event; returns whether it is the first one since {@link #take}. */
     boolean collect(WatchEvent event) {
         if (collected != null) {
             collected.add(event);
@@ -73,7 +73,7 @@ final class FilterGroup {
         return true;
     }
 
-    /** What was collected. */
+    /** Returns and clears the collected events. */
     List<WatchEvent> take() {
         List<WatchEvent> taken = collected == null ? List.of() : collected;
         collected = null;

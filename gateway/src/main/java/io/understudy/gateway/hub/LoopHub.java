@@ -44,11 +44,11 @@ public final class LoopHub {
     private final Set<LoggedCommit> learning = new HashSet<>();
     private boolean inTurn;
     private boolean runsWaiting;
-    /** The revisions when the waiting tasks were compared last. */
+    /** The revisions at the last comparison of the waiting tasks. */
     private long ranAt = CommitLog.NONE;
 
     private long ranAtPrevious = CommitLog.NONE;
-    /** Events handed to watchers in this turn. */
+    /** Events delivered in this turn. */
     private long delivered;
 
     /** Published after each turn. */
@@ -163,7 +163,7 @@ public final class LoopHub {
         return watcher;
     }
 
-    /** Runs {@code task} when the turn is over that is under way; at once if none is. */
+    /** Runs {@code task} after the current turn; at once if there is none. */
     public void afterwards(Runnable task) {
         if (inTurn) {
             afterwards.add(task);
@@ -172,7 +172,7 @@ public final class LoopHub {
         }
     }
 
-    /** Has a turn come. For any thread. */
+    /** Schedules a turn. Thread-safe. */
     void wake() {
         if (woken.compareAndSet(false, true)) {
             loop.execute(() -> {
@@ -182,7 +182,7 @@ public final class LoopHub {
         }
     }
 
-    /** Ends all watchers as compacted. For any thread; completes when they have ended. */
+    /** Ends all watchers as compacted; completes when they have ended. Thread-safe. */
     CompletableFuture<Void> restart(long compactRevision) {
         return CompletableFuture.runAsync(
                 () -> {
@@ -204,7 +204,7 @@ public final class LoopHub {
         return wants;
     }
 
-    /** For any thread. */
+    /** Thread-safe. */
     Counts counts() {
         return counts;
     }
@@ -213,7 +213,7 @@ public final class LoopHub {
         if (learning.add(commit)) {
             CompletableFuture<Void> unused = hub.previousEntries().learn(commit).whenComplete((nothing, failure) -> {
                 Throwable why = failure instanceof CompletionException ? failure.getCause() : failure;
-                // Of a source that was closed; another one may have taken its place.
+                // The source was closed; another one may replace it.
                 boolean retries = why instanceof CancellationException;
                 Executor then =
                         retries ? CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, loop) : loop;
@@ -290,8 +290,7 @@ public final class LoopHub {
      * Runs waiting tasks one by one: thousands of watchers waiting for the first snapshot must not recurse.
      */
     private void runWaiting() {
-        // A task waits only for a revision after those of its time: thousands are not to be compared again for each
-        // that joins.
+        // Tasks wait for later revisions only: thousands of them must not be compared again for each new watcher.
         if (runsWaiting || (revision(false) == ranAt && revision(true) == ranAtPrevious)) {
             return;
         }
@@ -311,7 +310,7 @@ public final class LoopHub {
         runsWaiting = false;
     }
 
-    /** One that throws must not keep the others from running. */
+    /** Logs a failure, so that the other tasks run. */
     private static void run(Runnable task) {
         try {
             task.run();

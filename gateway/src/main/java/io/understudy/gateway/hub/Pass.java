@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
 /** Delivers commits to the watchers of a group in batches, cohort by cohort. */
 final class Pass {
 
-    /** Of commits in one batch, as of revisions in etcd's (watchBatchMaxRevs in watcher_group.go). */
+    /** Maximum number of commits in a batch, as of revisions in etcd's (watchBatchMaxRevs in watcher_group.go). */
     static final int MAX_COMMITS = 1000;
 
-    /** That the log has forgotten what was needed. */
+    /** The log has dropped the required commits. */
     static final long FORGOTTEN = -2;
 
-    /** After as many bytes of events a batch takes no further commit. */
+    /** A batch with as many bytes of events takes no further commit. */
     private static final long MAX_BYTES = 1 << 20;
 
     /** The same for a cohort with watchers that are ahead, for which partial batches are copied. */
@@ -53,7 +53,7 @@ final class Pass {
         try {
             return run(cohort, from, limit, isLive, concerned);
         } finally {
-            // Whatever happens: what is left of one batch must not get into the next.
+            // In any case: leftovers of one batch must not get into the next.
             concerned.forEach(FilterGroup::take);
         }
     }
@@ -116,7 +116,7 @@ final class Pass {
         return false;
     }
 
-    /** Gives {@code each} the audiences that need previous entries of a commit, some more than once. */
+    /** Passes the filter groups that need previous entries of a commit to {@code each}, some repeatedly. */
     static void forEachThatNeedsPrevious(Cohort cohort, LoggedCommit commit, Consumer<FilterGroup> each) {
         for (Entry change : commit.changes()) {
             cohort.index().forEach(change.key(), filterGroup -> {

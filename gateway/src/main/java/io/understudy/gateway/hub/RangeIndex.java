@@ -31,7 +31,7 @@ final class RangeIndex<T> {
         private final List<T> values = new ArrayList<>(1);
         private @Nullable Node<T> left;
         private @Nullable Node<T> right;
-        /** The end of the range that reaches furthest, of this and all below; null for no end. */
+        /** The furthest end of this range and all below; null for no end. */
         private @Nullable ByteString reach;
 
         Node(KeyRange range, int rank) {

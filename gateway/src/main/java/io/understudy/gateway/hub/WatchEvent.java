@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record WatchEvent(Entry entry, @Nullable Entry previous) {
 
-    /** About its encoding's. */
+    /** The approximate size of its encoding. */
     long bytes() {
         return (long) entry.wireSize() + (previous == null ? 0 : previous.wireSize());
     }

@@ -12,9 +12,9 @@ public final class Watcher {
     private final WatcherGroup group;
     private final WatchSpec spec;
     private final WatcherListener listener;
-    /** The audience of a cohort that it is one of; null while it is in none. */
+    /** The filter group of its cohort; null outside a cohort. */
     @Nullable FilterGroup filterGroup;
-    /** Its place in the audience. */
+    /** Its index in the filter group. */
     int place;
     /** All events up to this revision were delivered, or up to its cohort's if that is greater. */
     long delivered;
@@ -24,7 +24,7 @@ public final class Watcher {
     private State state = State.COMING;
 
     enum State {
-        /** Its start is still to come. */
+        /** Before its start revision. */
         COMING,
         /** In a cohort. */
         ACTIVE,
@@ -54,7 +54,7 @@ public final class Watcher {
         return group.revision();
     }
 
-    /** Its listener is ready again. Does nothing unless it was found not to be. */
+    /** Resumes a parked watcher, as its listener is ready again; otherwise does nothing. */
     public void resume() {
         group.resume(this);
     }

@@ -27,7 +27,7 @@ final class WatcherGroup {
     private Cohort live;
     private final Set<Watcher> parked = new HashSet<>();
     private int early;
-    /** All but those that are over. */
+    /** The number of watchers that have not ended. */
     private int size;
 
     WatcherGroup(LoopHub hub, CommitLog log, boolean previous) {
@@ -109,7 +109,7 @@ final class WatcherGroup {
         hub.left();
     }
 
-    /** Takes the live ones on, by one batch at most. Returns whether there is more to do at once. */
+    /** Advances the live watchers by one batch at most. Returns whether more can be delivered at once. */
     boolean stepLive() {
         long head = log.head();
         if (head == CommitLog.NONE) {
@@ -248,7 +248,7 @@ final class WatcherGroup {
     }
 
     /**
-     * Ends those that start ahead, at a revision from before revisions began again: commits before it would be missed.
+     * Ends the watchers of a future start revision from before revisions began again, as they would miss commits.
      */
     private void endAmbiguous() {
         while (!coming.isEmpty() && coming.firstKey() <= log.former() + 1) {
@@ -258,7 +258,7 @@ final class WatcherGroup {
         }
     }
 
-    /** Ends all: what follows has other revisions. */
+    /** Ends all watchers: the following commits have other revisions. */
     void restart(long compactRevision) {
         List<Watcher> all = new ArrayList<>(parked);
         live.forEach(all::add);
@@ -301,7 +301,7 @@ final class WatcherGroup {
         });
     }
 
-    /** Ends those that need previous entries of a commit which the source does not serve. */
+    /** Ends the watchers that need previous entries of a commit which the source does not serve. */
     void unreadable(LoggedCommit commit, Throwable why) {
         Set<Watcher> ended = new LinkedHashSet<>();
         List<Cohort> cohorts =
@@ -322,7 +322,7 @@ final class WatcherGroup {
         }
     }
 
-    /** Ends a watcher, which is in no cohort any more, with why the source does not serve it. */
+    /** Ends a watcher that is in no cohort, with the source's reason. */
     private void refused(Watcher watcher, String why) {
         try {
             watcher.listener().unreadable(why);
@@ -331,7 +331,7 @@ final class WatcherGroup {
         }
     }
 
-    /** As compacted; it is in no cohort any more. */
+    /** Ends a watcher that is in no cohort as compacted. */
     private void end(Watcher watcher, long compactRevision) {
         watcher.state(Watcher.State.OVER);
         size--;
@@ -353,7 +353,7 @@ final class WatcherGroup {
                 park(watcher);
             }
         } catch (RuntimeException | Error e) {
-            // It may have missed this, so it gets nothing more; the others are not to suffer for it.
+            // It may have missed this batch, so it is cancelled; the others continue.
             cancel(watcher);
             hub.failed(watcher, e);
         }

@@ -9,7 +9,7 @@ public interface WatcherListener {
      */
     boolean ready();
 
-    /** Commits, or one. */
+    /** Receives one commit or several. */
     void events(EventBatch batch);
 
     /** Delivery failed; the watcher is cancelled, so that it misses no event silently. */

@@ -16,7 +16,7 @@ final class Branch implements Node {
 
     private final Totals totals;
 
-    /** Takes the arrays over. */
+    /** Takes ownership of the arrays. */
     Branch(Node[] children, byte[][] bounds) {
         this(children, bounds, sum(children, 0, children.length));
     }
@@ -106,7 +106,7 @@ final class Branch implements Node {
         return Heap.BRANCH + Heap.ofReferences(children.length);
     }
 
-    /** The child that holds the key if any does. */
+    /** The only child that may hold the key. */
     Node childOf(byte[] key) {
         return children[childFor(key)];
     }

@@ -3,10 +3,10 @@ package io.understudy.gateway.replica;
 /** The condition of a replica, with the reason if it has no state. */
 public sealed interface Condition {
 
-    /** The first snapshot is on its way; no state. */
+    /** The first snapshot is being loaded; no state. */
     record Loading() implements Condition {}
 
-    /** There is a state, and it is kept up. */
+    /** There is a state, and it follows the source. */
     record Ready() implements Condition {}
 
     /**

@@ -30,7 +30,7 @@ public final class Entry {
 
     private final byte[] wire;
 
-    /** Takes over an array that {@link #of} made. */
+    /** Takes ownership of an array that {@link #of} made. */
     Entry(byte[] wire) {
         this.wire = wire;
     }
@@ -96,12 +96,12 @@ public final class Entry {
         return isField(start, VALUE) ? fieldEnd(start) : start;
     }
 
-    /** Bytes of the encoding, as it goes into an answer. */
+    /** The size of the encoding, as in a response. */
     public int wireSize() {
         return wire.length;
     }
 
-    /** Bytes of the encoding with these fields only. */
+    /** The size of the encoding with these fields only. */
     public int wireSize(EntryFields fields) {
         if (fields == EntryFields.ALL) {
             return wire.length;
@@ -219,7 +219,7 @@ public final class Entry {
         return UnsafeByteOperations.unsafeWrap(wire, at + 1 + varintSize(length), length);
     }
 
-    /** Where the field is, or would be: fields come in the order of their numbers. */
+    /** Returns the offset of the field, or where it would be: fields are in the order of their numbers. */
     private int seek(int field) {
         int at = 0;
         while (at < wire.length && wire[at] >>> 3 < field) {

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LoggedCommit {
 
-    /** Of a commit itself: elements of maps, revisions, lists, and the state after it if there is one. */
+    /** Of the commit itself: map elements, revisions, lists, and the state after it if there is one. */
     private static final int BYTES_OF_A_COMMIT = 360;
 
     private static final int BYTES_OF_A_CHANGE = 20;
@@ -100,12 +100,12 @@ public final class LoggedCommit {
         return changes;
     }
 
-    /** When it was logged, by {@link System#nanoTime}. */
+    /** The time of logging, by {@link System#nanoTime}. */
     public long loggedNanos() {
         return loggedNanos;
     }
 
-    /** About the heap that it takes, beside the latest state; what it {@linkplain #learnPrevious learned} not included. */
+    /** The approximate heap use, without the latest state and without {@linkplain #learnPrevious added} entries. */
     public long heapBytes() {
         return heapBytes;
     }
@@ -133,7 +133,7 @@ public final class LoggedCommit {
         previous = Map.copyOf(entries)::get;
     }
 
-    /** The same, to be held without the state before it. */
+    /** Returns the commit without the state before it. */
     LoggedCommit withoutPrevious() {
         return new LoggedCommit(revision, changes, null, loggedNanos, bytesOf(changes, true));
     }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Adjoining nodes of one height on their way into branches. */
+/** Adjoining nodes of one height, to become branches. */
 final class Row {
 
     private static final Node[] NO_NODES = {};
@@ -22,7 +22,7 @@ final class Row {
     }
 
     /**
-     * Takes the next node.
+     * Adds the next node.
      *
      * @param bound that none of its keys is before, and all before it are
      */
@@ -58,7 +58,7 @@ final class Row {
                     nodes.set(left + 1, joined[1]);
                     bounds.set(left + 1, joined[1].first());
                 }
-                // What is still too narrow is looked at again.
+                // A node that is still too narrow is checked again.
                 i = joined.length == 1 ? left - 1 : left;
             }
         }

@@ -82,7 +82,7 @@ final class ComingStream {
         }
     }
 
-    /** After a long way it may not be permitted any more. */
+    /** Checks the permission again if the wait was long. */
     private void arrived() {
         if (over) {
             return;

@@ -47,7 +47,7 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
         this.caller = caller;
     }
 
-    /** Once a revision is known. */
+    /** Starts the watcher, once a revision is known. */
     void begin() {
         LoopHub hub = streams.hub();
         long start = query.spec().startRevision();
@@ -61,7 +61,7 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
         }
     }
 
-    /** Whether it has still to be found out whether its start can be had. */
+    /** Whether it is still unknown if its start is available. */
     boolean undecided() {
         return response == null && !over;
     }
@@ -79,7 +79,7 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
         return !parked;
     }
 
-    /** Permissions are, or have come to be, enforced. */
+    /** Starts rechecks, if permissions are enforced now. */
     void recheck() {
         if (permit == null) {
             permit = streams.recheck(caller.principal(), query.spec().range(), this);
@@ -140,7 +140,7 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
         quiet = true;
     }
 
-    /** Lets the client see the end, so that it connects again. */
+    /** Ends the response, so that the client reconnects. */
     void end() {
         if (!over) {
             close();

@@ -36,11 +36,11 @@ final class CommitStreams {
     private @Nullable ScheduledFuture<?> heartbeat;
     private @Nullable ScheduledFuture<?> permissionCheck;
     private @Nullable Rechecks rechecks;
-    /** That have yet to begin. */
+    /** Streams that have not started yet. */
     private int coming;
 
     private boolean closed;
-    /** Of {@link #open}, for other threads. */
+    /** The size of {@link #open}, for other threads. */
     private volatile int size;
 
     CommitStreams(EventExecutor loop, StreamSource source) {
@@ -135,7 +135,7 @@ final class CommitStreams {
     }
 
     private void tick() {
-        // Once more what was done since the last turn.
+        // Delivers what was committed since the last turn.
         hub.turn();
         List.copyOf(open).forEach(CommitStream::tick);
     }
@@ -183,12 +183,12 @@ final class CommitStreams {
         return null;
     }
 
-    /** Streams that are open. For any thread. */
+    /** The number of open streams. Thread-safe. */
     int size() {
         return size;
     }
 
-    /** Ends all streams, and begins no more. For any thread. */
+    /** Ends all streams and starts no more. Thread-safe. */
     void close() {
         loop.execute(() -> {
             closed = true;

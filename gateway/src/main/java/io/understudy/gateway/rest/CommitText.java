@@ -25,7 +25,7 @@ final class CommitText {
         this.form = form;
     }
 
-    /** Each commit for itself. */
+    /** Writes each commit separately. */
     Buffer commits(EventBatch batch) {
         ByteBuf out = Unpooled.buffer();
         List<WatchEvent> events = batch.events();

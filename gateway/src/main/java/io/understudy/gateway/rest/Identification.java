@@ -12,7 +12,7 @@ final class Identification {
         this.logins = logins;
     }
 
-    /** What is done then. */
+    /** Serves the identified caller. */
     @FunctionalInterface
     interface Identified {
         void serve(Principal principal) throws Problem;

@@ -17,7 +17,7 @@ import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 
-/** Keys, singly and by pages. For any event loop. */
+/** Reads of single keys and of pages. Thread-safe. */
 final class KeyReads {
 
     private static final long STANDARD_PAGE = 100;
@@ -33,7 +33,7 @@ final class KeyReads {
         this.identification = identification;
     }
 
-    /** One of them, or 404. */
+    /** Reads a key, or responds with 404. */
     void one(RestExchange exchange, Session session, ByteString key) throws Problem {
         Query query = Query.parse(exchange.request().query(), Query.OF_READS);
         Manner manner = query.manner();
@@ -55,7 +55,7 @@ final class KeyReads {
             return;
         }
         Entry entry = answer.result().entries().iterator().next();
-        // A key that was changed, even to what it was, has another revision.
+        // Each change of a key has a revision of its own, even to the same value.
         if (exchange.isKnown("\"" + entry.modRevision() + "\"")) {
             exchange.notModified();
         } else {
@@ -65,7 +65,7 @@ final class KeyReads {
         }
     }
 
-    /** A page of them. */
+    /** Reads a page. */
     void list(RestExchange exchange, Session session) throws Problem {
         Query query = Query.parse(exchange.request().query(), LIST_PARAMETERS);
         long limit = query.number("limit", STANDARD_PAGE, 1, LARGEST_PAGE);
@@ -82,7 +82,7 @@ final class KeyReads {
                 throw Problem.badRequest("'cursor' implies the revision of the first page; remove "
                         + String.join(", ", Query.OF_READS.stream().sorted().toList()));
             }
-            // What was answered once is there, or comes soon.
+            // The revision was served once, so it is available, or soon will be.
             manner = new Manner(true, new Freshness(null, cursor.get().revision()));
         }
         ByteString prefix = cursor.map(Cursor::prefix).orElse(query.bytes("prefix"));

@@ -35,7 +35,7 @@ final class Logins {
     private static final Duration KEPT_FOR = Duration.ofMinutes(1);
     private static final int MOST_KEPT = 10_000;
 
-    /** A voter spends a tenth of a second on each. */
+    /** Maximum number of concurrent logins, as a voter needs a tenth of a second for each. */
     private static final int MOST_UNDER_WAY = 16;
 
     private static final String BEARER = "Bearer ";
@@ -85,7 +85,7 @@ final class Logins {
         return here(known);
     }
 
-    /** Its token is not valid any more; whether it had one. */
+    /** Drops an invalid token; returns whether there was one. */
     boolean forget(@Nullable String authorization) {
         return authorization != null
                 && isOf(BASIC, authorization)

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class OperatorPages {
 
-    /** A browser sends it when it connects again. */
+    /** Sent by a browser that reconnects. */
     private static final String LAST_EVENT_ID = "Last-Event-ID";
 
     private final ReadPermissions permissions;
@@ -89,7 +89,7 @@ final class OperatorPages {
                 .onFailure(exchange::fail));
     }
 
-    /** The same as it changes. */
+    /** The overview as a stream. */
     void overviews(RestExchange exchange, Session session, @Nullable OverviewStreams streams) throws Problem {
         Query unused = Query.parse(exchange.request().query(), Set.of());
         if (streams == null) {

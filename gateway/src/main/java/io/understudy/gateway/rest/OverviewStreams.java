@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class OverviewStreams {
 
-    /** Each is sent some kilobytes a second. */
+    /** Each receives some kilobytes per second. */
     static final int MOST = 100;
 
     /** Number of samples between permission checks. */
@@ -117,7 +117,7 @@ final class OverviewStreams {
         }
     }
 
-    /** Ends all, and begins no more. For any thread. */
+    /** Ends all streams and starts no more. Thread-safe. */
     void close() {
         context.runOnContext(now -> {
             closed = true;

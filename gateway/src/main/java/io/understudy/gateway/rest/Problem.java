@@ -33,7 +33,7 @@ final class Problem extends Exception {
         this.code = code;
     }
 
-    /** The request makes no sense. */
+    /** An invalid request. */
     static Problem badRequest(String detail) {
         return new Problem(400, Status.Code.INVALID_ARGUMENT, detail);
     }
@@ -46,7 +46,7 @@ final class Problem extends Exception {
         return new Problem(405, Status.Code.UNIMPLEMENTED, "method " + method + " is not allowed; allowed: GET, HEAD");
     }
 
-    /** A read was refused, or has failed. */
+    /** Returns the problem of a rejected or failed read. */
     static Problem of(Throwable why) {
         if (why instanceof Problem problem) {
             return problem;
@@ -77,7 +77,7 @@ final class Problem extends Exception {
         return status;
     }
 
-    /** Whether this gateway is at fault. */
+    /** Whether the gateway itself failed. */
     boolean isFault() {
         return code == Status.Code.INTERNAL;
     }

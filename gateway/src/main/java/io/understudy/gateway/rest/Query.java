@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** A request's query, of known names only, each at most once. */
+/** The parameters of a request: only known names, each at most once. */
 final class Query {
 
     /** The parameters that select the freshness or the revision of a response. */
@@ -55,7 +55,7 @@ final class Query {
         return given.getOrDefault(name, ByteString.EMPTY);
     }
 
-    /** A whole number, {@code otherwise} if there is none. */
+    /** Returns a whole number; {@code otherwise} if the parameter is missing. */
     long number(String name, long otherwise, long least, long most) throws Problem {
         if (!has(name)) {
             return otherwise;
@@ -63,7 +63,7 @@ final class Query {
         return number(name, bytes(name).toStringUtf8(), least, most);
     }
 
-    /** The whole number that {@code text} is; {@code name} is what it was given as. */
+    /** Parses a whole number; {@code name} is for the error. */
     static long number(String name, String text, long least, long most) throws Problem {
         try {
             long number = Long.parseLong(text);
@@ -76,7 +76,7 @@ final class Query {
         throw Problem.badRequest("'" + name + "' is '" + text + "'; allowed: an integer from " + least + " to " + most);
     }
 
-    /** One of some words, {@code otherwise} if there is none. */
+    /** Returns one of the allowed words; {@code otherwise} if the parameter is missing. */
     String word(String name, String otherwise, Set<String> allowed) throws Problem {
         String word = has(name) ? bytes(name).toStringUtf8() : otherwise;
         if (has(name) && !allowed.contains(word)) {
@@ -91,10 +91,10 @@ final class Query {
         return number("revision", 0, 1, Long.MAX_VALUE);
     }
 
-    /** How a read is to be done. */
+    /** The consistency of a read. */
     record Manner(boolean serializable, Freshness freshness) {}
 
-    /** The consistency, with its bounds; without any word of it, linearizable, as it is etcd's default too. */
+    /** The consistency and its bounds; linearizable by default as in etcd. */
     Manner manner() throws Problem {
         Duration staleness = has("max_staleness") ? duration("max_staleness") : null;
         long revision = number("min_revision", 0, 1, Long.MAX_VALUE);

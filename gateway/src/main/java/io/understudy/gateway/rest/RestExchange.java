@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One request from its headers to its answer, on its event loop. Answered once; whatever comes afterwards is dropped. */
+/** One request until its response, on its event loop. Only the first response is sent. */
 final class RestExchange {
 
     private static final Logger LOG = LoggerFactory.getLogger(RestExchange.class);
@@ -94,7 +94,7 @@ final class RestExchange {
         return true;
     }
 
-    /** Runs {@code task} once the client has taken the answer, or has gone. One task, which may be run twice. */
+    /** Runs {@code task} once the response was sent or the client is gone. One task, which may run twice. */
     void whenOver(Runnable task) {
         if (request.response().ended() || request.response().closed()) {
             task.run();
@@ -103,7 +103,7 @@ final class RestExchange {
         }
     }
 
-    /** Which of those that are served. */
+    /** The matched route. */
     String route() {
         return route;
     }
@@ -146,7 +146,7 @@ final class RestExchange {
         end(200, "application/json", json);
     }
 
-    /** A file of the page, unless the client has it. */
+    /** Sends a file of the page, unless the client has it. */
     void answer(Asset asset) {
         PAGE_HEADERS.forEach(request.response()::putHeader);
         boolean packed = request.headers().getAll("Accept-Encoding").stream().anyMatch(GZIP.asPredicate());
@@ -194,7 +194,7 @@ final class RestExchange {
                 .setChunked(true)
                 .putHeader("Content-Type", type)
                 .putHeader("Cache-Control", "no-store")
-                // A proxy that collects what it passes on would keep it.
+                // Otherwise a buffering proxy would retain it.
                 .putHeader("X-Accel-Buffering", "no");
         if (request.method().equals(HttpMethod.HEAD)) {
             response.end();
@@ -265,7 +265,7 @@ final class RestExchange {
             } catch (RuntimeException e) {
                 piece.release();
                 LOG.atError().addKeyValue("route", route).setCause(e).log("response failed");
-                // Too late for another status: all that is left is to let the client see that there is no end.
+                // Too late for another status; a reset shows that the response is incomplete.
                 Future<Void> unused = response.reset();
                 return;
             }
@@ -277,7 +277,7 @@ final class RestExchange {
         }
     }
 
-    /** Whether it was answered, or the client has gone. */
+    /** Whether a response was sent, or the client is gone. */
     boolean over() {
         return over;
     }

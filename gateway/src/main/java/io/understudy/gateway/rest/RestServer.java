@@ -95,7 +95,7 @@ public final class RestServer {
                 listener);
     }
 
-    /** Listens, with one server per loop; gives the port. Fails if it can't be had. */
+    /** Listens with one server per loop; returns the port, or fails if it is not available. */
     public Future<Integer> listen(int loops) {
         int maxConnections = Math.max(1, connectionLimit.clients() / loops);
         return vertx.deployVerticle(() -> new Loop(maxConnections), new DeploymentOptions().setInstances(loops))
@@ -131,7 +131,7 @@ public final class RestServer {
         return options;
     }
 
-    /** One for all that listen at the port: with the one before go the sessions that clients might resume. */
+    /** Replaces the TLS context of all servers at the port, which drops the sessions that clients might resume. */
     private void replaceContext() {
         servers.element()
                 .updateSSLOptions(options().getSslOptions(), true)
@@ -139,7 +139,7 @@ public final class RestServer {
                         LOG.warn("REST TLS reload failed; sessions from before the reload can still be resumed", why));
     }
 
-    /** Streams of commits that are open. For any thread. */
+    /** The number of open streams of commits. Thread-safe. */
     public int streams() {
         return streams.stream().mapToInt(each -> each.commits().size()).sum();
     }
@@ -155,7 +155,7 @@ public final class RestServer {
                 .mapEmpty();
     }
 
-    /** Has all clients connect again. For any thread. */
+    /** Closes all connections, so that clients reconnect. Thread-safe. */
     public void disconnect() {
         disconnects.forEach(Runnable::run);
     }
@@ -177,7 +177,7 @@ public final class RestServer {
                     dashboard == null ? null : new OverviewStreams(dashboard, permissions));
             streams.add(here);
             disconnects.add(() -> context.runOnContext(run -> sessions.disconnect()));
-            // A negative port is a free one that all servers with the same number share: the etcd API has another.
+            // Servers with the same negative port share a free one; the etcd API has another.
             int port = listen.port() == 0 ? -2 : listen.port();
             return vertx.createHttpServer(options())
                     // A disconnect arrives as a reset; without a handler each is logged as an error.

@@ -14,7 +14,7 @@ record StreamQuery(WatchSpec spec, StreamForm form) {
 
     private static final Set<String> PARAMETERS = Set.of("key", "prefix", "revision", "previous", "only");
 
-    /** A browser sends it when it connects again: the id of the last event that it has. */
+    /** Sent by a browser that reconnects: the ID of its last event. */
     private static final String LAST_EVENT_ID = "Last-Event-ID";
 
     static StreamQuery of(HttpServerRequest request) throws Problem {

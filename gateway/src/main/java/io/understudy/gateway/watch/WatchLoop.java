@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The streams of one event loop. On that loop only. */
+/** The streams of one event loop. Confined to that loop. */
 final class WatchLoop {
 
     private static final long LEADER_CHECK_MILLIS = 1000;
@@ -103,7 +103,7 @@ final class WatchLoop {
         all.forEach(WatchStream::flush);
     }
 
-    /** Events as bytes, for all streams of the loop; not to be changed, and until the end of the turn the caller's. */
+    /** Returns the events as bytes, shared by all streams of the loop; read-only, valid until the end of the turn. */
     ByteBuf eventsOf(EventBatch batch, ByteBufAllocator allocator) {
         return shared.eventsOf(batch, allocator);
     }

@@ -3,7 +3,7 @@ package io.understudy.gateway.watch;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.hub.EventBatch;
 
-/** Where a stream's responses go, in one protocol. On the event loop of the client's connection. */
+/** Writes a stream's responses in one protocol. On the event loop of the client's connection. */
 public interface WatchOutput {
 
     /**

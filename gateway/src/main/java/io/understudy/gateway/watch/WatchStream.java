@@ -145,17 +145,17 @@ public final class WatchStream {
         return over;
     }
 
-    /** The watcher is no more. */
+    /** Removes an ended watcher. */
     void remove(long id) {
         watchers.remove(id);
     }
 
-    /** Permissions have come to be enforced. */
+    /** Rechecks all watchers, as permissions are enforced now. */
     void recheck() {
         watchers.values().forEach(StreamWatcher::recheck);
     }
 
-    /** Fails alone: others have something to flush too. */
+    /** Handles its own failure: others have responses to flush too. */
     void flush() {
         flushPending = false;
         if (!over) {
@@ -205,7 +205,7 @@ public final class WatchStream {
         });
     }
 
-    /** Runs {@code task} once the hub is where the client has been, unless the stream is over. */
+    /** Runs {@code task} once the hub has reached the client's revision, unless the stream is over. */
     private void whenCurrent(boolean previous, Runnable task) {
         if (over) {
             return;
@@ -222,7 +222,7 @@ public final class WatchStream {
         }
     }
 
-    /** In etcd's order of checks. */
+    /** Checks in etcd's order. */
     private void create(
             WatchCreateRequest request, @Nullable KeyRange range, @Nullable String forbidden, Runnable taken) {
         long chosen = WatchMessage.chosenId(request);
@@ -361,7 +361,7 @@ public final class WatchStream {
         flushLater();
     }
 
-    /** A response of the source; the session has its revision. */
+    /** Passes on a response of the source; the session has its revision. */
     void pass(WatchResponse response) {
         output.message(response.toByteArray());
         flushLater();
@@ -391,7 +391,7 @@ public final class WatchStream {
         }
     }
 
-    /** An error as etcd's watch server puts it into a text. */
+    /** Returns an error in the form of etcd's watch server. */
     static String longForm(Throwable why) {
         if (!(why instanceof ApiException refusal)) {
             return "understudy: " + why;

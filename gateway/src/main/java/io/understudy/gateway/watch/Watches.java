@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Watches implements AutoCloseable {
 
-    /** Of progress requests to the source, between two. */
+    /** Minimum interval of progress requests to the source. */
     private static final long PROGRESS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final WatchHub hub;
@@ -158,7 +158,7 @@ public final class Watches implements AutoCloseable {
         streams.decrementAndGet();
     }
 
-    /** Whether the source has had no leader for the configured time. From any thread. */
+    /** Whether the source has had no leader for the configured time. Thread-safe. */
     public boolean isLeaderLost() {
         return source.leaderless().get().compareTo(settings().noLeaderTimeout()) >= 0;
     }
@@ -183,7 +183,7 @@ public final class Watches implements AutoCloseable {
         return maxMessageBytes;
     }
 
-    /** Null if one watcher more is allowed. */
+    /** Returns the reason to reject another watcher; null if it is allowed. */
     @Nullable String refusal() {
         return hub.hasRoom()
                 ? null
