@@ -67,7 +67,7 @@ final class OverloadIT {
                 assertThat(threefold.unanswered()).isZero();
             }
             LOG.info("p99 at saturation {} ms, at three times that {} ms", median(atSaturation), median(beyond));
-            // Where nothing waits at saturation, no longer than two turns, and a bit.
+            // At most two turns, and a bit, where nothing waits at saturation.
             double most = Math.max(
                     2 * median(atSaturation),
                     3.0 * ServerLimits.DEFAULTS.load().maxDelay().toMillis());

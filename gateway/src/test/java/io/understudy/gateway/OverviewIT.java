@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 final class OverviewIT {
 
-    /** Within which whatever happens has to be seen. */
+    /** The time in which a change must be reported. */
     private static final Duration SOON = Duration.ofSeconds(3);
 
     @TempDir
@@ -53,17 +53,17 @@ final class OverviewIT {
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     @Test
-    void aLostMemberIsSeenAndSoIsALostQuorum() throws Exception {
-        aLostMemberIsSeenWithin(PATIENCE);
+    void lostMembersAndALostQuorumAreReported() throws Exception {
+        lostMembersAreReportedWithin(PATIENCE);
     }
 
     @Test
     @Tag("speed")
-    void aLostMemberIsSeenSoonAndSoIsALostQuorum() throws Exception {
-        aLostMemberIsSeenWithin(SOON);
+    void lostMembersAndALostQuorumAreReportedSoon() throws Exception {
+        lostMembersAreReportedWithin(SOON);
     }
 
-    private void aLostMemberIsSeenWithin(Duration soon) throws Exception {
+    private void lostMembersAreReportedWithin(Duration soon) throws Exception {
         try (LocalEtcd cluster = cluster(3, 1);
                 GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(cluster))) {
             fixture.awaitReady();
@@ -101,17 +101,17 @@ final class OverviewIT {
     }
 
     @Test
-    void anAlarmIsSeenAndSoIsItsEnd() throws Exception {
-        anAlarmIsSeenWithin(PATIENCE);
+    void alarmsAreReportedUntilTheyAreDisarmed() throws Exception {
+        alarmsAreReportedWithin(PATIENCE);
     }
 
     @Test
     @Tag("speed")
-    void anAlarmIsSeenSoonAndSoIsItsEnd() throws Exception {
-        anAlarmIsSeenWithin(SOON);
+    void alarmsAreReportedSoonUntilTheyAreDisarmed() throws Exception {
+        alarmsAreReportedWithin(SOON);
     }
 
-    private void anAlarmIsSeenWithin(Duration soon) throws Exception {
+    private void alarmsAreReportedWithin(Duration soon) throws Exception {
         try (LocalEtcd cluster = cluster(1, 0);
                 GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(cluster))) {
             fixture.awaitReady();

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A gateway that may read what it holds and nothing else: that is no matter between its clients and etcd. */
+/** A gateway that may read only its range: clients with more permissions are not affected. */
 @Timeout(120)
 final class OwnRefusalIT {
 

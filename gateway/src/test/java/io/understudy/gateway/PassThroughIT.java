@@ -89,7 +89,7 @@ final class PassThroughIT {
     }
 
     @Test
-    void anAnswerThatComesBeforeTheClusterIsKnownWaitsForThat() throws Exception {
+    void responsesWaitUntilTheClusterIdIsKnown() throws Exception {
         put("value");
         CompletableFuture<Void> requested = new CompletableFuture<>();
         CompletableFuture<RangeResponse> answer = new CompletableFuture<>();
@@ -103,7 +103,7 @@ final class PassThroughIT {
     }
 
     @Test
-    void aTransactionOfTheLatestStateIsReadAtANewerOneIfItsOwnIsCompactedUnderWay() {
+    void transactionsAreReadAtANewerRevisionAfterACompaction() {
         put("before");
         front.known();
         compactUnderWay(2);
@@ -140,7 +140,7 @@ final class PassThroughIT {
     }
 
     @Test
-    void anAnswerThatItsClientDoesNotTakeTakesRoomFromOthersUntilTheClientGoes() {
+    void unreadResponsesCountAgainstTheLimitUntilTheClientIsGone() {
         front.known();
         for (int i = 0; i < 5; i++) {
             put(ByteString.copyFromUtf8("large/" + i), ByteString.copyFrom(new byte[1 << 20]));
@@ -168,7 +168,7 @@ final class PassThroughIT {
     }
 
     @Test
-    void roomIsGivenBackWhateverProtocolCarriedTheAnswer() throws Exception {
+    void responsesOfEveryProtocolAreReleasedFromTheLimit() throws Exception {
         front.known();
         put("value");
         for (int i = 0; i < 20; i++) {
@@ -205,7 +205,7 @@ final class PassThroughIT {
                 .orElseThrow();
     }
 
-    /** So many times, before a range at a pinned revision. Counts those. */
+    /** Compacts so many times before a range at a fixed revision; counts those ranges. */
     private AtomicInteger compactUnderWay(int times) {
         AtomicInteger pinned = new AtomicInteger();
         front.before = request -> {

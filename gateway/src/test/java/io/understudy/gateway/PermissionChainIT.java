@@ -32,7 +32,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(120)
 final class PermissionChainIT {
 
-    /** A second each, and some for a machine that is busy. */
+    /** A second for each gateway, and some for a busy machine. */
     private static final Duration SEEN_WITHIN = Duration.ofSeconds(3);
 
     private static final String DENIED = "PERMISSION_DENIED: etcdserver: permission denied";
@@ -91,13 +91,13 @@ final class PermissionChainIT {
     }
 
     @Test
-    void whatIsRevokedIsSeen() {
+    void revocationsTakeEffect() {
         revokes("reader", GatewayFixture.PATIENCE);
     }
 
     @Test
     @Tag("speed")
-    void whatIsRevokedIsSeenInTime() {
+    void revocationsTakeEffectInTime() {
         revokes("swift", SEEN_WITHIN);
     }
 

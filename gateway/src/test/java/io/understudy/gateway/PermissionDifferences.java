@@ -31,7 +31,7 @@ final class PermissionDifferences {
     private final Set<Granted> granted = new HashSet<>();
     private final boolean backwards;
 
-    /** @param backwards whether some ranges end before they begin */
+    /** @param backwards whether some ranges end before their start */
     PermissionDifferences(boolean backwards) {
         this.backwards = backwards;
     }
@@ -41,7 +41,7 @@ final class PermissionDifferences {
 
     private record Granted(String user, ByteString from, ByteString to) {}
 
-    /** To a role of that name. */
+    /** Grants to the role of that name. */
     void grant(Users users, String user) {
         for (int i = random.nextInt(3); i >= 0; i--) {
             Permission.Type type = Permission.Type.forNumber(random.nextInt(3));
@@ -50,7 +50,7 @@ final class PermissionDifferences {
             boolean valid = to.isEmpty()
                     || to.equals(FROM_KEY)
                     || ByteString.unsignedLexicographicalComparator().compare(from, to) < 0;
-            // Of a range that was granted before, etcd replaces the type: that would revoke, which is seen later only.
+            // etcd replaces the type of a range granted before: a revocation, which takes effect later.
             if (granted.add(new Granted(user, from, valid ? to : ByteString.EMPTY))) {
                 users.grant(user, type, from, valid ? to : ByteString.EMPTY);
             }

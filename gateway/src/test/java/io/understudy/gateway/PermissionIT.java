@@ -93,7 +93,7 @@ final class PermissionIT {
 
     /** etcd-io/etcd#22065: its proxy answers any client from its cache. */
     @Test
-    void whatRootHasJustReadIsNotShownToOthers() {
+    void readsOfRootAreNotServedToOtherUsers() {
         assertThat(read(users.token("root"), "secret")).isEqualTo(OK);
         assertThat(read(null, "secret")).isEqualTo(EMPTY_NAME);
         assertThat(read(users.token("guest"), "secret")).isEqualTo(DENIED);
@@ -170,7 +170,7 @@ final class PermissionIT {
     }
 
     @Test
-    void statusIsServedToThoseThatTheSourceServes() {
+    void statusIsServedToUsersThatTheSourcePermits() {
         for (String token : Arrays.asList(users.token("root"), users.token("guest"), "never.7", null)) {
             assertThat(outcome(() ->
                             MaintenanceGrpc.newBlockingStub(gateway(token)).status(StatusRequest.getDefaultInstance())))
@@ -179,7 +179,7 @@ final class PermissionIT {
         }
     }
 
-    /** By which a gateway behind this one checks for the role root. */
+    /** The call with which a child gateway checks for the role root. */
     @Test
     void aHashOfTheLargestRevisionRequiresTheRoleRoot() {
         HashKVRequest largest =
@@ -254,19 +254,19 @@ final class PermissionIT {
     }
 
     @Test
-    void aGrantIsSeenAndSoIsItsEnd() {
+    void grantsAndRevocationsTakeEffect() {
         grantAndRevoke("extra", GatewayFixture.PATIENCE, GatewayFixture.PATIENCE);
     }
 
     @Test
     @Tag("speed")
-    void aGrantIsSeenAtOnceAndItsEndSoon() {
+    void grantsTakeEffectAtOnceAndRevocationsSoon() {
         grantAndRevoke("swift", Duration.ofSeconds(1), Duration.ofSeconds(2));
     }
 
     /**
-     * @param granted within which a grant is to be seen
-     * @param revoked within which its end is
+     * @param granted time until a grant takes effect
+     * @param revoked time until its revocation does
      */
     private static void grantAndRevoke(String user, Duration granted, Duration revoked) {
         users.add(user);

@@ -44,12 +44,12 @@ final class RawCalls {
         this.channel = channel;
     }
 
-    /** The answer, or the code and text of its refusal, in a form that can be compared. */
+    /** Returns the answer, or the code and text of the error, in comparable form. */
     CompletableFuture<String> call(String method, MessageLite request) {
         return call(method, request.toByteArray());
     }
 
-    /** The same for a request that is sent as it is. */
+    /** The same for an encoded request. */
     CompletableFuture<String> call(String method, byte[] request) {
         CompletableFuture<String> answer = new CompletableFuture<>();
         ClientCalls.asyncUnaryCall(
@@ -73,7 +73,7 @@ final class RawCalls {
 
                     @Override
                     public void onCompleted() {
-                        // A unary call's value has come.
+                        // A unary call has one value.
                     }
                 });
         return answer;

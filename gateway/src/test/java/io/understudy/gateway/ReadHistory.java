@@ -38,7 +38,7 @@ final class ReadHistory implements AutoCloseable {
     private static final int WRITERS = 3;
     private static final int READERS = 8;
 
-    /** Of its own, so that several histories of one cluster don't meet. */
+    /** Unique, so that several histories of one cluster are separate. */
     private final String prefix = "counter-" + UUID.randomUUID() + "/";
 
     final Queue<String> violations = new ConcurrentLinkedQueue<>();
@@ -52,7 +52,7 @@ final class ReadHistory implements AutoCloseable {
     private final List<ManagedChannel> channels = new ArrayList<>();
     private volatile boolean stopped;
 
-    /** Begins. */
+    /** Starts writers and readers. */
     ReadHistory(List<URI> voters, int gatewayPort, long seed) {
         for (int i = 0; i < WRITERS; i++) {
             int writer = i;
@@ -65,14 +65,14 @@ final class ReadHistory implements AutoCloseable {
         }
         for (int i = 0; i < READERS; i++) {
             Random random = new Random(seed + i);
-            // A channel each, and so a session each.
+            // A channel, and so a session, for each.
             ManagedChannel channel = open("127.0.0.1", gatewayPort);
             begin("reader-" + i, () -> new Reader(channel, random).run());
         }
         threads.forEach(Thread::start);
     }
 
-    /** Reads answered so far. */
+    /** The number of answered reads. */
     int reads() {
         return linearizable.get() + serializable.get();
     }
@@ -243,7 +243,7 @@ final class ReadHistory implements AutoCloseable {
                 return;
             }
             failures.incrementAndGet();
-            // Without a quorum, or with a replica that can't keep up, etcd's own refusals and none else.
+            // Without a quorum, or with a replica that is behind: only etcd's own errors.
             if (local || failure.getStatus().getCode() != Status.Code.UNAVAILABLE) {
                 violations.add((local ? "serializable" : "linearizable") + " failed: " + failure.getStatus());
             }

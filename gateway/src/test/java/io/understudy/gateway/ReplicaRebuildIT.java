@@ -74,7 +74,7 @@ final class ReplicaRebuildIT {
                                     .build())
                             .getDeleted())
                     .isEqualTo(1);
-            // The first feed hid one of them, or both.
+            // The first feed hid one key, or both.
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(fixture.page("/readyz").body())
                             .contains("[-]verification failed: replica differs from the source")
@@ -94,7 +94,7 @@ final class ReplicaRebuildIT {
     }
 
     @Test
-    void whatDiffersIsNoLongerComplainedOfOnceItIsGoneForItsSize() throws Exception {
+    void aDifferenceIsNoLongerReportedOnceTheStateIsDroppedForItsSize() throws Exception {
         TamperedFeeds feeds = new TamperedFeeds(key(7));
         GatewaySettings settings = GatewayFixture.settings(SOURCE.cluster())
                 .with(new ReplicaSettings(1_000, 1 << 20, 1 << 20, Duration.ofMinutes(10)))

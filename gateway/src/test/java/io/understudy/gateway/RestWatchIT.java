@@ -255,7 +255,7 @@ final class RestWatchIT {
                 "key=a&only=both",
                 "key=a&limit=1"
             })
-    void whatMakesNoSenseIsABadRequest(String query) throws Exception {
+    void invalidParametersAreABadRequest(String query) throws Exception {
         assertThat(send(url(fixture.gateway.restPort(), query)).statusCode()).isEqualTo(400);
     }
 

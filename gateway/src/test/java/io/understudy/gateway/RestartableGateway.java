@@ -22,7 +22,7 @@ final class RestartableGateway implements AutoCloseable {
     private final FaultProxy front;
     private GatewayFixture current;
 
-    /** Starts it. */
+    /** Starts the gateway. */
     RestartableGateway(LocalEtcd source, UnaryOperator<GatewaySettings> more) throws IOException, InterruptedException {
         int port = ports.get(0);
         settings = more.apply(GatewaySettings.of(
@@ -33,7 +33,7 @@ final class RestartableGateway implements AutoCloseable {
         current = new GatewayFixture(settings);
     }
 
-    /** Where clients connect. */
+    /** The port for clients. */
     int port() {
         return front.port();
     }
@@ -42,7 +42,7 @@ final class RestartableGateway implements AutoCloseable {
         return current;
     }
 
-    /** Resets the connections of clients, new ones too, until {@link #letClientsIn}. */
+    /** Resets the connections of clients, also new ones, until {@link #letClientsIn}. */
     void cutClientsOff() {
         front.cut();
     }
@@ -56,7 +56,7 @@ final class RestartableGateway implements AutoCloseable {
         current.close();
     }
 
-    /** After {@link #die}. */
+    /** Starts it again after {@link #die}. */
     void start() throws IOException, InterruptedException {
         current = new GatewayFixture(settings);
         front.heal();

@@ -52,12 +52,12 @@ final class RunningClient implements AutoCloseable {
         input.flush();
     }
 
-    /** What it printed so far, errors included, line by line. */
+    /** All output lines so far, errors included. */
     List<String> printed() {
         return printed;
     }
 
-    /** The same, but for lines of its log. */
+    /** The output without the lines of its log. */
     List<String> output() {
         return printed.stream().filter(line -> !line.startsWith("{\"level\"")).toList();
     }
@@ -72,7 +72,7 @@ final class RunningClient implements AutoCloseable {
         try {
             input.close();
         } catch (IOException e) {
-            // It is gone already.
+            // It has ended already.
         }
         process.descendants().forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly();

@@ -130,7 +130,7 @@ final class ScriptedStream implements AutoCloseable {
         settle();
     }
 
-    /** Whether a watcher may still be on its way to the present. */
+    /** Whether a watcher may still be unsynced. */
     boolean mayCatchUp() {
         return mayCatchUp;
     }
@@ -244,7 +244,7 @@ final class ScriptedStream implements AutoCloseable {
                 .toList();
     }
 
-    /** By id, in order; whatever responses the events came in. */
+    /** By ID, in order; across responses. */
     private static Map<Long, List<String>> received(WatchClient client) {
         Map<Long, List<String>> received = new TreeMap<>();
         for (WatchResponse response : client.received()) {
@@ -254,7 +254,7 @@ final class ScriptedStream implements AutoCloseable {
             }
             response.getEventsList().forEach(event -> ofId.add(ONE_LINE.printToString(event)));
         }
-        // In no order to those of other ids.
+        // Not ordered relative to other IDs.
         received.remove(-1L);
         return received;
     }

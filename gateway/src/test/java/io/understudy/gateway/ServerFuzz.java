@@ -164,7 +164,7 @@ public final class ServerFuzz {
         } catch (SocketTimeoutException e) {
             throw new AssertionError("neither an answer nor an end within " + PATIENCE_MILLIS + " ms", e);
         } catch (IOException e) {
-            // Cut off, which is fair.
+            // The connection was cut, which is allowed.
         }
     }
 

@@ -25,7 +25,7 @@ final class SlowClient implements AutoCloseable {
         in = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8), 1 << 10);
     }
 
-    /** Until the stream has begun. */
+    /** Waits until the stream has begun. */
     void awaitHead() throws IOException {
         String line = in.readLine();
         while (!line.startsWith("id: ")) {
@@ -33,7 +33,7 @@ final class SlowClient implements AutoCloseable {
         }
     }
 
-    /** The ids of so many events that have data. */
+    /** Returns the IDs of so many events with data. */
     List<Long> readIds(int count) throws IOException {
         List<Long> ids = new ArrayList<>();
         String id = "";

@@ -71,7 +71,7 @@ final class SoakIT {
     @TempDir
     static Path folder;
 
-    /** What a process holds, after a collection. */
+    /** The resources of a process after a garbage collection. */
     private record Level(long heapBytes, long descriptors, long threads) {
 
         static Level now() {
@@ -132,7 +132,7 @@ final class SoakIT {
                 .equals(name));
     }
 
-    /** A client that has a stream for each watch, and gives up all of them at once, as it may. */
+    /** A client with a stream for each watch, which closes all of them at once. */
     @Test
     void oneConnectionMayCancelItsWatchesByTheThousand() throws Exception {
         try (GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()))) {
@@ -177,7 +177,7 @@ final class SoakIT {
         }
         Level before = first;
         List<Level> last = new ArrayList<>();
-        // What was closed last may not have gone yet.
+        // The last connections may still be closing.
         await().atMost(Duration.ofSeconds(20))
                 .pollInterval(Duration.ofMillis(500))
                 .untilAsserted(() -> {

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * TLS on every side: an etcd that wants certificates of its clients, and a gateway that does.
+ * TLS on every side: an etcd that requires client certificates, and a gateway that does too.
  *
  * <p>Tests invariants T1, T2.
  */
@@ -58,7 +58,7 @@ final class TlsIT {
 
     private static Certificates.Pair ours;
     private static Certificates.Pair guest;
-    /** Shown by the gateway in turn. */
+    /** The certificates that the gateway shows in turn. */
     private static List<Certificates.Pair> shown;
 
     private static CertifiedEtcd source;
@@ -228,7 +228,7 @@ final class TlsIT {
                 .build();
     }
 
-    /** By a connection of its own. */
+    /** Reads a page by a connection of its own. */
     private static HttpResponse<String> page(int port, String path, HttpClient.Version version)
             throws IOException, InterruptedException {
         try (TlsContext context = context()) {

@@ -48,13 +48,13 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 
-/** Writes an etcd cluster's commits to Kafka as a mirror does, one transaction for each, without a mirror's care. */
+/** Writes an etcd cluster's commits to Kafka as a mirror does, one transaction each, without its guarantees. */
 final class TopicRelay implements FeedConsumer, AutoCloseable {
 
     private static final Duration POLL = Duration.ofMillis(20);
     private static final Duration LEAVING = Duration.ofSeconds(60);
 
-    /** Longer than a broker takes to restart: nothing here opens a failed producer again. */
+    /** Longer than a broker's restart, as a failed producer is not replaced here. */
     private static final Duration BROKER_AWAY = Duration.ofMinutes(5);
 
     private final EtcdCluster cluster;
@@ -95,7 +95,7 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
         thread.start();
     }
 
-    /** From then on neither commits nor heartbeats are written until it is back, which then begins with a snapshot. */
+    /** Stops commits and heartbeats until it returns with a snapshot. */
     void leave() {
         away = true;
         await().atMost(LEAVING).until(() -> gone);
@@ -110,7 +110,7 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
         quiet = isQuiet;
     }
 
-    /** What ended it early; null if all is well. */
+    /** The error that ended it early; null without one. */
     @Nullable Throwable failure() {
         return failure;
     }
@@ -225,10 +225,10 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
 
     @Override
     public void progress(Position position) {
-        // Of all keys every revision is a commit.
+        // With all keys in range every revision is a commit.
     }
 
-    /** To both topics. */
+    /** Writes to both topics. */
     private void write(TopicRecord record) {
         ProducerRecord<byte[], byte[]> state = RecordFormat.write(stateTopic(), 0, record, origin);
         send(state);
@@ -236,7 +236,7 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
     }
 
     private void send(ProducerRecord<byte[], byte[]> record) {
-        // What fails shows when the transaction is committed.
+        // Errors surface when the transaction is committed.
         Future<?> unused = producer.send(record);
     }
 

@@ -26,7 +26,7 @@ import java.net.URI;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Users and roles of a test's cluster, in which authentication is enabled. A user's password is his name. */
+/** Users and roles of a test's cluster with authentication. A user's password is the name. */
 final class Users implements AutoCloseable {
 
     static final String ROOT = "root";
@@ -64,7 +64,7 @@ final class Users implements AutoCloseable {
         return voter;
     }
 
-    /** With a user's token on each call; none for null. */
+    /** Adds a user's token to each call; none for null. */
     static Channel as(@Nullable String token, Channel channel) {
         Metadata headers = new Metadata();
         if (token != null) {
@@ -73,7 +73,7 @@ final class Users implements AutoCloseable {
         return ClientInterceptors.intercept(channel, MetadataUtils.newAttachHeadersInterceptor(headers));
     }
 
-    /** A new one now and then: tokens may expire. */
+    /** Renewed now and then, as tokens may expire. */
     private synchronized String rootToken() {
         if (System.nanoTime() - rootTokenNanos >= ROOT_TOKEN_NANOS) {
             renewRoot();

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(120)
 final class WatchChainIT {
 
-    /** Much less than the child has. */
+    /** Much smaller than the child's. */
     private static final int PARENTS_WINDOW = 20;
 
     private static final HubSettings LEADERLESS_SOON = new HubSettings(
@@ -136,7 +136,7 @@ final class WatchChainIT {
     }
 
     @Test
-    void theChildRemembersWhatItsParentHasForgotten() {
+    void theChildServesCommitsThatItsParentHasDropped() {
         long start = write("w/0", "1");
         for (int i = 1; i < 3 * PARENTS_WINDOW; i++) {
             write("w/" + i % 5, Integer.toString(i));
@@ -160,7 +160,7 @@ final class WatchChainIT {
         SOURCE.cluster().etcdctl("compact", Long.toString(compacted));
         long last = write("c", "last");
         parent.awaitRevision(last);
-        // One that has not seen what was compacted.
+        // A child that has not read the compacted commits.
         try (GatewayFixture fresh = startChild();
                 WatchPlayer both = new WatchPlayer(member(), fresh)) {
             both.send(0, WatchRequests.create("c", create -> create.setStartRevision(first)));
@@ -202,7 +202,7 @@ final class WatchChainIT {
     }
 
     @Test
-    void whatWasAcknowledgedAtTheSourceIsReadAtTheChild() {
+    void writesAcknowledgedAtTheSourceAreReadAtTheChild() {
         RangeRequest linearizable = RangeRequest.newBuilder()
                 .setKey(ByteString.copyFromUtf8("acknowledged"))
                 .build();

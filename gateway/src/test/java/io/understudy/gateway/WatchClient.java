@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
-/** One stream of {@code etcdserverpb.Watch/Watch}: records what comes. For any thread. */
+/** One stream of {@code etcdserverpb.Watch/Watch}, with its responses. Thread-safe. */
 final class WatchClient implements AutoCloseable {
 
     private final ClientCall<WatchRequest, WatchResponse> call;
@@ -28,7 +28,7 @@ final class WatchClient implements AutoCloseable {
         this(channel, CallOptions.DEFAULT, Integer.MAX_VALUE, new String[0]);
     }
 
-    /** A stream that is begun with metadata: names and values in turn. */
+    /** Opens a stream with metadata: names and values in turn. */
     WatchClient(Channel channel, String... metadata) {
         this(channel, CallOptions.DEFAULT, Integer.MAX_VALUE, metadata);
     }
@@ -72,12 +72,12 @@ final class WatchClient implements AutoCloseable {
         call.cancel("the test wants it", null);
     }
 
-    /** All so far. */
+    /** All responses so far. */
     List<WatchResponse> received() {
         return received;
     }
 
-    /** How the stream ended; null while it hasn't. */
+    /** The status with which the stream ended; null while it is open. */
     @Nullable Status status() {
         return status;
     }
@@ -93,7 +93,7 @@ final class WatchClient implements AutoCloseable {
         return events;
     }
 
-    /** A response but for what differs between members: their id, and when they learned of a term. */
+    /** A response without what differs between members: their ID, and the term. */
     static String comparable(WatchResponse response) {
         StringBuilder text =
                 new StringBuilder("rev=").append(response.getHeader().getRevision());

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Clients of etcd, as they come, watch a gateway as they watch its source.
+ * Unmodified clients of etcd watch a gateway as they watch its source.
  *
  * <p>Tests invariant V4.
  */
@@ -54,7 +54,7 @@ final class WatchClientsIT {
     private static long compacted;
     private static long past;
 
-    /** Whatever a test began, of source and gateway. */
+    /** Clients to be closed after the test. */
     private final List<AutoCloseable> begun = new ArrayList<>();
 
     @BeforeAll
@@ -132,7 +132,7 @@ final class WatchClientsIT {
         await().atMost(PATIENCE).until(() -> Stream.of(ofSource, ofGateway)
                 .allMatch(each -> !each.get(progressing).output().isEmpty()));
 
-        // Of commits that come close together a batch is made, here or there.
+        // Commits that follow closely may be batched, here or there.
         int all = commands.indexOf("--prefix k/ --prev-kv -w=json --hex");
         int one = commands.indexOf("k/1 -w=json");
         writeSome(revision -> await().atMost(PATIENCE)
@@ -153,7 +153,7 @@ final class WatchClientsIT {
     }
 
     @Test
-    void etcdctlRefusesWhatWasCompacted() throws Exception {
+    void etcdctlReportsACompactedStart() throws Exception {
         String command = "k/1 --rev=" + (compacted - 1);
         RunningClient ofSource = etcdctl(source(), command);
         RunningClient ofGateway = etcdctl(gateway(), command);
@@ -186,7 +186,7 @@ final class WatchClientsIT {
                     .filteredOn(progress::equals)
                     .hasSize(3));
         }
-        // Which watch prints first is chance.
+        // The order between watches is random.
         assertThat(ofGateway.output()).containsExactlyInAnyOrderElementsOf(ofSource.output());
     }
 
@@ -230,7 +230,7 @@ final class WatchClientsIT {
     }
 
     @Test
-    void jetcdIsRefusedWhatWasCompacted() {
+    void jetcdReceivesTheCompactionOfItsStart() {
         WatchOption option = WatchOption.builder().withRevision(compacted - 1).build();
         JetcdWatch ofSource = new JetcdWatch(jetcd(source()), option);
         JetcdWatch ofGateway = new JetcdWatch(jetcd(gateway()), option);
@@ -301,7 +301,7 @@ final class WatchClientsIT {
                 .untilAsserted(() -> assertThat(values(of("all", node))).isEqualTo(values));
     }
 
-    /** What they carry of what {@link #allResumeAfterTheGatewayRestarted} writes. */
+    /** The values in them that {@link #allResumeAfterTheGatewayRestarted} writes. */
     private static List<String> values(List<String> lines) {
         return lines.stream()
                 .filter(line -> line.matches("(?s).*(before|meanwhile|after).*"))
@@ -380,7 +380,7 @@ final class WatchClientsIT {
         for (String line : client.output()) {
             int last = lines.size() - 1;
             boolean follows = last >= 0 && lines.get(last).startsWith(PROGRESS_LINE);
-            // After which of the commits it falls due differs; before the first and after the last it is waited for.
+            // Its place among commits varies; before the first and after the last the test waits for it.
             if (follows && (last > 0 || line.startsWith(PROGRESS_LINE))) {
                 lines.remove(last);
             }

@@ -32,7 +32,7 @@ final class WatchCrowd implements AutoCloseable {
                 .toList();
     }
 
-    /** Opens a stream, on the next connection in turn. */
+    /** Opens a stream on the next connection in turn. */
     void open(List<WatchRecord> watchers) {
         ManagedChannel connection = connections.get(streams.size() % connections.size());
         streams.add(new ResumingStream(connection, scheduler, watchers, this::shared).open());
@@ -50,7 +50,7 @@ final class WatchCrowd implements AutoCloseable {
         streams.forEach(ResumingStream::requestProgress);
     }
 
-    /** Until every watcher has begun. */
+    /** Waits until every watcher has begun. */
     void awaitBegun() {
         await("all have begun").atMost(PATIENCE).until(() -> watchers().allMatch(watcher -> watcher.next() > 0));
     }

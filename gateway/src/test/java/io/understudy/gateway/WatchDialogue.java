@@ -12,7 +12,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A stream of watchers, of which each answer is waited for. */
+/** A stream of watchers that waits for each response. */
 final class WatchDialogue implements AutoCloseable {
     private final Context.CancellableContext context = Context.current().withCancellation();
     private final BlockingQueue<WatchResponse> responses = new LinkedBlockingQueue<>();

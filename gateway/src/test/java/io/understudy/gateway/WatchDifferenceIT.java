@@ -40,7 +40,7 @@ final class WatchDifferenceIT {
     private static final int REQUESTS = 8;
     private static final int WRITES = 8;
 
-    /** Of the gateway, so that scripts begin watchers before it. */
+    /** The gateway's window, small enough that scripts start watchers before it. */
     private static final int WINDOW = 12;
 
     @RegisterExtension
@@ -93,7 +93,7 @@ final class WatchDifferenceIT {
         }
     }
 
-    /** One script, from an empty store on. */
+    /** One script, starting with an empty store. */
     private static final class Script implements AutoCloseable {
         private final Random random;
         private final RandomWatches watches;
@@ -188,7 +188,7 @@ final class WatchDifferenceIT {
             streams.forEach(ScriptedStream::caughtUp);
         }
 
-        /** Of a script that failed. */
+        /** Describes a failed script. */
         @Override
         public String toString() {
             return String.join("\n", steps)

@@ -78,7 +78,7 @@ final class WatchGuarantees {
         }
     }
 
-    /** From where it began up to the end, nothing is missing. */
+    /** Nothing is missing between the start and the end. */
     private void reliable() {
         Set<String> names = names(events());
         for (Happened wanted : truth.wanted(selection, begin(), truth.head())) {
@@ -88,7 +88,7 @@ final class WatchGuarantees {
         }
     }
 
-    /** After each beginning comes what happened first from there on, and nothing from before. */
+    /** Each resume is followed by the first commit from there on, and by no earlier one. */
     private void resumable() {
         for (int i = 0; i < deliveries.size(); i++) {
             if (deliveries.get(i) instanceof Delivery.Begun begun) {
@@ -168,7 +168,7 @@ final class WatchGuarantees {
         violations.add(guarantee + ": " + how);
     }
 
-    /** The first revision that it was promised; beyond the end if it never began. */
+    /** The first guaranteed revision; beyond the end if the watcher never began. */
     private long begin() {
         for (Delivery one : deliveries) {
             if (one instanceof Delivery.Begun begun) {

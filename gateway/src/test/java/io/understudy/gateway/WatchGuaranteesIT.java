@@ -60,7 +60,7 @@ final class WatchGuaranteesIT {
     private WatchCrowd watchers;
     private RandomWrites writes;
 
-    /** What is broken; mending is always the same, but for what {@code end} does. */
+    /** A fault; {@code end} adds to the healing that follows each. */
     private record Fault(String name, Runnable begin, Runnable end) {
         Fault(String name, Runnable begin) {
             this(name, begin, () -> {});
@@ -69,7 +69,7 @@ final class WatchGuaranteesIT {
 
     @BeforeEach
     void start() throws Exception {
-        // Sometimes little of the past is held, and the rest is read from the source.
+        // A small window makes the gateway read older commits from the source.
         int window = random.nextBoolean() ? 50 : 10_000;
         LOG.info("seed={} window={}", seed, window);
         ReplicaSettings replica = ReplicaSettings.DEFAULTS.withWindowRevisions(window);
@@ -132,7 +132,7 @@ final class WatchGuaranteesIT {
         theCheckFindsWhatIsDroppedFromARecordedHistory(truth);
     }
 
-    /** Of a watcher of everything; the other kinds of violation have a test of their own. */
+    /** Of a watcher of everything; the other kinds of violation have their own test. */
     private void theCheckFindsWhatIsDroppedFromARecordedHistory(CommitTruth truth) {
         WatchRecord faithful = watchers.first();
         List<Delivery> deliveries = new ArrayList<>(faithful.deliveries());

@@ -26,7 +26,7 @@ final class WatchGuaranteesTest {
     private static final KeyValue B3 = kv("b", "1", 3, 3, 1);
     private static final KeyValue B6 = kv("b", "2", 6, 6, 1);
 
-    /** Revision 3 changes two keys, 5 deletes one, 7 happened elsewhere. */
+    /** Revision 3 changes two keys, 5 deletes one, 7 is outside the watched keys. */
     private static final CommitTruth TRUTH = new CommitTruth(List.of(
             put(A2),
             put(A3),

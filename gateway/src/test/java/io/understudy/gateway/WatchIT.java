@@ -142,7 +142,7 @@ final class WatchIT {
     }
 
     @Test
-    void whatIsNoRequestIsIgnored() {
+    void emptyRequestsAreIgnored() {
         try (WatchPlayer both = player()) {
             both.send(0, WatchRequest.getDefaultInstance())
                     .send(0, WatchRequests.create("n"))

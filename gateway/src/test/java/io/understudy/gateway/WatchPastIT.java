@@ -121,7 +121,7 @@ final class WatchPastIT {
         return GatewayFixture.kv(direct);
     }
 
-    /** Returns the last one's revision. */
+    /** Returns the revision of the last put. */
     private long puts(int count) {
         long last = 0;
         for (int i = 0; i < count; i++) {

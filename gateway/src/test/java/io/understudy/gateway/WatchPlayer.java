@@ -30,7 +30,7 @@ final class WatchPlayer implements AutoCloseable {
     /** The time without a response after which a stream counts as complete. */
     private static final Duration QUIET = Duration.ofMillis(300);
 
-    /** Answered at once and in its turn, and changes nothing: shows that all before it was taken. */
+    /** Answered in order and without effect: shows that all earlier requests were processed. */
     private static final WatchRequest FENCE = WatchRequests.create("fence", "a", create -> {});
 
     private final GatewayFixture gateway;
@@ -87,7 +87,7 @@ final class WatchPlayer implements AutoCloseable {
         return step();
     }
 
-    /** Writes to the source; {@code write} gives the revision. */
+    /** Writes to the source; {@code write} returns the revision. */
     WatchPlayer write(ToLongFunction<KVBlockingStub> write) {
         long revision = write.applyAsLong(etcd);
         gateway.awaitRevision(revision);

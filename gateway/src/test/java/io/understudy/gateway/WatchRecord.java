@@ -21,7 +21,7 @@ final class WatchRecord {
 
     /** A response to it. */
     sealed interface Delivery {
-        /** It is created, or resumed: everything from that revision on follows. */
+        /** Created or resumed: every event from that revision on follows. */
         record Begun(long from) implements Delivery {}
 
         /** One message with events. */

@@ -201,7 +201,7 @@ final class WatchRegressionsIT {
                 fixture.awaitRevision(put("u", "too early"));
             }
             watch.send(WatchRequests.progress());
-            // Answered after the requests before it: none of them is still under way when the watch begins.
+            // Answered after earlier requests: none of them is pending when the watch begins.
             watch.send(WatchRequests.create("another"));
             WatchIT.awaitResponses(watch, 2);
             long unused = putAll("u", 3);
@@ -279,7 +279,7 @@ final class WatchRegressionsIT {
         return fixture;
     }
 
-    /** Returns the first one's revision. */
+    /** Returns the revision of the first put. */
     private long putAll(String key, int times) {
         long first = put(key, "0");
         for (int i = 1; i < times; i++) {

@@ -60,7 +60,7 @@ final class WatchResumeIT {
         direct.shutdownNow();
     }
 
-    /** With a window that has it all; and with one that doesn't, so that the source's history is read. */
+    /** With a window that includes all commits, and with one that requires the source's history. */
     @ParameterizedTest
     @ValueSource(ints = {10_000, 50})
     @Tag("volume")
@@ -148,7 +148,7 @@ final class WatchResumeIT {
         return GatewayFixture.kv(direct);
     }
 
-    /** Returns the last one's revision. */
+    /** Returns the revision of the last put. */
     private long puts(int count) {
         long last = 0;
         for (int i = 0; i < count; i++) {

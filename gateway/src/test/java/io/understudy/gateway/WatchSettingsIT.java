@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Watches over gRPC, as far as they depend on what a gateway is set to, on its source, and on its end.
+ * Watches over gRPC under various settings, states of the source, and at the gateway's end.
  *
  * <p>Tests invariant N1.
  */
@@ -107,7 +107,7 @@ final class WatchSettingsIT {
     }
 
     @Test
-    void whatTheGatewayDoesNotHoldCannotBeWatched() throws Exception {
+    void watchesOutsideTheRangeAreRejected() throws Exception {
         GatewaySettings part = settings().with(KeyRange.prefix(ByteString.copyFromUtf8("part/")));
         try (GatewayFixture fixture = new GatewayFixture(part);
                 WatchClient watch = new WatchClient(fixture.channel())) {
@@ -194,7 +194,7 @@ final class WatchSettingsIT {
                 for (int i = 0; i < 100; i++) {
                     watch.send(WatchRequests.progress());
                 }
-                // Served by the gateway, after it has handled the requests before.
+                // Served by the gateway, after it has handled the earlier requests.
                 watch.send(WatchRequests.create("part/", create -> WatchRequests.id(create, 9)));
                 await().atMost(PATIENCE).until(() -> watch.received().stream()
                         .anyMatch(response -> response.getCreated() && response.getWatchId() == 9));
@@ -222,7 +222,7 @@ final class WatchSettingsIT {
     }
 
     @Test
-    void withoutALeaderThoseEndThatRequireOne() throws Exception {
+    void withoutALeaderStreamsThatRequireOneEnd() throws Exception {
         EtcdMember member = SOURCE.cluster().members().get(0);
         try (GatewayFixture fixture = ready(settings());
                 WatchClient requires = new WatchClient(fixture.channel(), "hasleader", "true");

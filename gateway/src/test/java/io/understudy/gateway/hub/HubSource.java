@@ -80,13 +80,13 @@ final class HubSource implements CommitHistory, PreviousEntries {
         log.add(commit);
     }
 
-    /** Something happened outside of the range. */
+    /** A commit outside of the range. */
     synchronized void elsewhere() {
         revision++;
         log.advance(revision);
     }
 
-    /** The replica's window doesn't reach back further. */
+    /** Drops commits from the replica's window. */
     synchronized void forget(long upTo) {
         log.forget(Math.min(upTo, revision));
     }
@@ -96,7 +96,7 @@ final class HubSource implements CommitHistory, PreviousEntries {
         log.begin(revision);
     }
 
-    /** As if another cluster followed, after that revision of this one. */
+    /** Another cluster follows, after that revision of this one. */
     synchronized void restart(long seen) {
         log.restart(seen);
     }
@@ -172,7 +172,7 @@ final class HubSource implements CommitHistory, PreviousEntries {
         });
     }
 
-    /** Fails the commits that want to learn. */
+    /** Fails pending reads of previous entries. */
     synchronized void refuse(Throwable why) {
         List<LoggedCommit> refused = List.copyOf(unlearned);
         unlearned.clear();
@@ -180,7 +180,7 @@ final class HubSource implements CommitHistory, PreviousEntries {
                 commit -> Objects.requireNonNull(learning.remove(commit)).completeExceptionally(why));
     }
 
-    /** Lets those commits learn that want to. */
+    /** Completes pending reads of previous entries. */
     void teach() {
         List<LoggedCommit> wanted;
         synchronized (this) {

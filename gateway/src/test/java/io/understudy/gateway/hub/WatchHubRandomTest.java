@@ -134,7 +134,7 @@ final class WatchHubRandomTest {
         watchers.add(new Live(watcher, recorder, first, loop));
     }
 
-    /** Where a watcher that wants what is after now begins. */
+    /** The revision after which a watcher with start 0 begins. */
     private static long revisionOf(LoopHub loop, WatchSpec spec) {
         return loop.revision(spec.previous());
     }

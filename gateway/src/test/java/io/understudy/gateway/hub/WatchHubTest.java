@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a random schedule comes upon too seldom.
+ * Cases that random schedules reach too rarely.
  *
  * <p>Tests invariants V2, V3.
  */
@@ -59,7 +59,7 @@ final class WatchHubTest {
     }
 
     @Test
-    void commitsThatAReadingHasForgottenAreServedByTheNext() {
+    void commitsThatAReadingHasDroppedAreServedByTheNext() {
         commits(20_000);
         source.forget(19_500);
         loop.turn();
@@ -226,7 +226,7 @@ final class WatchHubTest {
     }
 
     @Test
-    void previousValuesThatTheSourceRefusesEndOnlyWatchersThatNeedThem_butAClosedSourceEndsNone() {
+    void rejectedPreviousValuesEndOnlyWatchersThatNeedThem() {
         commits(2);
         source.includePrevious(false);
         loop.turn();
@@ -244,7 +244,7 @@ final class WatchHubTest {
         runTasks();
         assertThat(ended.failure()).isNull();
 
-        // Learned again after a pause.
+        // Read again after a pause.
         await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
             runTasks();
             source.refuse(new IllegalStateException("permission denied"));
@@ -285,7 +285,7 @@ final class WatchHubTest {
     }
 
     @Test
-    void watchersThatNeedWhatTheSourceDoesNotServeEndWithTheCause() {
+    void watchersOfUnservedCommitsEndWithTheCause() {
         commits(10);
         source.unreadable();
         long served = source.revision() - 1;

@@ -14,7 +14,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** An entry against protobuf's own encoding of the same message. */
+/** Compares an entry with protobuf's own encoding of the same message. */
 final class EntryTest {
 
     @Provide

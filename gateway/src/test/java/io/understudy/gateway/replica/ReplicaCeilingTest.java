@@ -136,7 +136,7 @@ final class ReplicaCeilingTest {
     }
 
     @Test
-    void aSnapshotThatDoesNotFitBesideTheStateIsReadAgainAtOnceAndOneThatDoesNotFitAloneLater() {
+    void aSnapshotTooLargeBesideTheStateIsReadAgainAtOnce() {
         Replica replica = replica(Duration.ofHours(1));
         load(replica, 1, 1);
         tooLarge(replica);
@@ -157,7 +157,7 @@ final class ReplicaCeilingTest {
     }
 
     @Test
-    void thePastGivesWayBeforeTheState() {
+    void pastStatesAreDroppedBeforeTheLatest() {
         Replica replica = replica(Duration.ofHours(1));
         load(replica, 1, 1);
         for (int revision = 2; revision <= 1_000; revision++) {
@@ -169,7 +169,7 @@ final class ReplicaCeilingTest {
     }
 
     @Test
-    void theWindowForgetsTheOldestToStayWithinItsBytes() {
+    void theWindowDropsTheOldestStatesToStayWithinItsBytes() {
         ReplicaSettings settings = new ReplicaSettings(1_000_000, 1 << 20, 1L << 30, Duration.ofHours(1));
         Replica replica = new Replica(KeyRange.all(), settings, listener);
         load(replica, 1, 100);

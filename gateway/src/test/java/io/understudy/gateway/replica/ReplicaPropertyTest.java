@@ -34,7 +34,7 @@ final class ReplicaPropertyTest {
 
     private static final ClusterId CLUSTER = new ClusterId(7);
 
-    /** What happens next. */
+    /** A step of a feed. */
     sealed interface Step {
         /** A commit of the source that the feed delivers. */
         record Write(Map<ByteString, String> values) implements Step {}
@@ -129,7 +129,7 @@ final class ReplicaPropertyTest {
         }
     }
 
-    /** Each state, from {@code oldest} on and no further. */
+    /** Checks each state from {@code oldest} on, and that there is no older one. */
     private static void requireWindow(Replica replica, SourceModel source, long oldest) {
         KeyRange range = replica.range();
         assertThat(replica.at(new Revision(oldest - 1))).isNull();
@@ -214,7 +214,7 @@ final class ReplicaPropertyTest {
         replica.snapshotCompleted(position(source.revision()));
     }
 
-    /** Gives up to {@code pages} pages that begin at the cuts inside the range. */
+    /** Delivers up to {@code pages} pages that begin at the cuts in the range. */
     private static void give(Replica replica, SourceModel source, List<ByteString> cuts, int pages) {
         KeyRange range = replica.range();
         List<ByteString> inside = cuts.stream()

@@ -178,7 +178,7 @@ final class ReplicaWriterTest {
     }
 
     @Test
-    void whatTakesADroppedStatesPlaceIsOfTheHistoryThatWasKnown() {
+    void aDroppedStateIsReplacedOnlyFromTheSameHistory() {
         rebuildFromASnapshot();
         await().atMost(Duration.ofSeconds(20)).until(() -> !feeds.resumedAt.isEmpty());
         assertThat(feeds.resumedAt).containsExactly(position(5));

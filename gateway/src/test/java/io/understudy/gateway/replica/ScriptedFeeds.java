@@ -37,7 +37,7 @@ public final class ScriptedFeeds implements FeedSource {
         events.add(event);
     }
 
-    /** Of a feed that is opened at a position. */
+    /** Adds an event of a feed that is opened at a position. */
     void nextResumed(Event event) {
         resumedEvents.add(event);
     }

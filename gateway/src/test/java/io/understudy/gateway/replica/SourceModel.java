@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
-/** A naive store: all keys at every revision it ever had. */
+/** A naive store: all keys at every revision. */
 final class SourceModel {
 
     private final List<NavigableMap<ByteString, KeyValue>> revisions = new ArrayList<>();
@@ -36,7 +36,7 @@ final class SourceModel {
                 .toList();
     }
 
-    /** What the commit at that revision changed inside the range. */
+    /** Returns the changes in the range of the commit at that revision. */
     List<Change> changes(long revision, KeyRange range) {
         return changes.get((int) revision).stream()
                 .filter(change -> range.contains(change.key()))

@@ -102,7 +102,7 @@ final class WatchPermissionsTest {
         enforced = true;
         Client before = new Client();
         before.watch();
-        // The first check is of the watch that begins, the second one of the watch that lasts.
+        // The first check is for the new watch, the second for the running one.
         await().until(() -> checks.get() >= 2);
         assertThat(before.received).hasSize(1);
         before.leave();
@@ -144,7 +144,7 @@ final class WatchPermissionsTest {
         client.watch();
         permitted = Future.failedFuture(ApiException.permissionDenied());
         assertThat(client.received).isEmpty();
-        // Longer than a permission may be used without another check.
+        // Longer than the maximum age of a permission check.
         clock.addAndGet(Duration.ofMillis(200).toNanos());
         log.begin(5);
         hub.moved();
