@@ -92,21 +92,21 @@ final class CommitTruth {
     }
 
     /** What somebody wants of the commits from one revision up to another, both included. */
-    List<Happened> wanted(WatchRecord.Wish wish, long from, long to) {
+    List<Happened> wanted(WatchRecord.Selection selection, long from, long to) {
         List<Happened> wanted = new ArrayList<>();
         if (from <= to) {
             commits.subMap(from, true, to, true).values().forEach(commit -> commit.stream()
-                    .filter(happened -> wish.wants(happened.event()))
+                    .filter(happened -> selection.wants(happened.event()))
                     .forEach(wanted::add));
         }
         return wanted;
     }
 
     /** The first of what somebody wants from a revision on; null if there is nothing. */
-    @Nullable Happened first(WatchRecord.Wish wish, long from) {
+    @Nullable Happened first(WatchRecord.Selection selection, long from) {
         for (List<Happened> commit : commits.tailMap(from, true).values()) {
             for (Happened happened : commit) {
-                if (wish.wants(happened.event())) {
+                if (selection.wants(happened.event())) {
                     return happened;
                 }
             }

@@ -127,12 +127,12 @@ final class DifferenceIT {
                             .getRevision());
             RawCalls etcd = new RawCalls(source);
             RawCalls gateway = new RawCalls(fixture.channel());
-            assertThat(gateway.ask("Range", range.toByteArray()).get())
-                    .isEqualTo(etcd.ask("Range", range.toByteArray()).get());
-            assertThat(gateway.ask("Txn", txn.toByteArray()).get())
-                    .isEqualTo(etcd.ask("Txn", txn.toByteArray()).get());
-            assertThat(gateway.ask("Txn", nested.toByteArray()).get())
-                    .isEqualTo(etcd.ask("Txn", nested.toByteArray()).get());
+            assertThat(gateway.call("Range", range.toByteArray()).get())
+                    .isEqualTo(etcd.call("Range", range.toByteArray()).get());
+            assertThat(gateway.call("Txn", txn.toByteArray()).get())
+                    .isEqualTo(etcd.call("Txn", txn.toByteArray()).get());
+            assertThat(gateway.call("Txn", nested.toByteArray()).get())
+                    .isEqualTo(etcd.call("Txn", nested.toByteArray()).get());
         }
     }
 
@@ -176,8 +176,8 @@ final class DifferenceIT {
                 Message request = isRange ? reads.range() : reads.txn();
                 String method = isRange ? "Range" : "Txn";
                 free.acquire();
-                CompletableFuture<Void> unused = etcd.ask(method, request)
-                        .thenAcceptBoth(gateway.ask(method, request), (theirs, ours) -> {
+                CompletableFuture<Void> unused = etcd.call(method, request)
+                        .thenAcceptBoth(gateway.call(method, request), (theirs, ours) -> {
                             if (!theirs.equals(ours)) {
                                 differences.add(request + "\n  etcd: " + theirs + "\n  gateway: " + ours);
                             }

@@ -228,8 +228,8 @@ final class KafkaFedGatewayIT {
                             ? txn
                             : txn.toBuilder().clearSuccess().clearFailure().build();
             String method = isRange ? "Range" : "Txn";
-            String expected = theirs.ask(method, request).get();
-            String answer = ours.ask(method, request).get();
+            String expected = theirs.call(method, request).get();
+            String answer = ours.call(method, request).get();
             // A topic does not have the version of the source; etcd 3.5 takes an unknown sort order for none.
             if (GatewayFixture.VERSION.rejectsUnknownSort() || !answer.endsWith("invalid sort option")) {
                 assertThat(answer).as("seed %d, %s", seed, request).isEqualTo(expected);

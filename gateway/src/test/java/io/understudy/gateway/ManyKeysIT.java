@@ -49,8 +49,8 @@ final class ManyKeysIT {
             RawCalls etcd = new RawCalls(source);
             RawCalls gateway = new RawCalls(fixture.channel());
             for (RangeRequest request : requests()) {
-                String theirs = etcd.ask("Range", request).get(30, TimeUnit.SECONDS);
-                String ours = gateway.ask("Range", request).get(30, TimeUnit.SECONDS);
+                String theirs = etcd.call("Range", request).get(30, TimeUnit.SECONDS);
+                String ours = gateway.call("Range", request).get(30, TimeUnit.SECONDS);
                 assertThat(ours.equals(theirs))
                         .as("seed %d, the answers to %s", seed, request)
                         .isTrue();

@@ -65,9 +65,9 @@ final class NegativeRevisionIT {
                 txn(at(FUTURE), at(-1)),
                 txn(at(-2), at(FUTURE)),
                 txn(nested))) {
-            assertThat(new RawCalls(gateway).ask("Txn", txn).get())
+            assertThat(new RawCalls(gateway).call("Txn", txn).get())
                     .as("the answer to %s", txn)
-                    .isEqualTo(new RawCalls(source).ask("Txn", txn).get());
+                    .isEqualTo(new RawCalls(source).call("Txn", txn).get());
         }
     }
 

@@ -37,7 +37,7 @@ final class NodeClient {
         this.modules = modules;
     }
 
-    /** Skips the test that calls it if it isn't to be had. */
+    /** Returns the client; skips the calling test if it isn't available. */
     static NodeClient find() throws IOException {
         Path sources = resources();
         try {
@@ -57,7 +57,7 @@ final class NodeClient {
         return new NodeClient(sources, home.resolve("node_modules"));
     }
 
-    /** Into a folder of its own first, so that one that is there is complete. */
+    /** Fetches into a folder of its own first, so that an existing one is complete. */
     private static void fetch(Path sources, Path home) throws IOException {
         Files.createDirectories(CACHE);
         Path fetched = Files.createTempDirectory(CACHE, "fetching");
@@ -74,14 +74,14 @@ final class NodeClient {
         }
     }
 
-    /** What a script that reads printed. */
+    /** Returns the output of a script that reads. */
     String read(String... arguments) {
         return Command.of(line("reads.js", arguments))
                 .with("NODE_PATH", modules.toString())
                 .run(RUN);
     }
 
-    /** A script that watches, until it is ended. */
+    /** Starts a script that watches until it is ended. */
     RunningClient watch(String... arguments) throws IOException {
         return RunningClient.start(line("watches.js", arguments), Map.of("NODE_PATH", modules.toString()));
     }

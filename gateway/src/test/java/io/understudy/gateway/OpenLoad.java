@@ -16,12 +16,12 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Asks for the same range at a steady rate, whether or not it is answered, over a few connections. What is late counts from
- * when it was due: a client that has to wait before it can send waits all the same.
+ * Sends the same range request at a steady rate, whether or not it is answered, over a few connections. Latency counts
+ * from the due time, so a delayed request counts as late.
  */
 final class OpenLoad {
 
-    /** In nanoseconds, of those that were answered; and how many were refused. */
+    /** Latencies of answered requests, and numbers of refused and unanswered ones. */
     record Outcome(List<Long> sortedNanos, int refused, int unanswered, Duration took) {
 
         long perSecond() {
@@ -47,13 +47,13 @@ final class OpenLoad {
 
     private OpenLoad() {}
 
-    /** {@code perSecond} requests for {@code lasting}, of which the first part only warms up. */
+    /** Sends {@code perSecond} requests for {@code lasting}, after a warm-up. */
     static Outcome at(int port, RangeRequest request, int perSecond, Duration warmUp, Duration lasting)
             throws InterruptedException {
         return run(port, request, perSecond, 0, warmUp, lasting);
     }
 
-    /** As many requests under way all the time. */
+    /** Keeps a fixed number of requests under way. */
     static Outcome closed(int port, RangeRequest request, int underWay, Duration warmUp, Duration lasting)
             throws InterruptedException {
         return run(port, request, 0, underWay / CONNECTIONS, warmUp, lasting);
@@ -168,7 +168,7 @@ final class OpenLoad {
                 http.frame(RawHttp2.PING, 0, 0, new byte[8]);
                 http.flush();
             } catch (IOException e) {
-                // Where all was answered before, the reader has closed the connection already.
+                // With all answered, the reader has closed the connection already.
                 if (ended.get() < sent) {
                     throw e;
                 }

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * With three times the load that it can serve a gateway goes on serving, and those that it serves don't wait for the others.
- * The requests look at a thousand entries each, so that clients on the same machine can ask for as much.
+ * With three times its capacity as load a gateway keeps serving, and served requests don't wait for the others. Each
+ * request reads a thousand entries, so that clients on the same machine can saturate it.
  *
  * <p>Tests invariant S7.
  */
@@ -43,7 +43,7 @@ final class OverloadIT {
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
 
     @Test
-    void whoIsAnsweredUnderThreefoldLoadDoesNotWaitForTheOthers() throws Exception {
+    void answeredReadsKeepTheirLatencyUnderThreefoldLoad() throws Exception {
         try (GatewayFixture fixture =
                 new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()).with(ServerLimits.DEFAULTS))) {
             fixture.awaitReady();
@@ -67,7 +67,7 @@ final class OverloadIT {
                 assertThat(threefold.unanswered()).isZero();
             }
             LOG.info("p99 at saturation {} ms, at three times that {} ms", median(atSaturation), median(beyond));
-            // Where nothing waits at saturation, no longer than two turns, and a bit.
+            // At most two turns, and a bit, where nothing waits at saturation.
             double most = Math.max(
                     2 * median(atSaturation),
                     3.0 * ServerLimits.DEFAULTS.load().maxDelay().toMillis());

@@ -36,14 +36,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What the dashboard is told.
+ * The overview of the dashboard.
  *
  * <p>Tests invariants D1, D1b, D1c.
  */
 @Timeout(120)
 final class OverviewIT {
 
-    /** Within which whatever happens has to be seen. */
+    /** The time in which a change must be reported. */
     private static final Duration SOON = Duration.ofSeconds(3);
 
     @TempDir
@@ -53,17 +53,17 @@ final class OverviewIT {
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     @Test
-    void aLostMemberIsSeenAndSoIsALostQuorum() throws Exception {
-        aLostMemberIsSeenWithin(PATIENCE);
+    void lostMembersAndALostQuorumAreReported() throws Exception {
+        lostMembersAreReportedWithin(PATIENCE);
     }
 
     @Test
     @Tag("speed")
-    void aLostMemberIsSeenSoonAndSoIsALostQuorum() throws Exception {
-        aLostMemberIsSeenWithin(SOON);
+    void lostMembersAndALostQuorumAreReportedSoon() throws Exception {
+        lostMembersAreReportedWithin(SOON);
     }
 
-    private void aLostMemberIsSeenWithin(Duration soon) throws Exception {
+    private void lostMembersAreReportedWithin(Duration soon) throws Exception {
         try (LocalEtcd cluster = cluster(3, 1);
                 GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(cluster))) {
             fixture.awaitReady();
@@ -101,17 +101,17 @@ final class OverviewIT {
     }
 
     @Test
-    void anAlarmIsSeenAndSoIsItsEnd() throws Exception {
-        anAlarmIsSeenWithin(PATIENCE);
+    void alarmsAreReportedUntilTheyAreDisarmed() throws Exception {
+        alarmsAreReportedWithin(PATIENCE);
     }
 
     @Test
     @Tag("speed")
-    void anAlarmIsSeenSoonAndSoIsItsEnd() throws Exception {
-        anAlarmIsSeenWithin(SOON);
+    void alarmsAreReportedSoonUntilTheyAreDisarmed() throws Exception {
+        alarmsAreReportedWithin(SOON);
     }
 
-    private void anAlarmIsSeenWithin(Duration soon) throws Exception {
+    private void alarmsAreReportedWithin(Duration soon) throws Exception {
         try (LocalEtcd cluster = cluster(1, 0);
                 GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(cluster))) {
             fixture.awaitReady();
@@ -141,17 +141,17 @@ final class OverviewIT {
     }
 
     @Test
-    void whoeverStandsBesideIsAskedAndMissed() throws Exception {
-        whoeverStandsBesideIsMissedWithin(PATIENCE);
+    void neighboursArePolledAndReportedAsMissing() throws Exception {
+        neighboursAreReportedAsMissingWithin(PATIENCE);
     }
 
     @Test
     @Tag("speed")
-    void whoeverStandsBesideIsAskedEachSecondAndMissedSoon() throws Exception {
-        whoeverStandsBesideIsMissedWithin(SOON);
+    void neighboursArePolledEverySecondAndReportedAsMissingSoon() throws Exception {
+        neighboursAreReportedAsMissingWithin(SOON);
     }
 
-    private void whoeverStandsBesideIsMissedWithin(Duration soon) throws Exception {
+    private void neighboursAreReportedAsMissingWithin(Duration soon) throws Exception {
         CountDownLatch paused = new CountDownLatch(1);
         HttpServer mirror = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         mirror.setExecutor(Executors.newCachedThreadPool());
@@ -181,10 +181,10 @@ final class OverviewIT {
         });
         mirror.start();
         URI url = URI.create("http://127.0.0.1:" + mirror.getAddress().getPort());
-        URI nobody = URI.create("http://127.0.0.1:1");
+        URI unreachable = URI.create("http://127.0.0.1:1");
         try (LocalEtcd cluster = cluster(1, 0);
                 GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(cluster)
-                        .with(new DashboardSettings(true, List.of(), List.of(url), List.of(nobody, url), null)));
+                        .with(new DashboardSettings(true, List.of(), List.of(url), List.of(unreachable, url), null)));
                 EventSource events = new EventSource(url(fixture, "/v1/overview/events"))) {
             fixture.awaitReady();
             await().atMost(PATIENCE).untilAsserted(() -> {
@@ -208,7 +208,7 @@ final class OverviewIT {
                 JsonObject process = overview(fixture).getJsonArray("mirrors").getJsonObject(0);
                 assertThat(process.getBoolean("reachable")).isFalse();
                 assertThat(process.getString("told")).isEqualTo("no response within 1000 ms");
-                // What it told last is still shown.
+                // Its last report is still shown.
                 assertThat(process.getJsonArray("mirrors")).hasSize(1);
             });
         } finally {
@@ -218,7 +218,7 @@ final class OverviewIT {
     }
 
     @Test
-    void whoConnectsAgainIsToldTheSamplesThatHeMissed() throws Exception {
+    void reconnectingClientsReceiveTheSamplesThatTheyMissed() throws Exception {
         try (LocalEtcd cluster = cluster(1, 0);
                 GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(cluster))) {
             fixture.awaitReady();
@@ -252,7 +252,7 @@ final class OverviewIT {
     }
 
     @Test
-    void whereEtcdAsksWhoAsksOnlyRootIsShownTheOverview() throws Exception {
+    void withAuthenticationOnlyRootReadsTheOverview() throws Exception {
         try (LocalEtcd cluster = cluster(1, 0);
                 Users users = new Users(cluster);
                 GatewayFixture fixture = new GatewayFixture(GatewaySettings.of(

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A gateway that may read what it holds and nothing else: that is no matter between its clients and etcd. */
+/** A gateway that may read only its range: clients with more permissions are not affected. */
 @Timeout(120)
 final class OwnRefusalIT {
 
@@ -34,7 +34,7 @@ final class OwnRefusalIT {
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).learners(1).named("source");
 
     @Test
-    void itServesWhatItHoldsAndIsToldApartFromItsClients() throws Exception {
+    void deniedReadsOfTheGatewayDifferFromThoseOfItsClients() throws Exception {
         try (Users users = new Users(SOURCE.cluster())) {
             users.add("gateway");
             users.grant("gateway", Permission.Type.READ, key("plays/"), key("plays0"));
@@ -57,7 +57,7 @@ final class OwnRefusalIT {
                                 Users.as(users.token(Users.ROOT), fixture.channel()))
                         .withDeadlineAfter(30, TimeUnit.SECONDS);
 
-                // Of the past, so from the source; a transaction, of which the revision is asked for first.
+                // A past revision is read from the source; a transaction first requests the revision.
                 RangeRequest past = RangeRequest.newBuilder()
                         .setKey(key("plays/hamlet"))
                         .setRevision(first)

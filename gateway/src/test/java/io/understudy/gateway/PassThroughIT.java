@@ -89,21 +89,21 @@ final class PassThroughIT {
     }
 
     @Test
-    void anAnswerThatComesBeforeTheClusterIsKnownWaitsForThat() throws Exception {
+    void responsesWaitUntilTheClusterIdIsKnown() throws Exception {
         put("value");
-        CompletableFuture<Void> asked = new CompletableFuture<>();
+        CompletableFuture<Void> requested = new CompletableFuture<>();
         CompletableFuture<RangeResponse> answer = new CompletableFuture<>();
-        front.before = request -> asked.complete(null);
+        front.before = request -> requested.complete(null);
         Thread client = new Thread(() -> answer.complete(fixture.kv().range(GET)));
         client.start();
-        asked.get(30, TimeUnit.SECONDS);
+        requested.get(30, TimeUnit.SECONDS);
         assertThat(answer).isNotDone();
         front.known();
         assertThat(answer.get(30, TimeUnit.SECONDS).getKvs(0).getValue()).isEqualTo(ByteString.copyFromUtf8("value"));
     }
 
     @Test
-    void aTransactionOfTheLatestStateIsReadAtANewerOneIfItsOwnIsCompactedUnderWay() {
+    void transactionsAreReadAtANewerRevisionAfterACompaction() {
         put("before");
         front.known();
         compactUnderWay(2);
@@ -113,14 +113,14 @@ final class PassThroughIT {
     }
 
     @Test
-    void aSourceThatGoesOnCompactingIsNotAskedForEver() {
+    void retriesEndWhileTheSourceKeepsCompacting() {
         put("before");
         front.known();
-        AtomicInteger asked = compactUnderWay(Integer.MAX_VALUE);
+        AtomicInteger requested = compactUnderWay(Integer.MAX_VALUE);
         StatusRuntimeException refusal = catchThrowableOfType(
                 StatusRuntimeException.class, () -> fixture.kv().txn(READ));
         assertThat(refusal.getStatus().getDescription()).isEqualTo("etcdserver: request timed out");
-        assertThat(asked).hasValue(3);
+        assertThat(requested).hasValue(3);
     }
 
     @Test
@@ -140,7 +140,7 @@ final class PassThroughIT {
     }
 
     @Test
-    void anAnswerThatItsClientDoesNotTakeTakesRoomFromOthersUntilTheClientGoes() {
+    void unreadResponsesCountAgainstTheLimitUntilTheClientIsGone() {
         front.known();
         for (int i = 0; i < 5; i++) {
             put(ByteString.copyFromUtf8("large/" + i), ByteString.copyFrom(new byte[1 << 20]));
@@ -168,7 +168,7 @@ final class PassThroughIT {
     }
 
     @Test
-    void roomIsGivenBackWhateverProtocolCarriedTheAnswer() throws Exception {
+    void responsesOfEveryProtocolAreReleasedFromTheLimit() throws Exception {
         front.known();
         put("value");
         for (int i = 0; i < 20; i++) {
@@ -205,7 +205,7 @@ final class PassThroughIT {
                 .orElseThrow();
     }
 
-    /** So many times, before a range at a pinned revision. Counts those. */
+    /** Compacts so many times before a range at a fixed revision; counts those ranges. */
     private AtomicInteger compactUnderWay(int times) {
         AtomicInteger pinned = new AtomicInteger();
         front.before = request -> {

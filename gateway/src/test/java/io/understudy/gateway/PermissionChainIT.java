@@ -28,11 +28,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A gateway whose source is a gateway: it asks that for permission, as that asks etcd. */
+/** A gateway behind a gateway: it requests permission checks from its parent as that does from etcd. */
 @Timeout(120)
 final class PermissionChainIT {
 
-    /** A second each, and some for a machine that is busy. */
+    /** A second for each gateway, and some for a busy machine. */
     private static final Duration SEEN_WITHIN = Duration.ofSeconds(3);
 
     private static final String DENIED = "PERMISSION_DENIED: etcdserver: permission denied";
@@ -81,7 +81,7 @@ final class PermissionChainIT {
     }
 
     @Test
-    void nobodyIsNobodyAllTheWayUp() {
+    void anonymousCallersStayAnonymousThroughTheChain() {
         assertThat(read(null, "script")).isEqualTo(EMPTY_NAME);
         for (EtcdMethod method : EveryCall.PASSED_ON) {
             assertThat(EveryCall.outcome(child.channel(), method))
@@ -91,13 +91,13 @@ final class PermissionChainIT {
     }
 
     @Test
-    void whatIsRevokedIsSeen() {
+    void revocationsTakeEffect() {
         revokes("reader", GatewayFixture.PATIENCE);
     }
 
     @Test
     @Tag("speed")
-    void whatIsRevokedIsSeenInTime() {
+    void revocationsTakeEffectInTime() {
         revokes("swift", SEEN_WITHIN);
     }
 

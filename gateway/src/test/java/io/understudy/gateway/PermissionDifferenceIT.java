@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Random users with random roles ask for random keys, at the gateway and at a voter: the same bytes, or the same refusal.
- * {@code -Dunderstudy.seed=…} repeats a run, {@code -Dunderstudy.requests=…} asks more.
+ * Random users with random roles read random keys from the gateway and from a voter: the same bytes, or the same refusal.
+ * {@code -Dunderstudy.seed=…} repeats a run, {@code -Dunderstudy.requests=…} sends more.
  *
  * <p>Tests invariant P2.
  */
@@ -35,7 +35,7 @@ final class PermissionDifferenceIT {
     private final PermissionDifferences differences = new PermissionDifferences(true);
 
     @Test
-    void everybodyIsToldWhatEtcdTellsHim() throws Exception {
+    void everyUserReceivesTheResponsesOfEtcd() throws Exception {
         try (Users users = new Users(SOURCE.cluster());
                 GatewayFixture fixture = new GatewayFixture(settings())) {
             long last = 0;

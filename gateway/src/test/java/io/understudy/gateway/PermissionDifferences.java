@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 
-/** Random permissions, and random requests of whoever has them: are they answered by the gateway as by etcd? */
+/** Sends random requests of users with random permissions, and compares the gateway's responses with etcd's. */
 final class PermissionDifferences {
 
     private static final int UNDER_WAY = 32;
@@ -31,17 +31,17 @@ final class PermissionDifferences {
     private final Set<Granted> granted = new HashSet<>();
     private final boolean backwards;
 
-    /** @param backwards whether some ranges end before they begin */
+    /** @param backwards whether some ranges end before their start */
     PermissionDifferences(boolean backwards) {
         this.backwards = backwards;
     }
 
-    /** Who asks, by connections of his own. */
+    /** A user with connections of its own. */
     record Client(String name, Channel etcd, Channel gateway) {}
 
     private record Granted(String user, ByteString from, ByteString to) {}
 
-    /** To a role of that name. */
+    /** Grants to the role of that name. */
     void grant(Users users, String user) {
         for (int i = random.nextInt(3); i >= 0; i--) {
             Permission.Type type = Permission.Type.forNumber(random.nextInt(3));
@@ -50,7 +50,7 @@ final class PermissionDifferences {
             boolean valid = to.isEmpty()
                     || to.equals(FROM_KEY)
                     || ByteString.unsignedLexicographicalComparator().compare(from, to) < 0;
-            // Of a range that was granted before, etcd replaces the type: that would revoke, which is seen later only.
+            // etcd replaces the type of a range granted before: a revocation, which takes effect later.
             if (granted.add(new Granted(user, from, valid ? to : ByteString.EMPTY))) {
                 users.grant(user, type, from, valid ? to : ByteString.EMPTY);
             }
@@ -58,9 +58,9 @@ final class PermissionDifferences {
     }
 
     /**
-     * Asks that often, as one of {@code clients} each time.
+     * Sends that many requests, each as one of {@code clients}.
      *
-     * @param revision that there is
+     * @param revision an existing one
      */
     void requireNone(int requests, List<Client> clients, long revision) throws InterruptedException {
         ConcurrentLinkedQueue<String> differences = new ConcurrentLinkedQueue<>();
@@ -72,8 +72,8 @@ final class PermissionDifferences {
             String method = isRange ? "Range" : "Txn";
             free.acquire();
             CompletableFuture<Void> unused = new RawCalls(client.etcd())
-                    .ask(method, request)
-                    .thenAcceptBoth(new RawCalls(client.gateway()).ask(method, request), (theirs, ours) -> {
+                    .call(method, request)
+                    .thenAcceptBoth(new RawCalls(client.gateway()).call(method, request), (theirs, ours) -> {
                         if (!theirs.equals(ours)) {
                             differences.add(
                                     client.name() + " " + request + "\n  etcd: " + theirs + "\n  gateway: " + ours);

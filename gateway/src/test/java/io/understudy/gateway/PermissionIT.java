@@ -45,7 +45,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * A gateway whose source has users: nobody is shown what the source would not show him.
+ * A gateway of a source with users: a client reads only what the source permits.
  *
  * <p>Tests invariants P1, P1b, P3.
  */
@@ -91,9 +91,9 @@ final class PermissionIT {
         users.close();
     }
 
-    /** etcd-io/etcd#22065: its proxy answers anybody from its cache. */
+    /** etcd-io/etcd#22065: its proxy answers any client from its cache. */
     @Test
-    void whatRootHasJustReadIsNotShownToOthers() {
+    void readsOfRootAreNotServedToOtherUsers() {
         assertThat(read(users.token("root"), "secret")).isEqualTo(OK);
         assertThat(read(null, "secret")).isEqualTo(EMPTY_NAME);
         assertThat(read(users.token("guest"), "secret")).isEqualTo(DENIED);
@@ -170,7 +170,7 @@ final class PermissionIT {
     }
 
     @Test
-    void statusIsServedToThoseThatTheSourceServes() {
+    void statusIsServedToUsersThatTheSourcePermits() {
         for (String token : Arrays.asList(users.token("root"), users.token("guest"), "never.7", null)) {
             assertThat(outcome(() ->
                             MaintenanceGrpc.newBlockingStub(gateway(token)).status(StatusRequest.getDefaultInstance())))
@@ -179,7 +179,7 @@ final class PermissionIT {
         }
     }
 
-    /** By which a gateway behind this one checks for the role root. */
+    /** The call with which a child gateway checks for the role root. */
     @Test
     void aHashOfTheLargestRevisionRequiresTheRoleRoot() {
         HashKVRequest largest =
@@ -215,9 +215,9 @@ final class PermissionIT {
     @Test
     void restIsChecked() throws Exception {
         String token = users.token("guest");
-        HttpResponse<String> nobody = rest("/v1/kv/secret", null);
-        assertThat(nobody.statusCode()).isEqualTo(401);
-        assertThat(nobody.headers().firstValue("WWW-Authenticate"))
+        HttpResponse<String> anonymous = rest("/v1/kv/secret", null);
+        assertThat(anonymous.statusCode()).isEqualTo(401);
+        assertThat(anonymous.headers().firstValue("WWW-Authenticate"))
                 .hasValueSatisfying(challenge -> assertThat(challenge).startsWith("Basic "));
         assertThat(rest("/v1/kv/secret", "Bearer " + token).statusCode()).isEqualTo(403);
         assertThat(rest("/v1/kv/script", "Bearer " + token).statusCode()).isEqualTo(200);
@@ -235,7 +235,7 @@ final class PermissionIT {
     }
 
     @Test
-    void theStatusTellsWhatIsHeldToThoseAloneWhomEtcdWouldTell() throws Exception {
+    void onlyUsersThatEtcdPermitsReadTheFullStatus() throws Exception {
         String nobodys = rest("/v1/status", null).body();
         assertThat(nobodys).contains("\"ready\":true").doesNotContain("keys", "revision", "cluster_id");
         assertThat(rest("/v1/status", users.token("guest")).body()).isEqualTo(nobodys);
@@ -244,7 +244,7 @@ final class PermissionIT {
 
     /** The gateway itself is root. */
     @Test
-    void whateverNobodyCallsHeIsNobodyAtTheSourceToo() {
+    void callsWithoutATokenStayAnonymousAtTheSource() {
         for (EtcdMethod method : EveryCall.PASSED_ON) {
             assertThat(EveryCall.outcome(fixture.channel(), method))
                     .as(method.fullName())
@@ -254,19 +254,19 @@ final class PermissionIT {
     }
 
     @Test
-    void aGrantIsSeenAndSoIsItsEnd() {
+    void grantsAndRevocationsTakeEffect() {
         grantAndRevoke("extra", GatewayFixture.PATIENCE, GatewayFixture.PATIENCE);
     }
 
     @Test
     @Tag("speed")
-    void aGrantIsSeenAtOnceAndItsEndSoon() {
+    void grantsTakeEffectAtOnceAndRevocationsSoon() {
         grantAndRevoke("swift", Duration.ofSeconds(1), Duration.ofSeconds(2));
     }
 
     /**
-     * @param granted within which a grant is to be seen
-     * @param revoked within which its end is
+     * @param granted time until a grant takes effect
+     * @param revoked time until its revocation does
      */
     private static void grantAndRevoke(String user, Duration granted, Duration revoked) {
         users.add(user);
@@ -311,7 +311,7 @@ final class PermissionIT {
     }
 
     @Test
-    void aLearnerThatWasRestartedForgetsTokensAndClientsAreToldSo() throws Exception {
+    void aRestartedLearnerRejectsOldTokensAndClientsReceiveThat() throws Exception {
         String token = users.token("guest");
         assertThat(read(token, "script")).isEqualTo(OK);
         assertThat(rest("/v1/kv/script", basic("guest", "guest")).statusCode()).isEqualTo(200);

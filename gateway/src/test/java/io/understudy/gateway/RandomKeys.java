@@ -20,12 +20,12 @@ final class RandomKeys {
         }
     }
 
-    /** One of the keys that are written. */
+    /** Returns one of the written keys. */
     ByteString used() {
         return used.get(random.nextInt(used.size()));
     }
 
-    /** Mostly a key that is or was written, else one that may never have been. */
+    /** Returns mostly a key that was written, else one that may not exist. */
     ByteString any() {
         return random.nextInt(5) > 0 ? used() : fresh();
     }

@@ -9,7 +9,7 @@ import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.vocabulary.KeyRange;
 import java.util.Random;
 
-/** Ranges and transactions without writes: everything that etcd's API lets one say, and what it refuses. */
+/** Read-only ranges and transactions: all that etcd's API can express, and what it rejects. */
 final class RandomReads {
 
     private static final int UNKNOWN = 9;
@@ -21,7 +21,7 @@ final class RandomReads {
     private final long compacted;
     private final long current;
 
-    /** About a store that holds the revisions from {@code compacted} to {@code current}. */
+    /** Reads of a store with the revisions from {@code compacted} to {@code current}. */
     RandomReads(Random random, RandomKeys keys, long compacted, long current) {
         this.random = random;
         this.keys = keys;
@@ -72,7 +72,7 @@ final class RandomReads {
         return request.build();
     }
 
-    /** Of which 128 in all are allowed on a path. */
+    /** Limited, as a path may have 128 in all. */
     private int width() {
         return chance(150) ? 60 + random.nextInt(70) : random.nextInt(3);
     }
@@ -98,7 +98,7 @@ final class RandomReads {
         if (chance(4)) {
             compare.setRangeEnd(end());
         }
-        // Now and then of another kind than the target is.
+        // Sometimes of another kind than the target.
         switch (chance(10) ? random.nextInt(6) : compare.getTargetValue()) {
             case 0 -> compare.setVersion(random.nextInt(4));
             case 1 -> compare.setCreateRevision(chance(3) ? 0 : bound());

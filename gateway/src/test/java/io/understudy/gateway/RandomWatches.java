@@ -16,11 +16,11 @@ import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
 
-/** What may be asked of watch streams, and written meanwhile, drawn at random. */
+/** Random requests of watch streams, and random writes meanwhile. */
 final class RandomWatches {
 
     private static final int KEYS = 12;
-    /** So that few events make a response that is split. */
+    /** Large, so that a few events make a response that is split. */
     private static final int LARGE_BYTES = 400_000;
 
     private final Random random;
@@ -28,7 +28,7 @@ final class RandomWatches {
     private final boolean large;
     private long lease;
 
-    /** What {@code start_revision} may be: none before {@code oldest} is served, those up to {@code gone} are compacted. */
+    /** Bounds of {@code start_revision}: at least {@code oldest}; compacted up to {@code gone}. */
     record Starts(long gone, long oldest, long now) {}
 
     RandomWatches(Random random) {
@@ -79,7 +79,7 @@ final class RandomWatches {
         return least + random.nextLong(Math.max(1, most - least + 1));
     }
 
-    /** Of a watcher that may or may not be there. */
+    /** Returns the ID of a watcher that may not exist. */
     long id(Iterable<Long> inUse) {
         for (long id : inUse) {
             if (random.nextInt(3) == 0) {
@@ -89,7 +89,7 @@ final class RandomWatches {
         return random.nextInt(8) == 0 ? -7 : random.nextInt(8);
     }
 
-    /** Returns the revision after it. */
+    /** Writes; returns the revision after it. */
     long write(ManagedChannel etcd) {
         KVBlockingStub kv = GatewayFixture.kv(etcd);
         return switch (random.nextInt(10)) {
@@ -132,7 +132,7 @@ final class RandomWatches {
         return txn.build();
     }
 
-    /** Some keys with a lease, and all of them gone with it. */
+    /** Puts some keys with a lease, and revokes it. */
     private long leased(ManagedChannel etcd, KVBlockingStub kv) {
         LeaseGrpc.LeaseBlockingStub leases = LeaseGrpc.newBlockingStub(etcd);
         lease++;

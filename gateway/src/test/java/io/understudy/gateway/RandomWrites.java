@@ -24,7 +24,7 @@ import java.util.concurrent.locks.LockSupport;
 /** Concurrent writers to the voters: puts, deletes, transactions over several keys, and leases that run out. */
 final class RandomWrites implements AutoCloseable {
 
-    /** Under which all keys are. */
+    /** The prefixes of all keys. */
     static final List<String> PREFIXES = List.of("a/", "b/", "c/");
 
     static final int KEYS_PER_PREFIX = 8;
@@ -37,7 +37,7 @@ final class RandomWrites implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private volatile boolean stopped;
 
-    /** Begins. */
+    /** Starts the writers. */
     RandomWrites(List<URI> voters, long seed) {
         for (int i = 0; i < WRITERS; i++) {
             List<ManagedChannel> own = new ArrayList<>();
@@ -59,7 +59,7 @@ final class RandomWrites implements AutoCloseable {
         return PREFIXES.get(random.nextInt(PREFIXES.size())) + random.nextInt(KEYS_PER_PREFIX);
     }
 
-    /** Ends the writers; what they began is over. */
+    /** Stops the writers and waits for their last writes. */
     void stop() throws InterruptedException {
         stopped = true;
         for (Thread thread : threads) {
@@ -84,7 +84,7 @@ final class RandomWrites implements AutoCloseable {
                         acknowledged.add(revision);
                     }
                 } catch (StatusRuntimeException e) {
-                    // Down or without a leader, and perhaps written all the same.
+                    // The member is down or has no leader; the write may still succeed.
                     way++;
                 }
             }
@@ -92,7 +92,7 @@ final class RandomWrites implements AutoCloseable {
         }
     }
 
-    /** The revision of the write; 0 if nothing changed. */
+    /** Returns the revision of the write; 0 if nothing changed. */
     private static long write(ManagedChannel voter, Random random) {
         KVGrpc.KVBlockingStub kv = KVGrpc.newBlockingStub(voter).withDeadlineAfter(1_500, TimeUnit.MILLISECONDS);
         return switch (random.nextInt(20)) {
@@ -116,7 +116,7 @@ final class RandomWrites implements AutoCloseable {
         };
     }
 
-    /** Puts and deletions of several keys, each of them once. */
+    /** Puts and deletes several keys, each once. */
     private static TxnRequest transaction(Random random) {
         TxnRequest.Builder txn = TxnRequest.newBuilder();
         int from = random.nextInt(KEYS_PER_PREFIX - 3);
@@ -131,7 +131,7 @@ final class RandomWrites implements AutoCloseable {
                                 : put(key, random, 0));
             }
         }
-        // So that something happens in any case.
+        // So that every transaction changes something.
         return txn.addSuccess(put("txn", random, 0)).build();
     }
 

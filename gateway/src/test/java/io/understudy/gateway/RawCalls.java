@@ -19,7 +19,7 @@ import java.util.HexFormat;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Calls of {@code etcdserverpb.KV} whose answers are bytes. */
+/** Calls of {@code etcdserverpb.KV} that return bytes. */
 final class RawCalls {
 
     private static final MethodDescriptor.Marshaller<byte[]> BYTES = new MethodDescriptor.Marshaller<>() {
@@ -44,13 +44,13 @@ final class RawCalls {
         this.channel = channel;
     }
 
-    /** The answer, or the code and text of its refusal, in a form that can be compared. */
-    CompletableFuture<String> ask(String method, MessageLite request) {
-        return ask(method, request.toByteArray());
+    /** Returns the answer, or the code and text of the error, in comparable form. */
+    CompletableFuture<String> call(String method, MessageLite request) {
+        return call(method, request.toByteArray());
     }
 
-    /** The same for a request that is sent as it is. */
-    CompletableFuture<String> ask(String method, byte[] request) {
+    /** The same for an encoded request. */
+    CompletableFuture<String> call(String method, byte[] request) {
         CompletableFuture<String> answer = new CompletableFuture<>();
         ClientCalls.asyncUnaryCall(
                 channel.newCall(
@@ -73,7 +73,7 @@ final class RawCalls {
 
                     @Override
                     public void onCompleted() {
-                        // A unary call's value has come.
+                        // A unary call has one value.
                     }
                 });
         return answer;

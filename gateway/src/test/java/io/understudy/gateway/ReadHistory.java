@@ -29,16 +29,16 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Concurrent writers to the voters and readers of a gateway, and what reads must not do: a linearizable one misses nothing
- * that was acknowledged before it began, and within a session nothing goes back. Each writer has a key to itself and
- * counts up, so that a value tells how many of its writes a state includes.
+ * Concurrent writers to the voters and readers of a gateway. A linearizable read includes every write acknowledged before
+ * it began, and revisions of a session never decrease. Each writer counts up in a key of its own, so that a value is the
+ * number of its writes.
  */
 final class ReadHistory implements AutoCloseable {
 
     private static final int WRITERS = 3;
     private static final int READERS = 8;
 
-    /** Of its own, so that several histories of one cluster don't meet. */
+    /** Unique, so that several histories of one cluster are separate. */
     private final String prefix = "counter-" + UUID.randomUUID() + "/";
 
     final Queue<String> violations = new ConcurrentLinkedQueue<>();
@@ -52,7 +52,7 @@ final class ReadHistory implements AutoCloseable {
     private final List<ManagedChannel> channels = new ArrayList<>();
     private volatile boolean stopped;
 
-    /** Begins. */
+    /** Starts writers and readers. */
     ReadHistory(List<URI> voters, int gatewayPort, long seed) {
         for (int i = 0; i < WRITERS; i++) {
             int writer = i;
@@ -65,14 +65,14 @@ final class ReadHistory implements AutoCloseable {
         }
         for (int i = 0; i < READERS; i++) {
             Random random = new Random(seed + i);
-            // A channel each, and so a session each.
+            // A channel, and so a session, for each.
             ManagedChannel channel = open("127.0.0.1", gatewayPort);
             begin("reader-" + i, () -> new Reader(channel, random).run());
         }
         threads.forEach(Thread::start);
     }
 
-    /** Reads answered so far. */
+    /** The number of answered reads. */
     int reads() {
         return linearizable.get() + serializable.get();
     }
@@ -107,8 +107,8 @@ final class ReadHistory implements AutoCloseable {
     }
 
     /**
-     * Each write builds on the one before, or is none: one whose outcome is unknown may happen much later, and must not
-     * undo what came after it.
+     * Writes on top of the previous value or not at all: a write with an unknown outcome may be applied much later, and
+     * must not undo newer ones.
      */
     private void write(int writer, List<ManagedChannel> ways) {
         KeyValue last = null;
@@ -174,7 +174,7 @@ final class ReadHistory implements AutoCloseable {
         return KVGrpc.newBlockingStub(channel).withDeadlineAfter(deadline.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** One session, whose reads follow each other. */
+    /** A session with reads one after the other. */
     private final class Reader {
         private final ManagedChannel channel;
         private final Random random;
@@ -243,7 +243,7 @@ final class ReadHistory implements AutoCloseable {
                 return;
             }
             failures.incrementAndGet();
-            // Without a quorum, or with a replica that can't keep up, etcd's own refusals and none else.
+            // Without a quorum, or with a replica that is behind: only etcd's own errors.
             if (local || failure.getStatus().getCode() != Status.Code.UNAVAILABLE) {
                 violations.add((local ? "serializable" : "linearizable") + " failed: " + failure.getStatus());
             }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What the gateway serves, and says, while its replica is dropped; and that it comes back.
+ * Reads and the condition that the gateway reports while its replica is dropped, until it is rebuilt.
  *
  * <p>Tests invariants R5, R6.
  */
@@ -61,7 +61,7 @@ final class ReplicaRebuildIT {
     }
 
     @Test
-    void aReplicaThatDiffersIsFoundOutAndBuiltAnew() throws Exception {
+    void aDivergedReplicaIsDetectedAndRebuilt() throws Exception {
         TamperedFeeds feeds = new TamperedFeeds(key(7), key(8));
         GatewaySettings settings =
                 GatewayFixture.settings(SOURCE.cluster()).with(new VerifySettings(Duration.ofMillis(300), 4 << 20));
@@ -74,7 +74,7 @@ final class ReplicaRebuildIT {
                                     .build())
                             .getDeleted())
                     .isEqualTo(1);
-            // The first feed hid one of them, or both.
+            // The first feed hid one key, or both.
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(fixture.page("/readyz").body())
                             .contains("[-]verification failed: replica differs from the source")
@@ -94,7 +94,7 @@ final class ReplicaRebuildIT {
     }
 
     @Test
-    void whatDiffersIsNoLongerComplainedOfOnceItIsGoneForItsSize() throws Exception {
+    void aDifferenceIsNoLongerReportedOnceTheStateIsDroppedForItsSize() throws Exception {
         TamperedFeeds feeds = new TamperedFeeds(key(7));
         GatewaySettings settings = GatewayFixture.settings(SOURCE.cluster())
                 .with(new ReplicaSettings(1_000, 1 << 20, 1 << 20, Duration.ofMinutes(10)))

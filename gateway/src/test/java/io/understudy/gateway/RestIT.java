@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * REST as people use it. Whatever is answered has to be as the OpenAPI document says.
+ * The REST API as used by clients. Every response conforms to the OpenAPI document.
  *
  * <p>Tests invariants D3, H1.
  */
@@ -85,7 +85,7 @@ final class RestIT {
     }
 
     @Test
-    void whatIsNoTextIsAnsweredInBase64() throws Exception {
+    void binaryValuesAreReturnedInBase64() throws Exception {
         JsonObject key = new JsonObject(get("/v1/kv/b%ff/").body());
         assertThat(key.getMap())
                 .contains(
@@ -119,7 +119,7 @@ final class RestIT {
     }
 
     @Test
-    void pagesAreOfOneRevisionWhateverIsWrittenMeanwhile() throws Exception {
+    void pagesAreOfOneRevisionDespiteConcurrentWrites() throws Exception {
         List<String> keys = new ArrayList<>();
         JsonObject page = new JsonObject(get("/v1/kv?prefix=page/&limit=10").body());
         long revision = page.getLong("revision");
@@ -139,7 +139,7 @@ final class RestIT {
     }
 
     @Test
-    void headSaysWhatGetWouldWithoutABody() throws Exception {
+    void headReturnsTheHeadersOfGetWithoutABody() throws Exception {
         HttpResponse<String> got = get("/v1/kv/greeting");
         HttpResponse<String> head = send("HEAD", serializable("/v1/kv/greeting"));
         assertThat(head.statusCode()).isEqualTo(200);
@@ -204,13 +204,13 @@ final class RestIT {
                 "/v1/status?x=1",
                 "/openapi.json?x"
             })
-    void whatMakesNoSenseIsABadRequest(String path) throws Exception {
+    void invalidParametersAreABadRequest(String path) throws Exception {
         JsonObject problem = problem(checked(send("GET", path)), 400);
         assertThat(problem.getString("title")).isEqualTo("Bad Request");
     }
 
     @Test
-    void whatIsNotThereIsNotFound() throws Exception {
+    void missingKeysAndRoutesAreNotFound() throws Exception {
         assertThat(problem(checked(send("GET", serializable("/v1/kv/nothing"))), 404)
                         .getString("detail"))
                 .contains("nothing");
@@ -300,7 +300,7 @@ final class RestIT {
         return problem;
     }
 
-    /** The response is one that the document has for its route. */
+    /** Checks that the document has the response for its route. */
     private static HttpResponse<String> checked(HttpResponse<String> response) {
         String path = response.uri().getPath();
         String route = openApi.getJsonObject("paths").containsKey(path) ? path : "/v1/kv/{key}";

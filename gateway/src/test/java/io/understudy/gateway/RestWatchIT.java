@@ -104,7 +104,7 @@ final class RestWatchIT {
     }
 
     @Test
-    void thePastIsToldFromTheRevisionOnThatIsAskedFor() throws Exception {
+    void pastCommitsAreDeliveredFromTheRequestedRevision() throws Exception {
         long first = put("past/a", "1");
         long second = put("past/a", "2");
         long third = put("past/a", "3");
@@ -122,7 +122,7 @@ final class RestWatchIT {
     }
 
     @Test
-    void aQuietClientIsToldHowFarItIsWithoutAnEvent() throws Exception {
+    void quietClientsReceiveTheirRevisionWithoutAnEvent() throws Exception {
         try (EventSource client = watch("key=quiet/nothing")) {
             awaitOpen(client);
             long revision = put("quiet/other", "1");
@@ -171,14 +171,14 @@ final class RestWatchIT {
     }
 
     @Test
-    void whoeverResumesBeforeWhatWasCompactedIsToldOfTheGapOrGetsAnError() throws Exception {
+    void aCompactedResumeIsReportedAsAGapOrAnError() throws Exception {
         long first = put("gap/a", "1");
         long last = put("gap/a", "2");
         var unused = etcd().compact(CompactionRequest.newBuilder()
                 .setRevision(last)
                 .setPhysical(true)
                 .build());
-        // Nobody has the history of what a fresh gateway did not see.
+        // A fresh gateway has no history of earlier commits.
         try (GatewayFixture own = new GatewayFixture(settings(0))) {
             own.awaitReady();
             own.awaitRevision(last);
@@ -187,7 +187,7 @@ final class RestWatchIT {
                 await().atMost(PATIENCE).until(() -> !client.events.isEmpty());
                 EventSource.Event gap = client.events.get(0);
                 assertThat(gap.type()).isEqualTo("gap");
-                // Not moved: who doesn't look is told again.
+                // Not moved: a client that ignores the gap receives it again.
                 assertThat(gap.id()).isEqualTo(Long.toString(first - 1));
                 JsonObject data = new JsonObject(gap.data());
                 assertThat(data.getLong("compact_revision")).isEqualTo(last);
@@ -201,7 +201,7 @@ final class RestWatchIT {
     }
 
     @Test
-    void clientsThatAcceptOnlyJsonAreToldLineByLine() throws Exception {
+    void clientsThatAcceptOnlyJsonReceiveLines() throws Exception {
         long first = put("lines/a", "1");
         awaitRevision(first);
         HttpResponse<Stream<String>> response = HTTP.send(
@@ -212,14 +212,14 @@ final class RestWatchIT {
         assertThat(response.statusCode()).isEqualTo(200);
         assertThat(response.headers().firstValue("content-type")).hasValue("application/json");
         try (Stream<String> lines = response.body()) {
-            Iterator<JsonObject> told = lines.map(JsonObject::new).iterator();
-            assertThat(told.next()).isEqualTo(commit(first - 1));
-            assertThat(told.next()).isEqualTo(commit(first, change("put", "lines/a", first, first, 1, "1")));
+            Iterator<JsonObject> received = lines.map(JsonObject::new).iterator();
+            assertThat(received.next()).isEqualTo(commit(first - 1));
+            assertThat(received.next()).isEqualTo(commit(first, change("put", "lines/a", first, first, 1, "1")));
             long second = put("elsewhere", "1");
-            JsonObject next = told.next();
+            JsonObject next = received.next();
             while (next.getLong("revision") < second) {
                 assertThat(next.getJsonArray("changes")).isEmpty();
-                next = told.next();
+                next = received.next();
             }
             assertThat(next).isEqualTo(commit(second));
         }
@@ -255,7 +255,7 @@ final class RestWatchIT {
                 "key=a&only=both",
                 "key=a&limit=1"
             })
-    void whatMakesNoSenseIsABadRequest(String query) throws Exception {
+    void invalidParametersAreABadRequest(String query) throws Exception {
         assertThat(send(url(fixture.gateway.restPort(), query)).statusCode()).isEqualTo(400);
     }
 
@@ -268,7 +268,7 @@ final class RestWatchIT {
     }
 
     @Test
-    void theHeadTellsHowOftenAQuietStreamSpeaks() throws Exception {
+    void theResponseHeadStatesTheHeartbeatInterval() throws Exception {
         HttpResponse<Void> head = HTTP.send(
                 HttpRequest.newBuilder(url(fixture.gateway.restPort(), "key=a"))
                         .method("HEAD", HttpRequest.BodyPublishers.noBody())

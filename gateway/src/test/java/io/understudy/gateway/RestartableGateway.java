@@ -12,8 +12,8 @@ import java.net.URI;
 import java.util.function.UnaryOperator;
 
 /**
- * A gateway that comes back at the same port. It dies as a killed process does: a proxy cuts its clients off in the middle
- * of whatever they are told.
+ * A gateway that restarts at the same port. It ends like a killed process: a proxy cuts its connections in the middle of a
+ * response.
  */
 final class RestartableGateway implements AutoCloseable {
 
@@ -22,7 +22,7 @@ final class RestartableGateway implements AutoCloseable {
     private final FaultProxy front;
     private GatewayFixture current;
 
-    /** Starts it. */
+    /** Starts the gateway. */
     RestartableGateway(LocalEtcd source, UnaryOperator<GatewaySettings> more) throws IOException, InterruptedException {
         int port = ports.get(0);
         settings = more.apply(GatewaySettings.of(
@@ -33,7 +33,7 @@ final class RestartableGateway implements AutoCloseable {
         current = new GatewayFixture(settings);
     }
 
-    /** Where clients connect. */
+    /** The port for clients. */
     int port() {
         return front.port();
     }
@@ -42,7 +42,7 @@ final class RestartableGateway implements AutoCloseable {
         return current;
     }
 
-    /** Resets the connections of clients, new ones too, until {@link #letClientsIn}. */
+    /** Resets the connections of clients, also new ones, until {@link #letClientsIn}. */
     void cutClientsOff() {
         front.cut();
     }
@@ -56,7 +56,7 @@ final class RestartableGateway implements AutoCloseable {
         current.close();
     }
 
-    /** After {@link #die}. */
+    /** Starts it again after {@link #die}. */
     void start() throws IOException, InterruptedException {
         current = new GatewayFixture(settings);
         front.heal();

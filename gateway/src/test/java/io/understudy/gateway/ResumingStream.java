@@ -23,8 +23,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stream of watchers as a careful client has it: whenever it ends, another is opened, on which each watcher goes on after
- * what it was told last.
+ * A stream of watchers as a careful client has it: whenever it ends another is opened, on which each watcher resumes after
+ * its last event.
  */
 final class ResumingStream implements AutoCloseable {
 
@@ -34,7 +34,7 @@ final class ResumingStream implements AutoCloseable {
     private final ScheduledExecutorService scheduler;
     private final List<WatchRecord> watchers;
     private final UnaryOperator<Event> shared;
-    /** What no watcher should be told: that it was canceled, or refused. */
+    /** Unexpected responses: cancellations and refusals. */
     private final Queue<String> refusals = new ConcurrentLinkedQueue<>();
 
     private @Nullable Attempt attempt;
@@ -42,8 +42,8 @@ final class ResumingStream implements AutoCloseable {
     private boolean closed;
 
     /**
-     * @param watchers whose records are written; their place in the list, from 1 on, is their id
-     * @param shared gives an equal event, to be held in place of one
+     * @param watchers to record; their IDs are their places in the list, from 1 on
+     * @param shared returns an equal event that is shared
      */
     ResumingStream(
             Channel channel,
@@ -103,17 +103,17 @@ final class ResumingStream implements AutoCloseable {
     }
 
     private static WatchRequest create(WatchRecord watcher, long id) {
-        WatchRecord.Wish wish = watcher.wish();
+        WatchRecord.Selection selection = watcher.selection();
         WatchCreateRequest.Builder create = WatchCreateRequest.newBuilder()
-                .setKey(wish.range().etcdKey())
-                .setRangeEnd(wish.range().etcdRangeEnd())
+                .setKey(selection.range().etcdKey())
+                .setRangeEnd(selection.range().etcdRangeEnd())
                 .setStartRevision(watcher.next())
                 .setProgressNotify(id % 2 == 0)
-                .setPrevKv(wish.previous());
-        if (wish.noPuts()) {
+                .setPrevKv(selection.previous());
+        if (selection.noPuts()) {
             create.addFilters(FilterType.NOPUT);
         }
-        if (wish.noDeletes()) {
+        if (selection.noDeletes()) {
             create.addFilters(FilterType.NODELETE);
         }
         WatchRequests.id(create, id);

@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** A client as a program of its own that goes on until it is ended, or this JVM is. For any thread. */
+/** A client program in a process of its own, which runs until it or this JVM ends. Thread-safe. */
 final class RunningClient implements AutoCloseable {
 
-    /** Ends the program when there is nobody left to tell it anything. */
+    /** Ends the program once its input is closed. */
     private static final String UNTIL_LEFT_ALONE = "exec 3<&0; \"$@\" </dev/null & client=$!;"
             + " cat <&3 >/dev/null & left=$!;"
             + " wait -n; status=$?; kill $client $left 2>/dev/null; exit $status";
@@ -34,7 +34,7 @@ final class RunningClient implements AutoCloseable {
         reader.start();
     }
 
-    /** Starts a program that is told nothing. */
+    /** Starts a program without input. */
     static RunningClient start(List<String> line, Map<String, String> environment) throws IOException {
         List<String> guarded = new ArrayList<>(List.of("bash", "-c", UNTIL_LEFT_ALONE, "client"));
         guarded.addAll(line);
@@ -46,19 +46,19 @@ final class RunningClient implements AutoCloseable {
         return new RunningClient(line, Map.of());
     }
 
-    /** Tells it a line. */
+    /** Writes a line to its input. */
     void type(String line) throws IOException {
         input.write(line + "\n");
         input.flush();
     }
 
-    /** What it printed so far, errors included, line by line. */
+    /** All output lines so far, errors included. */
     List<String> printed() {
         return printed;
     }
 
-    /** The same, but for lines of its log. */
-    List<String> said() {
+    /** The output without the lines of its log. */
+    List<String> output() {
         return printed.stream().filter(line -> !line.startsWith("{\"level\"")).toList();
     }
 
@@ -72,7 +72,7 @@ final class RunningClient implements AutoCloseable {
         try {
             input.close();
         } catch (IOException e) {
-            // It is gone already.
+            // It has ended already.
         }
         process.descendants().forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly();

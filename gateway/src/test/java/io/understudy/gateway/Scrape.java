@@ -5,7 +5,7 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 
-/** What a server says of itself at {@code /metrics}. */
+/** The metrics of a server at {@code /metrics}. */
 final class Scrape {
 
     private Scrape() {}

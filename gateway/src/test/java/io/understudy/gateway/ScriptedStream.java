@@ -23,8 +23,8 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * One watch stream of a script, played to etcd and to a gateway, and how much must come of it: what it waits for before it
- * goes on, so that both have one thing to tell only.
+ * One watch stream of a script, played to etcd and to a gateway, with the expected responses. It waits for them before it
+ * continues, so that only one outcome is possible.
  */
 final class ScriptedStream implements AutoCloseable {
 
@@ -32,14 +32,14 @@ final class ScriptedStream implements AutoCloseable {
 
     private static final TextFormat.Printer ONE_LINE = TextFormat.printer().emittingSingleLine(true);
 
-    /** Its answer shows that what was asked before was taken, which may have none. */
+    /** Its answer shows that earlier requests, which may have none, were processed. */
     private static final WatchRequest REFUSED = WatchRequests.create("b", "a", create -> {});
 
     private final int number;
     private final WatchClient ofEtcd;
     private final WatchClient ofGateway;
     private final List<Event> history;
-    private final Map<Long, Asked> open = new TreeMap<>();
+    private final Map<Long, OpenWatch> open = new TreeMap<>();
     private final List<String> steps;
     private int eventsOfCanceled;
     private boolean mayCatchUp;
@@ -47,15 +47,15 @@ final class ScriptedStream implements AutoCloseable {
     private int compacted;
     private int progresses;
 
-    /** What a watcher was created for. */
-    private static final class Asked {
+    /** An open watcher with its create request. */
+    private static final class OpenWatch {
         private final WatchCreateRequest request;
         private final long from;
         private final boolean compacted;
         private int seen;
         private int events;
 
-        Asked(WatchCreateRequest request, long from, boolean compacted) {
+        OpenWatch(WatchCreateRequest request, long from, boolean compacted) {
             this.request = request;
             this.from = from;
             this.compacted = compacted;
@@ -81,8 +81,8 @@ final class ScriptedStream implements AutoCloseable {
     }
 
     /**
-     * @param history all that happened so far; grows
-     * @param steps where what is asked is noted
+     * @param history all events so far; grows
+     * @param steps records the requests
      */
     ScriptedStream(int number, Channel etcd, Channel gateway, List<Event> history, List<String> steps) {
         this.number = number;
@@ -101,7 +101,7 @@ final class ScriptedStream implements AutoCloseable {
             WatchCreateRequest create = request.getCreateRequest();
             long start = create.getStartRevision();
             boolean isCompacted = start != 0 && start < compactRevision;
-            open.put(answer.getWatchId(), new Asked(create, start == 0 ? now + 1 : start, isCompacted));
+            open.put(answer.getWatchId(), new OpenWatch(create, start == 0 ? now + 1 : start, isCompacted));
             compacted += isCompacted ? 1 : 0;
             mayCatchUp |= start != 0 && start <= now;
         }
@@ -111,26 +111,26 @@ final class ScriptedStream implements AutoCloseable {
     void cancel(long id) {
         settle();
         send(WatchRequests.cancel(id));
-        Asked canceled = open.remove(id);
+        OpenWatch canceled = open.remove(id);
         if (canceled != null) {
             eventsOfCanceled += canceled.events(history);
             awaitAnswer();
         }
     }
 
-    /** Both are at revision {@code now}, and nobody catches up. */
+    /** Both are at revision {@code now}, and no watcher is catching up. */
     void requestProgress(long now) {
         settle();
         send(WatchRequests.progress());
         send(REFUSED);
         awaitAnswer();
         boolean known =
-                open.values().stream().allMatch(asked -> !asked.compacted && asked.request.getStartRevision() <= now);
+                open.values().stream().allMatch(watch -> !watch.compacted && watch.request.getStartRevision() <= now);
         progresses += known && !open.isEmpty() ? 1 : 0;
         settle();
     }
 
-    /** Whether a watcher may still be on its way to the present. */
+    /** Whether a watcher may still be unsynced. */
     boolean mayCatchUp() {
         return mayCatchUp;
     }
@@ -143,25 +143,25 @@ final class ScriptedStream implements AutoCloseable {
         return List.copyOf(open.keySet());
     }
 
-    /** Waits until both have told all that they have to. */
+    /** Waits until both have delivered all responses. */
     void settle() {
         int events = eventsOfCanceled
                 + open.values().stream()
-                        .mapToInt(asked -> asked.events(history))
+                        .mapToInt(watch -> watch.events(history))
                         .sum();
         Counts expected = new Counts(answers, compacted, progresses, events);
         until("etcd", () -> counts(ofEtcd), expected);
         until("the gateway", () -> counts(ofGateway), expected);
     }
 
-    /** Both have told the same, and each has kept what etcd guarantees. */
+    /** Both have delivered the same, with the guarantees of etcd. */
     void assertSame() {
         settle();
-        Map<Long, List<String>> told = told(ofGateway);
-        told(ofEtcd).forEach((id, expected) -> assertThat(told.remove(id))
+        Map<Long, List<String>> received = received(ofGateway);
+        received(ofEtcd).forEach((id, expected) -> assertThat(received.remove(id))
                 .as("told to watcher %s by the gateway", id)
                 .containsExactlyElementsOf(expected));
-        assertThat(told).as("told by the gateway alone").isEmpty();
+        assertThat(received).as("told by the gateway alone").isEmpty();
         assertThat(answers(ofGateway).stream().map(WatchClient::comparable).toList())
                 .as("answers of the gateway")
                 .isEqualTo(answers(ofEtcd).stream().map(WatchClient::comparable).toList());
@@ -170,7 +170,7 @@ final class ScriptedStream implements AutoCloseable {
         assertGuarantees(ofGateway);
     }
 
-    /** What was told, for who reads of a difference. */
+    /** The responses of both, for reports of a difference. */
     @Override
     public String toString() {
         return "stream " + number + " of etcd:\n" + text(ofEtcd) + "\nstream " + number + " of the gateway:\n"
@@ -189,13 +189,13 @@ final class ScriptedStream implements AutoCloseable {
         until("the gateway", () -> answers(ofGateway).size(), answers);
     }
 
-    private static <T> void until(String who, Supplier<T> told, T expected) {
-        if (!told.get().equals(expected)) {
+    private static <T> void until(String cluster, Supplier<T> received, T expected) {
+        if (!received.get().equals(expected)) {
             await().atMost(PATIENCE)
                     .pollDelay(Duration.ZERO)
                     .pollInterval(Duration.ofMillis(1))
-                    .untilAsserted(
-                            () -> assertThat(told.get()).as("told by %s", who).isEqualTo(expected));
+                    .untilAsserted(() ->
+                            assertThat(received.get()).as("told by %s", cluster).isEqualTo(expected));
         }
     }
 
@@ -232,7 +232,7 @@ final class ScriptedStream implements AutoCloseable {
         return response.getCompactRevision() != 0;
     }
 
-    /** In the order of the requests. Events and what is told like them come whenever they do. */
+    /** In the order of the requests; events and progress arrive at any time. */
     private static List<WatchResponse> answers(WatchClient client) {
         return client.received().stream().filter(ScriptedStream::isAnswer).toList();
     }
@@ -244,19 +244,19 @@ final class ScriptedStream implements AutoCloseable {
                 .toList();
     }
 
-    /** By id, in order; whatever responses the events came in. */
-    private static Map<Long, List<String>> told(WatchClient client) {
-        Map<Long, List<String>> told = new TreeMap<>();
+    /** By ID, in order; across responses. */
+    private static Map<Long, List<String>> received(WatchClient client) {
+        Map<Long, List<String>> received = new TreeMap<>();
         for (WatchResponse response : client.received()) {
-            List<String> ofId = told.computeIfAbsent(response.getWatchId(), id -> new ArrayList<>());
+            List<String> ofId = received.computeIfAbsent(response.getWatchId(), id -> new ArrayList<>());
             if (isAnswer(response) || isCompacted(response)) {
                 ofId.add(WatchClient.comparable(response));
             }
             response.getEventsList().forEach(event -> ofId.add(ONE_LINE.printToString(event)));
         }
-        // In no order to those of other ids.
-        told.remove(-1L);
-        return told;
+        // Not ordered relative to other IDs.
+        received.remove(-1L);
+        return received;
     }
 
     /** Ordered, atomic and bookmarkable: no revision comes twice or late, or after a progress mark beyond it. */

@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * A gateway of real etcd and clients that send anything: each is answered or cut off in time, nobody is shown a stack
- * trace, and a client that behaves is served all the while.
+ * A gateway of real etcd and clients that send anything: each is answered or disconnected in time, no response contains a
+ * stack trace, and a well-behaved client is always served.
  */
 public final class ServerFuzz {
 
@@ -107,7 +107,7 @@ public final class ServerFuzz {
         }
     }
 
-    /** Bytes that are no protocol; nobody waits for an answer. */
+    /** Bytes of no protocol; no answer is required. */
     private static void noise(int port, FuzzedDataProvider data) throws IOException {
         try (Socket socket = connect(port)) {
             socket.getOutputStream().write(data.consumeRemainingAsBytes());
@@ -164,11 +164,11 @@ public final class ServerFuzz {
         } catch (SocketTimeoutException e) {
             throw new AssertionError("neither an answer nor an end within " + PATIENCE_MILLIS + " ms", e);
         } catch (IOException e) {
-            // Cut off, which is fair.
+            // The connection was cut, which is allowed.
         }
     }
 
-    private static void requireEchoOrEnd(String asked, InputStream in) throws IOException {
+    private static void requireEchoOrEnd(String input, InputStream in) throws IOException {
         while (true) {
             byte[] head = in.readNBytes(9);
             if (head.length < 9) {
@@ -176,7 +176,7 @@ public final class ServerFuzz {
             }
             int length = ((head[0] & 0xff) << 16) | ((head[1] & 0xff) << 8) | (head[2] & 0xff);
             byte[] payload = in.readNBytes(length);
-            requireNoStackTrace(asked, new String(payload, StandardCharsets.ISO_8859_1));
+            requireNoStackTrace(input, new String(payload, StandardCharsets.ISO_8859_1));
             boolean echo = head[3] == PING && (head[4] & 1) == 1 && Arrays.equals(payload, LAST_PING);
             if (echo || head[3] == GOAWAY) {
                 return;
@@ -213,10 +213,11 @@ public final class ServerFuzz {
     /** A message of any bytes, in a frame of gRPC's that is mostly right. */
     private static byte[] message(FuzzedDataProvider data) {
         byte[] body = data.consumeBytes(data.consumeInt(0, 300));
-        int told = data.consumeInt(0, 9) == 0 ? data.consumeInt() : body.length;
+        int length = data.consumeInt(0, 9) == 0 ? data.consumeInt() : body.length;
         ByteArrayOutputStream message = new ByteArrayOutputStream();
         message.write(data.consumeInt(0, 9) == 0 ? 1 : 0);
-        message.writeBytes(new byte[] {(byte) (told >>> 24), (byte) (told >>> 16), (byte) (told >>> 8), (byte) told});
+        message.writeBytes(
+                new byte[] {(byte) (length >>> 24), (byte) (length >>> 16), (byte) (length >>> 8), (byte) length});
         message.writeBytes(body);
         return message.toByteArray();
     }
@@ -246,16 +247,16 @@ public final class ServerFuzz {
         }
     }
 
-    private static void requireAnswer(String asked, String answer) {
+    private static void requireAnswer(String input, String answer) {
         if (!answer.startsWith("HTTP/1.1 ")) {
             throw new AssertionError("no answer: " + answer);
         }
-        requireNoStackTrace(asked, answer);
+        requireNoStackTrace(input, answer);
     }
 
-    /** Inputs learn what is looked for, and an answer may repeat what was asked, as a ping's does. */
-    private static void requireNoStackTrace(String asked, String answer) {
-        if (!asked.contains("java") && STACK_TRACE.matcher(answer).find()) {
+    /** The input itself may contain the pattern, and an answer may repeat the input, as a ping's does. */
+    private static void requireNoStackTrace(String input, String answer) {
+        if (!input.contains("java") && STACK_TRACE.matcher(answer).find()) {
             throw new AssertionError("a stack trace: " + answer);
         }
     }

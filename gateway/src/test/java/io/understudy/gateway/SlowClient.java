@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads a stream of events only when told to, so that what is sent to it piles up. */
+/** Reads a stream of events only on demand, so that what is sent to it piles up. */
 final class SlowClient implements AutoCloseable {
 
     private final Socket socket = new Socket();
@@ -25,7 +25,7 @@ final class SlowClient implements AutoCloseable {
         in = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8), 1 << 10);
     }
 
-    /** Until the stream has begun. */
+    /** Waits until the stream has begun. */
     void awaitHead() throws IOException {
         String line = in.readLine();
         while (!line.startsWith("id: ")) {
@@ -33,7 +33,7 @@ final class SlowClient implements AutoCloseable {
         }
     }
 
-    /** The ids of so many events that have data. */
+    /** Returns the IDs of so many events with data. */
     List<Long> readIds(int count) throws IOException {
         List<Long> ids = new ArrayList<>();
         String id = "";

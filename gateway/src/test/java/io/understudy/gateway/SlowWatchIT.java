@@ -66,7 +66,7 @@ final class SlowWatchIT {
                     .putHeader("content-type", "application/grpc")
                     .putHeader("te", "trailers");
             byte[] message = create.toByteArray();
-            // Before anything can come that nobody would take.
+            // Before a chunk can arrive without a handler.
             var answered = request.response().onSuccess(came -> came.handler(this::read));
             var unused = request.write(Buffer.buffer()
                     .appendByte((byte) 0)
@@ -89,7 +89,7 @@ final class SlowWatchIT {
             }
         }
 
-        /** Of the events told so far, their revisions. */
+        /** The revisions of the events read so far. */
         List<Long> revisions() {
             List<Long> revisions = new ArrayList<>();
             received.forEach(each -> each.getEventsList()
@@ -101,7 +101,7 @@ final class SlowWatchIT {
     @Test
     void holdUpNoOtherAndGetAllOnceTheyAreRead() throws Exception {
         Vertx vertx = Vertx.vertx();
-        // One that nobody holds closes its connections.
+        // An unreferenced client closes its connections.
         HttpClient client = vertx.createHttpClient(CLIENT);
         try (GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()))) {
             fixture.awaitReady();

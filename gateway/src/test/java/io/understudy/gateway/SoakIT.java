@@ -71,7 +71,7 @@ final class SoakIT {
     @TempDir
     static Path folder;
 
-    /** What a process holds, after a collection. */
+    /** The resources of a process after a garbage collection. */
     private record Level(long heapBytes, long descriptors, long threads) {
 
         static Level now() {
@@ -109,7 +109,7 @@ final class SoakIT {
         Certificates certificates = new Certificates(folder);
         List<Certificates.Pair> shown = List.of(certificates.make("one", "EC"), certificates.make("other", "EC"));
         show(shown.get(0));
-        SSLContext trusting = trustingAnybody();
+        SSLContext trusting = trustingAll();
         try (Gateway gateway = Gateway.start(GatewayFixture.settings(SOURCE.cluster())
                 .with(new ListenerSecurity(
                         new TlsFiles(null, folder.resolve("server.crt"), folder.resolve("server.key"), INTERVAL),
@@ -132,7 +132,7 @@ final class SoakIT {
                 .equals(name));
     }
 
-    /** A client that has a stream for each watch, and gives up all of them at once, as it may. */
+    /** A client with a stream for each watch, which closes all of them at once. */
     @Test
     void oneConnectionMayCancelItsWatchesByTheThousand() throws Exception {
         try (GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()))) {
@@ -177,7 +177,7 @@ final class SoakIT {
         }
         Level before = first;
         List<Level> last = new ArrayList<>();
-        // What was closed last may not have gone yet.
+        // The last connections may still be closing.
         await().atMost(Duration.ofSeconds(20))
                 .pollInterval(Duration.ofMillis(500))
                 .untilAsserted(() -> {
@@ -247,7 +247,7 @@ final class SoakIT {
         Files.move(beside, folder.resolve(as), StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** Whose certificate a new connection is shown. */
+    /** The subject of the certificate that a new connection receives. */
     private static String shownBy(SSLContext trusting, int port) throws IOException {
         try (SSLSocket socket =
                 (SSLSocket) trusting.getSocketFactory().createSocket(InetAddress.getLoopbackAddress(), port)) {
@@ -256,13 +256,13 @@ final class SoakIT {
         }
     }
 
-    private static SSLContext trustingAnybody() throws GeneralSecurityException {
+    private static SSLContext trustingAll() throws GeneralSecurityException {
         SSLContext context = SSLContext.getInstance("TLS");
-        context.init(null, new TrustManager[] {new Anybody()}, null);
+        context.init(null, new TrustManager[] {new TrustAll()}, null);
         return context;
     }
 
-    private static final class Anybody extends X509ExtendedTrustManager {
+    private static final class TrustAll extends X509ExtendedTrustManager {
         @Override
         public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket) {}
 

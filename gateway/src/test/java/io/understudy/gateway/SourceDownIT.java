@@ -55,7 +55,7 @@ final class SourceDownIT {
                         usual.maxWaiting(),
                         usual.maxPassedThrough(),
                         usual.maxPassedThroughBytes())));
-        // The test before may have left the cluster without a leader for a moment.
+        // The previous test may have left the cluster without a leader for a moment.
         await().atMost(PATIENCE).ignoreExceptions().until(() -> put(INSIDE) > 0 && put(OUTSIDE) > 0);
         fixture.awaitReady();
         await().atMost(PATIENCE).until(() -> fixture.gateway.staleness() != null);
@@ -79,12 +79,12 @@ final class SourceDownIT {
 
         await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> {
             long now = System.nanoTime();
-            // The third member may go on telling progress: that proves nothing.
+            // The third member may still report progress, which confirms no quorum.
             assertThat(fixture.gateway.staleness()).isGreaterThanOrEqualTo(Duration.ofNanos(now - gone));
             assertThat(fixture.kv().range(get(INSIDE, true)).getKvsCount()).isEqualTo(1);
             return now - gone > bound.toNanos();
         });
-        // The client's own deadline is far off, and the refusal is not that of the timeout of reads.
+        // The client's own deadline is later, and the error is not that of the read timeout.
         StatusRuntimeException refusal = refusal(
                 () -> fixture.kv(MAX_STALENESS, Long.toString(bound.toMillis())).range(get(INSIDE, true)));
 
@@ -102,7 +102,7 @@ final class SourceDownIT {
     }
 
     @Test
-    void withoutVotersSerializableReadsGoOnAndLinearizableOnesFailWithEtcdsOwnError() {
+    void withoutVotersOnlySerializableReadsContinue() {
         SOURCE.cluster().voters().forEach(EtcdMember::pause);
 
         // The client's own deadline is far off, so that the error is the gateway's own.
@@ -127,7 +127,7 @@ final class SourceDownIT {
     }
 
     @Test
-    void withoutAQuorumReadinessIsThatOfWhatClientsNeed() throws Exception {
+    void withoutAQuorumReadinessDependsOnConfiguredReads() throws Exception {
         try (GatewayFixture impatient = new GatewayFixture(
                 GatewayFixture.withMaxSilence(GatewayFixture.settings(SOURCE.cluster()), Duration.ofSeconds(2)))) {
             impatient.awaitReady();
@@ -180,7 +180,7 @@ final class SourceDownIT {
     }
 
     @Test
-    void aSessionNeverGoesBackBetweenWhatTheReplicaHoldsAndWhatIsPassedThrough() {
+    void sessionsNeverGoBackBetweenReplicaAndSource() {
         // The feed comes late, so the learner is ahead of the replica.
         SOURCE.cluster().voters().forEach(voter -> voter.clientProxy().delay(Duration.ofMillis(100)));
         long seen = 0;
@@ -192,7 +192,7 @@ final class SourceDownIT {
             seen = forward(INSIDE, seen);
         }
         SOURCE.heal();
-        // And now the other way round.
+        // The other way round.
         SOURCE.cluster().isolate(SOURCE.cluster().learners().get(0));
         for (int i = 0; i < 3; i++) {
             long written = put(INSIDE);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A source whose history is gone: the gateway must not follow it, and must say so.
+ * A source that lost its history: the gateway reports it and does not follow.
  *
  * <p>Tests invariants G2, R4.
  */
@@ -50,7 +50,7 @@ final class SourceLossIT {
     }
 
     @Test
-    void aReplicaIsNotBuiltAnewFromASourceThatWasRestoredMeanwhile() throws Exception {
+    void aReplicaIsNotRebuiltFromARestoredSource() throws Exception {
         Path backup = folder.resolve("backup.db");
         source.cluster().etcdctl("put", "hidden", "before");
         source.cluster().snapshot(backup);

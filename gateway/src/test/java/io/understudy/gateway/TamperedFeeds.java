@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A source whose first feed hides new commits to some keys; the second one waits until it is let. */
+/** A source with a first feed that hides new commits to some keys; the second one waits for its release. */
 final class TamperedFeeds {
 
     private final Set<ByteString> hidden;

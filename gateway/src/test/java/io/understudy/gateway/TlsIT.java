@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * TLS on every side: an etcd that wants certificates of its clients, and a gateway that does.
+ * TLS on every side: an etcd that requires client certificates, and a gateway that does too.
  *
  * <p>Tests invariants T1, T2.
  */
@@ -58,7 +58,7 @@ final class TlsIT {
 
     private static Certificates.Pair ours;
     private static Certificates.Pair guest;
-    /** Shown by the gateway in turn. */
+    /** The certificates that the gateway shows in turn. */
     private static List<Certificates.Pair> shown;
 
     private static CertifiedEtcd source;
@@ -71,11 +71,11 @@ final class TlsIT {
         guest = certificates.make("guest", "EC");
         shown = List.of(certificates.make("gateway", "EC"), certificates.make("renewed", "RSA"));
         Path unused = CertifiedEtcd.together(folder.resolve("shown.crt"), shown.get(0), shown.get(1));
-        Certificates.Pair nobody = certificates.makeNameless("nobody", "EC");
-        source = new CertifiedEtcd(folder, certificates, ours, nobody);
+        Certificates.Pair nameless = certificates.makeNameless("nobody", "EC");
+        source = new CertifiedEtcd(folder, certificates, ours, nameless);
         source.cluster.etcdctl("put", "script", "line");
         show(shown.get(0));
-        SourceSettings.Etcd cluster = new SourceSettings.Etcd(source.settings(ours), source.files(nobody));
+        SourceSettings.Etcd cluster = new SourceSettings.Etcd(source.settings(ours), source.files(nameless));
         gateway = Gateway.start(GatewaySettings.of("test", new HostPort("127.0.0.1", 0), cluster)
                 .with(new ListenerSecurity(
                         new TlsFiles(
@@ -152,7 +152,7 @@ final class TlsIT {
     }
 
     @Test
-    void renewedCertificatesAreShownToNewConnectionsWhileAWatchGoesOn() throws Exception {
+    void newConnectionsSeeRenewedCertificatesWhileAWatchContinues() throws Exception {
         try (TlsContext context = context()) {
             ManagedChannel channel = channel(context);
             try (WatchClient watch = new WatchClient(channel)) {
@@ -209,7 +209,7 @@ final class TlsIT {
         return "CN=" + pair.certificate().getFileName().toString().replace(".crt", "");
     }
 
-    /** Whose certificate a new connection is shown. */
+    /** The subject of the certificate that a new connection receives. */
     private static String shownBy(int port) throws Exception {
         return page(port, "/", HttpClient.Version.HTTP_1_1)
                 .sslSession()
@@ -228,7 +228,7 @@ final class TlsIT {
                 .build();
     }
 
-    /** By a connection of its own. */
+    /** Reads a page by a connection of its own. */
     private static HttpResponse<String> page(int port, String path, HttpClient.Version version)
             throws IOException, InterruptedException {
         try (TlsContext context = context()) {

@@ -48,13 +48,13 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 
-/** Writes an etcd cluster's commits to Kafka as a mirror does, one transaction for each, without a mirror's care. */
+/** Writes an etcd cluster's commits to Kafka as a mirror does, one transaction each, without its guarantees. */
 final class TopicRelay implements FeedConsumer, AutoCloseable {
 
     private static final Duration POLL = Duration.ofMillis(20);
     private static final Duration LEAVING = Duration.ofSeconds(60);
 
-    /** Longer than a broker takes to restart: nothing here opens a failed producer again. */
+    /** Longer than a broker's restart, as a failed producer is not replaced here. */
     private static final Duration BROKER_AWAY = Duration.ofMinutes(5);
 
     private final EtcdCluster cluster;
@@ -74,7 +74,7 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
     /** Records of the snapshot so far. */
     private long found;
 
-    private @Nullable CompletableFuture<ReadIndex> asked;
+    private @Nullable CompletableFuture<ReadIndex> readIndex;
 
     TopicRelay(URI etcd, String bootstrapServers, String topic, ValueFormat format) throws Exception {
         this.topic = topic;
@@ -95,7 +95,7 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
         thread.start();
     }
 
-    /** From then on neither commits nor heartbeats are written until it is back, which then begins with a snapshot. */
+    /** Stops commits and heartbeats until it returns with a snapshot. */
     void leave() {
         away = true;
         await().atMost(LEAVING).until(() -> gone);
@@ -110,7 +110,7 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
         quiet = isQuiet;
     }
 
-    /** What ended it early; null if all is well. */
+    /** The error that ended it early; null without one. */
     @Nullable Throwable failure() {
         return failure;
     }
@@ -156,18 +156,18 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
     }
 
     private void heartbeat() {
-        CompletableFuture<ReadIndex> answer = asked;
+        CompletableFuture<ReadIndex> answer = readIndex;
         if (answer == null) {
-            asked = cluster.readIndexRound(Duration.ofSeconds(1));
+            readIndex = cluster.readIndexRound(Duration.ofSeconds(1));
         } else if (answer.isCompletedExceptionally()) {
-            asked = null;
+            readIndex = null;
         } else if (answer.isDone()
                 && !quiet
                 && complete.value() > 0
                 && !answer.join().revision().isAfter(complete)) {
-            asked = null;
+            readIndex = null;
             producer.beginTransaction();
-            tell(new TopicRecord.Complete(
+            write(new TopicRecord.Complete(
                     answer.join().clusterId(),
                     complete,
                     complete,
@@ -183,7 +183,7 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
         snapshotOf = new Position(from, revision, null);
         found = 0;
         complete = Revision.ZERO;
-        tell(new TopicRecord.SnapshotBegin(from, revision));
+        write(new TopicRecord.SnapshotBegin(from, revision));
     }
 
     @Override
@@ -192,19 +192,19 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
         Set<ByteString> present = new HashSet<>();
         for (KeyValue entry : entries) {
             present.add(entry.key());
-            tell(new TopicRecord.Found(at.cluster(), entry));
+            write(new TopicRecord.Found(at.cluster(), entry));
         }
         List<ByteString> gone = keys.stream()
                 .filter(key -> covered.contains(key) && !present.contains(key))
                 .toList();
-        gone.forEach(key -> tell(new TopicRecord.Gone(at.cluster(), at.revision(), key)));
+        gone.forEach(key -> write(new TopicRecord.Gone(at.cluster(), at.revision(), key)));
         keys.addAll(present);
         found += entries.size() + gone.size();
     }
 
     @Override
     public void snapshotCompleted(Position position) {
-        tell(new TopicRecord.SnapshotEnd(position.cluster(), position.revision(), found));
+        write(new TopicRecord.SnapshotEnd(position.cluster(), position.revision(), found));
         producer.commitTransaction();
         complete = position.revision();
     }
@@ -216,27 +216,27 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
         for (int i = 0; i < size; i++) {
             Change change = commit.changes().get(i);
             keys.add(change.key());
-            tell(new TopicRecord.Changed(position.cluster(), commit.revision(), i, size, change));
+            write(new TopicRecord.Changed(position.cluster(), commit.revision(), i, size, change));
         }
-        tell(new TopicRecord.Complete(position.cluster(), commit.revision(), complete, size, null));
+        write(new TopicRecord.Complete(position.cluster(), commit.revision(), complete, size, null));
         producer.commitTransaction();
         complete = commit.revision();
     }
 
     @Override
     public void progress(Position position) {
-        // Of all keys every revision is a commit.
+        // With all keys in range every revision is a commit.
     }
 
-    /** To both topics. */
-    private void tell(TopicRecord told) {
-        ProducerRecord<byte[], byte[]> state = RecordFormat.write(stateTopic(), 0, told, origin);
+    /** Writes to both topics. */
+    private void write(TopicRecord record) {
+        ProducerRecord<byte[], byte[]> state = RecordFormat.write(stateTopic(), 0, record, origin);
         send(state);
-        send(RecordFormat.ofChanges(topic, 0, state, told, origin));
+        send(RecordFormat.ofChanges(topic, 0, state, record, origin));
     }
 
     private void send(ProducerRecord<byte[], byte[]> record) {
-        // What fails shows when the transaction is committed.
+        // Errors surface when the transaction is committed.
         Future<?> unused = producer.send(record);
     }
 

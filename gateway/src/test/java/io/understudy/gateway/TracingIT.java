@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What a collector is sent of calls, by a gateway and by another behind it, and what becomes of calls without one.
+ * Spans of calls that a gateway and another behind it export, and calls without a collector.
  *
  * <p>Tests invariants O2, O3.
  */
@@ -161,7 +161,7 @@ final class TracingIT {
     }
 
     @Test
-    void whoeverAWriteIsPassedOnToTracesItBelow() {
+    void forwardedWritesAreTracedBelowTheGatewaysSpan() {
         String trace = "30000000000000000000000000000001";
         var unused = gateway.kv("traceparent", sampled(trace))
                 .put(PutRequest.newBuilder()
@@ -177,9 +177,9 @@ final class TracingIT {
         assertThat(above.parent()).isEqualTo(here.id());
     }
 
-    /** Those that end before another one, which is sent, would have been sent before. */
+    /** A span of an earlier call would be exported before that of the last one. */
     @Test
-    void whatItsCallerDoesNotSampleIsNotSent() {
+    void unsampledCallsAreNotExported() {
         String unsampled = "40000000000000000000000000000001";
         String last = "40000000000000000000000000000002";
         int before = collector.spans().size();
@@ -199,7 +199,7 @@ final class TracingIT {
     }
 
     @Test
-    void whatNobodyHasDecidedAboutIsSampledAtTheRateThatIsSet() throws Exception {
+    void callsWithoutASamplingDecisionUseTheConfiguredRate() throws Exception {
         try (Collector all = new Collector();
                 GatewayFixture sampling = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster())
                         .with(TracingSettings.to(all.endpoint()).withSamplesPerMillion(1_000_000)))) {
@@ -226,7 +226,7 @@ final class TracingIT {
     }
 
     @Test
-    void withoutItsCollectorAGatewayAnswersAllTheSameAndCountsWhatIsLost() throws Exception {
+    void withoutACollectorReadsAreServedAndLostSpansCounted() throws Exception {
         Collector down = new Collector();
         down.status = 503;
         try (down;
@@ -249,7 +249,7 @@ final class TracingIT {
     }
 
     @Test
-    void whatWaitsIsSentWhenAGatewayCloses() throws Exception {
+    void pendingSpansAreExportedAtShutdown() throws Exception {
         String trace = "60000000000000000000000000000001";
         try (Collector last = new Collector()) {
             GatewayFixture closing = new GatewayFixture(

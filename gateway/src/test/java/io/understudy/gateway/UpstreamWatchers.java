@@ -12,7 +12,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Watchers at the voters, as they count them themselves, sampled until closed. */
+/** Watchers by the voters' metrics, sampled until closed. */
 final class UpstreamWatchers implements AutoCloseable {
     private static final String METRIC = "etcd_debugging_mvcc_watcher_total ";
 
@@ -29,7 +29,7 @@ final class UpstreamWatchers implements AutoCloseable {
                 () -> most.accumulateAndGet(now() - before, Math::max), 0, 100, TimeUnit.MILLISECONDS);
     }
 
-    /** More than there were when this was made. */
+    /** The highest number of watchers beyond the initial one. */
     long most() {
         return most.get();
     }

@@ -26,7 +26,7 @@ import java.net.URI;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Users and roles of a test's cluster, in which authentication is enabled. A user's password is his name. */
+/** Users and roles of a test's cluster with authentication. A user's password is the name. */
 final class Users implements AutoCloseable {
 
     static final String ROOT = "root";
@@ -55,7 +55,7 @@ final class Users implements AutoCloseable {
         rootTokenNanos = System.nanoTime();
     }
 
-    /** As whom a gateway may log in that reads everything. */
+    /** The credentials of a gateway that may read everything. */
     static Credentials root() {
         return new Credentials(ROOT, ROOT);
     }
@@ -64,7 +64,7 @@ final class Users implements AutoCloseable {
         return voter;
     }
 
-    /** With a user's token on each call; none for null. */
+    /** Adds a user's token to each call; none for null. */
     static Channel as(@Nullable String token, Channel channel) {
         Metadata headers = new Metadata();
         if (token != null) {
@@ -73,7 +73,7 @@ final class Users implements AutoCloseable {
         return ClientInterceptors.intercept(channel, MetadataUtils.newAttachHeadersInterceptor(headers));
     }
 
-    /** A new one now and then: tokens may expire. */
+    /** Renewed now and then, as tokens may expire. */
     private synchronized String rootToken() {
         if (System.nanoTime() - rootTokenNanos >= ROOT_TOKEN_NANOS) {
             renewRoot();
@@ -81,7 +81,7 @@ final class Users implements AutoCloseable {
         return rootToken;
     }
 
-    /** Where tokens say by themselves who somebody is, they do so as of when they were made. */
+    /** Replaces root's token: with self-contained tokens it holds the permissions as of its issue. */
     synchronized void renewRoot() {
         rootToken = token(ROOT);
         rootTokenNanos = System.nanoTime();
@@ -140,7 +140,7 @@ final class Users implements AutoCloseable {
         grantRole(user, user);
     }
 
-    /** Likewise, but one who can't log in: he is known by his certificate alone. */
+    /** The same without a password: the user is identified by its certificate only. */
     void addNameOnly(String user) {
         cluster.etcdctl("--user=" + ROOT + ":" + ROOT, "user", "add", user, "--no-password");
         var unused =

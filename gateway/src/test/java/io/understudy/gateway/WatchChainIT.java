@@ -34,7 +34,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(120)
 final class WatchChainIT {
 
-    /** Much less than the child has. */
+    /** Much smaller than the child's. */
     private static final int PARENTS_WINDOW = 20;
 
     private static final HubSettings LEADERLESS_SOON = new HubSettings(
@@ -114,7 +114,7 @@ final class WatchChainIT {
                     .send(3, WatchRequests.progress())
                     .write(WatchIT.delete("s/a"))
                     .assertSame();
-            assertThat(both.told(0)).hasSizeGreaterThan(5);
+            assertThat(both.responses(0)).hasSizeGreaterThan(5);
         }
     }
 
@@ -136,7 +136,7 @@ final class WatchChainIT {
     }
 
     @Test
-    void theChildRemembersWhatItsParentHasForgotten() {
+    void theChildServesCommitsThatItsParentHasDropped() {
         long start = write("w/0", "1");
         for (int i = 1; i < 3 * PARENTS_WINDOW; i++) {
             write("w/" + i % 5, Integer.toString(i));
@@ -151,7 +151,7 @@ final class WatchChainIT {
     }
 
     @Test
-    void whatTheSourceCompactedIsToldThroughTheParent() throws Exception {
+    void compactionsOfTheSourceAreReportedThroughTheParent() throws Exception {
         long first = write("c", "1");
         for (int i = 0; i < 2 * PARENTS_WINDOW; i++) {
             write("c", Integer.toString(i));
@@ -160,12 +160,12 @@ final class WatchChainIT {
         SOURCE.cluster().etcdctl("compact", Long.toString(compacted));
         long last = write("c", "last");
         parent.awaitRevision(last);
-        // One that has not seen what was compacted.
+        // A child that has not read the compacted commits.
         try (GatewayFixture fresh = startChild();
                 WatchPlayer both = new WatchPlayer(member(), fresh)) {
             both.send(0, WatchRequests.create("c", create -> create.setStartRevision(first)));
-            await().atMost(PATIENCE).until(() -> both.told(0).size() == 2);
-            assertThat(both.told(0)).last().asString().contains("canceled compact=" + compacted);
+            await().atMost(PATIENCE).until(() -> both.responses(0).size() == 2);
+            assertThat(both.responses(0)).last().asString().contains("canceled compact=" + compacted);
             both.assertSame();
             both.burst(() -> both.send(1, WatchRequests.create("c", create -> create.setStartRevision(compacted))));
             both.assertSameEvents(1, 0);
@@ -202,7 +202,7 @@ final class WatchChainIT {
     }
 
     @Test
-    void whatWasAcknowledgedAtTheSourceIsReadAtTheChild() {
+    void writesAcknowledgedAtTheSourceAreReadAtTheChild() {
         RangeRequest linearizable = RangeRequest.newBuilder()
                 .setKey(ByteString.copyFromUtf8("acknowledged"))
                 .build();
@@ -221,7 +221,7 @@ final class WatchChainIT {
                 .build();
         await().atMost(PATIENCE).until(() -> isYoungerThan(Duration.ofMillis(900)));
         member().pause();
-        // Though the parent goes on answering the child.
+        // Although the parent still answers the child.
         await().atMost(PATIENCE).until(() -> !isYoungerThan(Duration.ofMillis(1500)));
         assertThatThrownBy(() -> child.kv("understudy-max-staleness-ms", "1000").range(bounded))
                 .isInstanceOf(StatusRuntimeException.class)
@@ -232,7 +232,7 @@ final class WatchChainIT {
     }
 
     @Test
-    void aLostLeaderIsToldThroughTheParentToThoseWhoAskedForThat() {
+    void aLostLeaderIsReportedThroughTheParentIfRequested() {
         try (WatchClient patient = new WatchClient(child.channel());
                 WatchClient requiring = new WatchClient(child.channel(), "hasleader", "true")) {
             for (WatchClient each : List.of(patient, requiring)) {

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
-/** One stream of {@code etcdserverpb.Watch/Watch}: records what comes. For any thread. */
+/** One stream of {@code etcdserverpb.Watch/Watch}, with its responses. Thread-safe. */
 final class WatchClient implements AutoCloseable {
 
     private final ClientCall<WatchRequest, WatchResponse> call;
@@ -28,12 +28,12 @@ final class WatchClient implements AutoCloseable {
         this(channel, CallOptions.DEFAULT, Integer.MAX_VALUE, new String[0]);
     }
 
-    /** A stream that is begun with metadata: names and values in turn. */
+    /** Opens a stream with metadata: names and values in turn. */
     WatchClient(Channel channel, String... metadata) {
         this(channel, CallOptions.DEFAULT, Integer.MAX_VALUE, metadata);
     }
 
-    /** A stream that takes as many responses before more are {@linkplain #take asked for}. */
+    /** A stream that accepts as many responses before more are {@linkplain #take requested}. */
     WatchClient(Channel channel, CallOptions options, int takes, String... metadata) {
         Metadata headers = new Metadata();
         for (int i = 0; i < metadata.length; i += 2) {
@@ -72,17 +72,17 @@ final class WatchClient implements AutoCloseable {
         call.cancel("the test wants it", null);
     }
 
-    /** All so far. */
+    /** All responses so far. */
     List<WatchResponse> received() {
         return List.copyOf(received);
     }
 
-    /** How the stream ended; null while it hasn't. */
+    /** The status with which the stream ended; null while it is open. */
     @Nullable Status status() {
         return status;
     }
 
-    /** The events told to a watcher, in their order, whatever responses carried them. */
+    /** The events delivered to a watcher, in order, across responses. */
     List<String> eventsOf(long watchId) {
         List<String> events = new ArrayList<>();
         for (WatchResponse response : received) {
@@ -93,7 +93,7 @@ final class WatchClient implements AutoCloseable {
         return events;
     }
 
-    /** A response but for what differs between members: their id, and when they learned of a term. */
+    /** A response without what differs between members: their ID, and the term. */
     static String comparable(WatchResponse response) {
         StringBuilder text =
                 new StringBuilder("rev=").append(response.getHeader().getRevision());

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Clients of etcd, as they come, watch a gateway as they watch its source.
+ * Unmodified clients of etcd watch a gateway as they watch its source.
  *
  * <p>Tests invariant V4.
  */
@@ -54,7 +54,7 @@ final class WatchClientsIT {
     private static long compacted;
     private static long past;
 
-    /** Whatever a test began, of source and gateway. */
+    /** Clients to be closed after the test. */
     private final List<AutoCloseable> begun = new ArrayList<>();
 
     @BeforeAll
@@ -128,21 +128,21 @@ final class WatchClientsIT {
         }
         awaitWatchers(commands.size(), commands.size());
         int progressing = commands.indexOf("--prefix k/ --progress-notify");
-        // Whether progress is told before the first write is otherwise a matter of when it falls due.
+        // Otherwise it depends on timing whether progress precedes the first write.
         await().atMost(PATIENCE).until(() -> Stream.of(ofSource, ofGateway)
-                .allMatch(each -> !each.get(progressing).said().isEmpty()));
+                .allMatch(each -> !each.get(progressing).output().isEmpty()));
 
-        // Of commits that come close together a batch is made, here or there.
+        // Commits that follow closely may be batched, here or there.
         int all = commands.indexOf("--prefix k/ --prev-kv -w=json --hex");
         int one = commands.indexOf("k/1 -w=json");
         writeSome(revision -> await().atMost(PATIENCE)
-                .until(() -> Stream.of(ofSource, ofGateway).allMatch(each -> tells(each.get(all), revision))));
+                .until(() -> Stream.of(ofSource, ofGateway).allMatch(each -> hasRevision(each.get(all), revision))));
         long revision = put("k/1", "the last");
         await().atMost(PATIENCE)
-                .until(() -> Stream.of(ofSource, ofGateway).allMatch(each -> tells(each.get(one), revision)));
+                .until(() -> Stream.of(ofSource, ofGateway).allMatch(each -> hasRevision(each.get(one), revision)));
 
         String last = PROGRESS_LINE + revision;
-        await().atMost(PATIENCE).until(() -> ofSource.get(progressing).said().contains(last));
+        await().atMost(PATIENCE).until(() -> ofSource.get(progressing).output().contains(last));
         for (int i = 0; i < commands.size(); i++) {
             RunningClient expected = ofSource.get(i);
             RunningClient actual = ofGateway.get(i);
@@ -153,13 +153,13 @@ final class WatchClientsIT {
     }
 
     @Test
-    void etcdctlRefusesWhatWasCompacted() throws Exception {
+    void etcdctlReportsACompactedStart() throws Exception {
         String command = "k/1 --rev=" + (compacted - 1);
         RunningClient ofSource = etcdctl(source(), command);
         RunningClient ofGateway = etcdctl(gateway(), command);
         await().atMost(PATIENCE).until(() -> ofSource.hasEnded() && ofGateway.hasEnded());
-        assertThat(ofGateway.said())
-                .isEqualTo(ofSource.said())
+        assertThat(ofGateway.output())
+                .isEqualTo(ofSource.output())
                 .anyMatch(line -> line.contains("required revision has been compacted"));
     }
 
@@ -182,16 +182,16 @@ final class WatchClientsIT {
         }
         String progress = "progress notify: " + last;
         for (RunningClient each : List.of(ofSource, ofGateway)) {
-            await().atMost(PATIENCE)
-                    .untilAsserted(() ->
-                            assertThat(each.said()).filteredOn(progress::equals).hasSize(3));
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(each.output())
+                    .filteredOn(progress::equals)
+                    .hasSize(3));
         }
-        // Which watch prints first is chance.
-        assertThat(ofGateway.said()).containsExactlyInAnyOrderElementsOf(ofSource.said());
+        // The order between watches is random.
+        assertThat(ofGateway.output()).containsExactlyInAnyOrderElementsOf(ofSource.output());
     }
 
     @Test
-    void jetcdIsToldTheSame() throws Exception {
+    void jetcdReceivesTheSameEvents() throws Exception {
         List<UnaryOperator<WatchOption.Builder>> options = List.of(
                 watch -> watch,
                 watch -> watch.isPrefix(true),
@@ -230,7 +230,7 @@ final class WatchClientsIT {
     }
 
     @Test
-    void jetcdIsRefusedWhatWasCompacted() {
+    void jetcdReceivesTheCompactionOfItsStart() {
         WatchOption option = WatchOption.builder().withRevision(compacted - 1).build();
         JetcdWatch ofSource = new JetcdWatch(jetcd(source()), option);
         JetcdWatch ofGateway = new JetcdWatch(jetcd(gateway()), option);
@@ -241,21 +241,21 @@ final class WatchClientsIT {
     }
 
     @Test
-    void theNodeClientIsToldTheSame() throws Exception {
+    void theNodeClientReceivesTheSameEvents() throws Exception {
         NodeClient node = NodeClient.find();
         RunningClient ofSource = begun(node.watch(source().toString(), Long.toString(past)));
         RunningClient ofGateway = begun(node.watch(gateway().toString(), Long.toString(past)));
         for (RunningClient each : List.of(ofSource, ofGateway)) {
-            await().atMost(PATIENCE).until(() -> each.said().contains("all connected"));
+            await().atMost(PATIENCE).until(() -> each.output().contains("all connected"));
         }
         writeSome(fixture::awaitRevision);
         put("k/1", "the node client's last");
         for (RunningClient each : List.of(ofSource, ofGateway)) {
-            await().atMost(PATIENCE).untilAsserted(() -> assertThat(each.said())
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(each.output())
                     .filteredOn(line -> line.contains("the node client's last"))
                     .hasSize(5));
         }
-        assertThat(ofGateway.said()).containsExactlyInAnyOrderElementsOf(ofSource.said());
+        assertThat(ofGateway.output()).containsExactlyInAnyOrderElementsOf(ofSource.output());
         for (String watcher : List.of("key", "prefix", "range", "all", "past", "puts", "deletes", "compacted")) {
             assertThat(of(watcher, ofGateway)).isNotEmpty().isEqualTo(of(watcher, ofSource));
         }
@@ -271,10 +271,11 @@ final class WatchClientsIT {
                 jetcd(gateway()), "r/", WatchOption.builder().isPrefix(true).build());
         awaitWatchers(4, 0);
         RunningClient node = begun(NodeClient.find().watch(gateway().toString(), Long.toString(past)));
-        await().atMost(PATIENCE).until(() -> node.said().contains("all connected"));
+        await().atMost(PATIENCE).until(() -> node.output().contains("all connected"));
         put("r/1", "before 1");
         put("r/1", "before 2");
-        await().atMost(PATIENCE).untilAsserted(() -> assertThat(etcdctl.said()).contains("before 2"));
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(etcdctl.output()).contains("before 2"));
         await().atMost(PATIENCE)
                 .untilAsserted(
                         () -> assertThat(jetcd.events()).last().asString().contains("before 2"));
@@ -290,8 +291,8 @@ final class WatchClientsIT {
 
         List<String> values = List.of("before 1", "before 2", "meanwhile 1", "meanwhile 2", "after");
         await().atMost(PATIENCE)
-                .untilAsserted(() -> assertThat(values(etcdctl.said())).isEqualTo(values));
-        await().atMost(PATIENCE).untilAsserted(() -> assertThat(values(interactive.said()))
+                .untilAsserted(() -> assertThat(values(etcdctl.output())).isEqualTo(values));
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(values(interactive.output()))
                 .containsExactlyInAnyOrderElementsOf(
                         Stream.concat(values.stream(), values.stream()).toList()));
         await().atMost(PATIENCE)
@@ -300,7 +301,7 @@ final class WatchClientsIT {
                 .untilAsserted(() -> assertThat(values(of("all", node))).isEqualTo(values));
     }
 
-    /** What they carry of what {@link #allResumeAfterTheGatewayRestarted} writes. */
+    /** The values in them that {@link #allResumeAfterTheGatewayRestarted} writes. */
     private static List<String> values(List<String> lines) {
         return lines.stream()
                 .filter(line -> line.matches("(?s).*(before|meanwhile|after).*"))
@@ -309,7 +310,7 @@ final class WatchClientsIT {
     }
 
     private static List<String> of(String watcher, RunningClient client) {
-        return client.said().stream()
+        return client.output().stream()
                 .filter(line -> line.startsWith(watcher + ": "))
                 .toList();
     }
@@ -331,8 +332,8 @@ final class WatchClientsIT {
         return Long.parseLong(answer.replaceAll("(?s).*\"revision\":(\\d+).*", "$1"));
     }
 
-    private static boolean tells(RunningClient client, long revision) {
-        return client.said().stream().anyMatch(line -> line.contains("\"revision\":" + revision));
+    private static boolean hasRevision(RunningClient client, long revision) {
+        return client.output().stream().anyMatch(line -> line.contains("\"revision\":" + revision));
     }
 
     private static URI source() {
@@ -344,7 +345,7 @@ final class WatchClientsIT {
         return URI.create("http://127.0.0.1:" + fixture.gateway.apiPort());
     }
 
-    /** Until so many clients are told of what is written from now on; the gateway itself watches the source too. */
+    /** Waits until so many watchers are synced; the gateway itself is one of the source's. */
     private static void awaitWatchers(int ofGateway, int ofSource) {
         await().atMost(PATIENCE).untilAsserted(() -> {
             assertThat(Scrape.sum(gateway(), "understudy_gateway_watchers")).isEqualTo(ofGateway);
@@ -373,13 +374,13 @@ final class WatchClientsIT {
         return each;
     }
 
-    /** But for what differs between members, and for how often progress was told. */
+    /** Without differences between members, and without repeated progress. */
     private static List<String> comparable(RunningClient client) {
         List<String> lines = new ArrayList<>();
-        for (String line : client.said()) {
+        for (String line : client.output()) {
             int last = lines.size() - 1;
             boolean follows = last >= 0 && lines.get(last).startsWith(PROGRESS_LINE);
-            // After which of the commits it falls due differs; before the first and after the last it is waited for.
+            // Its place among commits varies; before the first and after the last the test waits for it.
             if (follows && (last > 0 || line.startsWith(PROGRESS_LINE))) {
                 lines.remove(last);
             }

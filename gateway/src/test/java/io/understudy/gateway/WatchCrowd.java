@@ -15,7 +15,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Watchers on a few connections, and what all of them have to be told. */
+/** Watchers on a few connections, and checks of their deliveries. */
 final class WatchCrowd implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -23,7 +23,7 @@ final class WatchCrowd implements AutoCloseable {
     private final ScheduledExecutorService scheduler = Executors.newScheduledThreadPool(1);
     private final List<ManagedChannel> connections;
     private final List<ResumingStream> streams = new ArrayList<>();
-    /** Most are told to many watchers, and are held once. */
+    /** Shared instances, as most events are delivered to many watchers. */
     private final Map<Event, Event> events = new ConcurrentHashMap<>();
 
     WatchCrowd(int port, int connections) {
@@ -32,7 +32,7 @@ final class WatchCrowd implements AutoCloseable {
                 .toList();
     }
 
-    /** Opens a stream, on the next connection in turn. */
+    /** Opens a stream on the next connection in turn. */
     void open(List<WatchRecord> watchers) {
         ManagedChannel connection = connections.get(streams.size() % connections.size());
         streams.add(new ResumingStream(connection, scheduler, watchers, this::shared).open());
@@ -50,16 +50,16 @@ final class WatchCrowd implements AutoCloseable {
         streams.forEach(ResumingStream::requestProgress);
     }
 
-    /** Until every watcher has begun. */
+    /** Waits until every watcher has begun. */
     void awaitBegun() {
         await("all have begun").atMost(PATIENCE).until(() -> watchers().allMatch(watcher -> watcher.next() > 0));
     }
 
-    /** Until every watcher knows that it was told of all up to that revision. */
-    void awaitTold(String when, long revision) {
+    /** Waits until every watcher has received all up to that revision, and has proof of it. */
+    void awaitDelivered(String when, long revision) {
         await(when + ", revision " + revision).atMost(PATIENCE).until(() -> {
             assertThatNoneIsRefused();
-            // Only they need to be asked who don't know it from events.
+            // Progress is needed only where events don't prove it.
             streams.stream()
                     .filter(stream -> stream.watchers().stream().anyMatch(watcher -> watcher.next() <= revision))
                     .forEach(ResumingStream::requestProgress);
@@ -72,13 +72,13 @@ final class WatchCrowd implements AutoCloseable {
                 .isEmpty();
     }
 
-    /** Each was told of all that it wanted, as etcd guarantees. */
+    /** Each received all matching events with the guarantees of etcd. */
     void assertFaithful(CommitTruth truth, String seed) {
         assertThatNoneIsRefused();
         for (ResumingStream stream : streams) {
             for (WatchRecord watcher : stream.watchers()) {
                 assertThat(WatchGuarantees.violations(watcher, truth))
-                        .as("%s after %d streams, %s", watcher.wish(), stream.attempts(), seed)
+                        .as("%s after %d streams, %s", watcher.selection(), stream.attempts(), seed)
                         .isEmpty();
             }
         }

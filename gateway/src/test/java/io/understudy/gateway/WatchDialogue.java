@@ -12,10 +12,10 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A stream of watchers, of which each answer is waited for. */
+/** A stream of watchers that waits for each response. */
 final class WatchDialogue implements AutoCloseable {
     private final Context.CancellableContext context = Context.current().withCancellation();
-    private final BlockingQueue<WatchResponse> told = new LinkedBlockingQueue<>();
+    private final BlockingQueue<WatchResponse> responses = new LinkedBlockingQueue<>();
     private final StreamObserver<WatchRequest> requests;
     private WatchResponse last = WatchResponse.getDefaultInstance();
 
@@ -23,12 +23,12 @@ final class WatchDialogue implements AutoCloseable {
         requests = context.call(() -> WatchGrpc.newStub(channel).watch(new StreamObserver<>() {
             @Override
             public void onNext(WatchResponse response) {
-                told.add(response);
+                responses.add(response);
             }
 
             @Override
             public void onError(Throwable failure) {
-                told.add(WatchResponse.newBuilder()
+                responses.add(WatchResponse.newBuilder()
                         .setCancelReason(String.valueOf(failure.getMessage()))
                         .build());
             }
@@ -49,7 +49,7 @@ final class WatchDialogue implements AutoCloseable {
     }
 
     WatchResponse next() throws InterruptedException {
-        WatchResponse next = told.poll(10, TimeUnit.SECONDS);
+        WatchResponse next = responses.poll(10, TimeUnit.SECONDS);
         if (next == null) {
             throw new AssertionError("told nothing");
         }
@@ -57,7 +57,7 @@ final class WatchDialogue implements AutoCloseable {
         return next;
     }
 
-    /** What was told last. */
+    /** The last response. */
     WatchResponse last() {
         return last;
     }

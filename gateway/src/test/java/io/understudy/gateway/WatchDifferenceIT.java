@@ -22,8 +22,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * Random scripts of writes, compactions and requests to several watch streams, played to etcd and to a gateway that follows
- * it: both give the same answers, events and progress. What may differ is which revisions share a response; and a gateway
- * still has some of what its source has compacted, so that no script asks for that.
+ * it: both give the same answers, events and progress. Only the grouping of revisions into responses may differ. A gateway
+ * keeps some commits that its source has compacted, so no script reads those.
  *
  * <p>{@code -Dunderstudy.seed=…} repeats the script that failed, {@code -Dunderstudy.scripts=…} plays more.
  *
@@ -40,13 +40,13 @@ final class WatchDifferenceIT {
     private static final int REQUESTS = 8;
     private static final int WRITES = 8;
 
-    /** Of the gateway, so that scripts begin watchers before it. */
+    /** The gateway's window, small enough that scripts start watchers before it. */
     private static final int WINDOW = 12;
 
     @RegisterExtension
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
 
-    /** Everything that happens in a script, as etcd tells it and as the connections of the gateway come to know. */
+    /** All events of a script, as watched through etcd and through each connection of the gateway. */
     private static final class Everything implements AutoCloseable {
         private final List<WatchClient> watching = new ArrayList<>();
         private final List<Event> history = new ArrayList<>();
@@ -54,7 +54,7 @@ final class WatchDifferenceIT {
 
         Everything(List<ManagedChannel> channels, long from) {
             for (ManagedChannel channel : channels) {
-                // Those who want keys as they stood before may be told later.
+                // Watchers with previous values may receive events later.
                 for (boolean previous : new boolean[] {false, true}) {
                     WatchClient watch = new WatchClient(channel);
                     watch.send(WatchRequests.create(
@@ -66,23 +66,24 @@ final class WatchDifferenceIT {
 
         void awaitRevision(long revision) {
             for (WatchClient watch : watching) {
-                if (told(watch) < revision) {
+                if (lastRevision(watch) < revision) {
                     await().atMost(Duration.ofSeconds(20))
                             .pollDelay(Duration.ZERO)
                             .pollInterval(Duration.ofMillis(1))
-                            .until(() -> told(watch) >= revision);
+                            .until(() -> lastRevision(watch) >= revision);
                 }
             }
-            List<WatchResponse> told = watching.get(0).received();
-            for (; read < told.size(); read++) {
-                history.addAll(told.get(read).getEventsList());
+            List<WatchResponse> responses = watching.get(0).received();
+            for (; read < responses.size(); read++) {
+                history.addAll(responses.get(read).getEventsList());
             }
         }
 
-        private static long told(WatchClient watch) {
-            List<WatchResponse> told = watch.received();
-            List<Event> last =
-                    told.isEmpty() ? List.of() : told.get(told.size() - 1).getEventsList();
+        private static long lastRevision(WatchClient watch) {
+            List<WatchResponse> responses = watch.received();
+            List<Event> last = responses.isEmpty()
+                    ? List.of()
+                    : responses.get(responses.size() - 1).getEventsList();
             return last.isEmpty() ? 0 : last.get(last.size() - 1).getKv().getModRevision();
         }
 
@@ -92,7 +93,7 @@ final class WatchDifferenceIT {
         }
     }
 
-    /** One script, from an empty store on. */
+    /** One script, starting with an empty store. */
     private static final class Script implements AutoCloseable {
         private final Random random;
         private final RandomWatches watches;
@@ -174,7 +175,7 @@ final class WatchDifferenceIT {
             }
         }
 
-        /** Who begins in the past is told what is left of it, if anything, at the next turn of those who catch up. */
+        /** Watchers that start in the past receive the remaining events at the next turn of unsynced watchers. */
         private void awaitCaughtUp() {
             streams.forEach(ScriptedStream::settle);
             try (WatchClient last = new WatchClient(etcd)) {
@@ -187,7 +188,7 @@ final class WatchDifferenceIT {
             streams.forEach(ScriptedStream::caughtUp);
         }
 
-        /** Of a script that failed. */
+        /** Describes a failed script. */
         @Override
         public String toString() {
             return String.join("\n", steps)
@@ -211,7 +212,7 @@ final class WatchDifferenceIT {
     }
 
     @Test
-    void streamsTellWhatThoseOfEtcdTell() throws Exception {
+    void streamsDeliverTheResponsesOfEtcd() throws Exception {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         GatewaySettings settings =
                 GatewayFixture.settings(SOURCE.cluster()).with(ReplicaSettings.DEFAULTS.withWindowRevisions(WINDOW));

@@ -3,7 +3,7 @@ package io.understudy.gateway;
 import io.etcd.jetcd.api.Event;
 import io.etcd.jetcd.api.KeyValue;
 import io.understudy.gateway.CommitTruth.Happened;
-import io.understudy.gateway.WatchRecord.Told;
+import io.understudy.gateway.WatchRecord.Delivery;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -11,23 +11,23 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What etcd guarantees to a watcher (its documentation, "API guarantees", and tests/robustness/validate/watch.go), checked
- * on what one was told, beside what happened. Each violation begins with the guarantee's name.
+ * Checks a watcher's deliveries against the guarantees of etcd (its documentation, "API guarantees", and
+ * tests/robustness/validate/watch.go) and the actual commits. Each violation begins with the guarantee's name.
  */
 final class WatchGuarantees {
 
-    private final WatchRecord.Wish wish;
-    private final List<Told> told;
+    private final WatchRecord.Selection selection;
+    private final List<Delivery> deliveries;
     private final CommitTruth truth;
     private final List<String> violations = new ArrayList<>();
 
     private WatchGuarantees(WatchRecord record, CommitTruth truth) {
-        this.wish = record.wish();
-        this.told = record.told();
+        this.selection = record.selection();
+        this.deliveries = record.deliveries();
         this.truth = truth;
     }
 
-    /** What the watcher was told wrongly up to the truth's head, or not at all. */
+    /** Returns the violations up to the truth's head. */
     static List<String> violations(WatchRecord record, CommitTruth truth) {
         WatchGuarantees check = new WatchGuarantees(record, truth);
         check.orderedAndUnique();
@@ -54,17 +54,17 @@ final class WatchGuarantees {
         }
     }
 
-    /** A commit is in one message, with all of it that was wanted; nor is the rest of it told after a break. */
+    /** A commit is in one message, with all matching events; its rest does not follow after a break. */
     private void atomic() {
         long last = 0;
-        for (Told one : told) {
-            if (one instanceof Told.Events message) {
+        for (Delivery one : deliveries) {
+            if (one instanceof Delivery.Events message) {
                 if (message.first() == last) {
                     broken("atomic", "revision " + last + " is in two messages");
                 }
                 Set<String> names = names(message.events());
                 for (long revision : revisions(message.events())) {
-                    for (Happened wanted : truth.wanted(wish, revision, revision)) {
+                    for (Happened wanted : truth.wanted(selection, revision, revision)) {
                         if (!names.contains(name(wanted.event()))) {
                             broken("atomic", wanted + " is not in the message with its commit");
                         }
@@ -78,22 +78,22 @@ final class WatchGuarantees {
         }
     }
 
-    /** From where it began up to the end, nothing is missing. */
+    /** Nothing is missing between the start and the end. */
     private void reliable() {
         Set<String> names = names(events());
-        for (Happened wanted : truth.wanted(wish, begin(), truth.head())) {
+        for (Happened wanted : truth.wanted(selection, begin(), truth.head())) {
             if (!names.contains(name(wanted.event()))) {
                 broken("reliable", wanted + " is missing");
             }
         }
     }
 
-    /** After each beginning comes what happened first from there on, and nothing from before. */
+    /** Each resume is followed by the first commit from there on, and by no earlier one. */
     private void resumable() {
-        for (int i = 0; i < told.size(); i++) {
-            if (told.get(i) instanceof Told.Begun begun) {
-                Told.Events next = nextMessage(i);
-                Happened wanted = truth.first(wish, begun.from());
+        for (int i = 0; i < deliveries.size(); i++) {
+            if (deliveries.get(i) instanceof Delivery.Begun begun) {
+                Delivery.Events next = nextMessage(i);
+                Happened wanted = truth.first(selection, begun.from());
                 if (next != null
                         && wanted != null
                         && !name(next.events().get(0)).equals(name(wanted.event()))) {
@@ -111,21 +111,21 @@ final class WatchGuarantees {
         long last = 0;
         long checked = begin() - 1;
         Set<String> before = new HashSet<>();
-        for (Told one : told) {
-            if (one instanceof Told.Events message) {
+        for (Delivery one : deliveries) {
+            if (one instanceof Delivery.Events message) {
                 if (message.first() <= bookmark) {
                     broken("bookmarkable", "revision " + message.first() + " after progress at " + bookmark);
                 }
                 before.addAll(names(message.events()));
                 last = message.last();
-            } else if (one instanceof Told.Bookmark mark) {
+            } else if (one instanceof Delivery.Bookmark mark) {
                 if (mark.revision() < Math.max(bookmark, last)) {
                     broken(
                             "bookmarkable",
                             "progress at " + mark.revision() + " after revision " + Math.max(bookmark, last));
                 }
                 bookmark = Math.max(bookmark, mark.revision());
-                for (Happened wanted : truth.wanted(wish, checked + 1, bookmark)) {
+                for (Happened wanted : truth.wanted(selection, checked + 1, bookmark)) {
                     if (!before.contains(name(wanted.event()))) {
                         broken("bookmarkable", wanted + " was not told before progress at " + bookmark);
                     }
@@ -135,11 +135,11 @@ final class WatchGuarantees {
         }
     }
 
-    /** Events are those that happened, as they happened, and such as were asked for. */
+    /** Events are real, unchanged and requested. */
     private void content() {
         for (Event event : events()) {
             Happened happened = truth.of(event);
-            if (!wish.wants(event)) {
+            if (!selection.wants(event)) {
                 broken("filter", name(event) + " was not asked for");
             }
             if (happened == null) {
@@ -157,7 +157,7 @@ final class WatchGuarantees {
                     || event.getType() != happened.event().getType()) {
                 broken("real", name(event) + " was " + happened.event() + " and is told as " + event);
             }
-            KeyValue before = wish.previous() ? happened.before() : null;
+            KeyValue before = selection.previous() ? happened.before() : null;
             if (before == null ? event.hasPrevKv() : !event.getPrevKv().equals(before)) {
                 broken("previous", name(event) + " was told with " + event.getPrevKv() + ", not " + before);
             }
@@ -168,10 +168,10 @@ final class WatchGuarantees {
         violations.add(guarantee + ": " + how);
     }
 
-    /** The first revision that it was promised; beyond the end if it never began. */
+    /** The first guaranteed revision; beyond the end if the watcher never began. */
     private long begin() {
-        for (Told one : told) {
-            if (one instanceof Told.Begun begun) {
+        for (Delivery one : deliveries) {
+            if (one instanceof Delivery.Begun begun) {
                 return begun.from();
             }
         }
@@ -180,17 +180,17 @@ final class WatchGuarantees {
 
     private List<Event> events() {
         List<Event> events = new ArrayList<>();
-        for (Told one : told) {
-            if (one instanceof Told.Events message) {
+        for (Delivery one : deliveries) {
+            if (one instanceof Delivery.Events message) {
                 events.addAll(message.events());
             }
         }
         return events;
     }
 
-    private Told.@Nullable Events nextMessage(int after) {
-        for (int i = after + 1; i < told.size(); i++) {
-            if (told.get(i) instanceof Told.Events message) {
+    private Delivery.@Nullable Events nextMessage(int after) {
+        for (int i = after + 1; i < deliveries.size(); i++) {
+            if (deliveries.get(i) instanceof Delivery.Events message) {
                 return message;
             }
         }

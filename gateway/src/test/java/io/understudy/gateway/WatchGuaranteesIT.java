@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
-import io.understudy.gateway.WatchRecord.Told;
-import io.understudy.gateway.WatchRecord.Wish;
+import io.understudy.gateway.WatchRecord.Delivery;
+import io.understudy.gateway.WatchRecord.Selection;
 import io.understudy.gateway.hub.HubSettings;
 import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.local.etcd.EtcdMember;
@@ -45,7 +45,7 @@ final class WatchGuaranteesIT {
     private static final int REPETITIONS = LONG ? 8 : 1;
     private static final int CONNECTIONS = 3;
     private static final int STREAMS = 9;
-    /** Each keeps all that it is told. */
+    /** Bounded, as each keeps all its deliveries. */
     private static final int MAX_WATCHERS = 60;
 
     private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -60,7 +60,7 @@ final class WatchGuaranteesIT {
     private WatchCrowd watchers;
     private RandomWrites writes;
 
-    /** What is broken; mending is always the same, but for what {@code end} does. */
+    /** A fault; {@code end} adds to the healing that follows each. */
     private record Fault(String name, Runnable begin, Runnable end) {
         Fault(String name, Runnable begin) {
             this(name, begin, () -> {});
@@ -69,7 +69,7 @@ final class WatchGuaranteesIT {
 
     @BeforeEach
     void start() throws Exception {
-        // Sometimes little of the past is held, and the rest is read from the source.
+        // A small window makes the gateway read older commits from the source.
         int window = random.nextBoolean() ? 50 : 10_000;
         LOG.info("seed={} window={}", seed, window);
         ReplicaSettings replica = ReplicaSettings.DEFAULTS.withWindowRevisions(window);
@@ -99,7 +99,7 @@ final class WatchGuaranteesIT {
     }
 
     @Test
-    void watchersAreToldOfEverythingInOrderOnceAndWholeWhateverFails() throws Exception {
+    void watchersReceiveEveryEventOnceInOrderDespiteFaults() throws Exception {
         for (int i = 0; i < STREAMS; i++) {
             open(random.nextInt(3) == 0 ? 1 : 0);
         }
@@ -116,7 +116,7 @@ final class WatchGuaranteesIT {
             if (watchers.size() < MAX_WATCHERS) {
                 open(1 + random.nextInt(Math.toIntExact(reached)));
             }
-            watchers.awaitTold(fault.name() + " mended, seed " + seed, reached);
+            watchers.awaitDelivered(fault.name() + " mended, seed " + seed, reached);
             LOG.info(
                     "{}: revision={} acknowledged={}",
                     fault.name(),
@@ -125,30 +125,32 @@ final class WatchGuaranteesIT {
         }
         writes.stop();
         CommitTruth truth = CommitTruth.of(SOURCE.cluster());
-        watchers.awaitTold("the end, seed " + seed, truth.head());
+        watchers.awaitDelivered("the end, seed " + seed, truth.head());
 
         assertThat(writes.acknowledged()).as("seed %d", seed).allMatch(truth::has);
         watchers.assertFaithful(truth, "seed " + seed);
         theCheckFindsWhatIsDroppedFromARecordedHistory(truth);
     }
 
-    /** Of a watcher of everything; the other kinds of violation have a test of their own. */
+    /** Of a watcher of everything; the other kinds of violation have their own test. */
     private void theCheckFindsWhatIsDroppedFromARecordedHistory(CommitTruth truth) {
         WatchRecord faithful = watchers.first();
-        List<Told> told = new ArrayList<>(faithful.told());
-        List<Told> messages =
-                told.stream().filter(one -> one instanceof Told.Events).toList();
-        told.remove(messages.get(random.nextInt(messages.size() / 2)));
-        assertThat(WatchGuarantees.violations(faithful.withTold(told), truth))
+        List<Delivery> deliveries = new ArrayList<>(faithful.deliveries());
+        List<Delivery> messages = deliveries.stream()
+                .filter(one -> one instanceof Delivery.Events)
+                .toList();
+        deliveries.remove(messages.get(random.nextInt(messages.size() / 2)));
+        assertThat(WatchGuarantees.violations(faithful.withDeliveries(deliveries), truth))
                 .anyMatch(violation -> violation.startsWith("reliable"));
     }
 
     private void open(long start) {
         List<WatchRecord> together = new ArrayList<>();
-        together.add(new WatchRecord(new Wish(KeyRange.all(), random.nextBoolean(), false, false), start));
+        together.add(new WatchRecord(new Selection(KeyRange.all(), random.nextBoolean(), false, false), start));
         for (int i = random.nextInt(4); i > 0; i--) {
-            Wish wish = new Wish(range(), random.nextBoolean(), random.nextInt(4) == 0, random.nextInt(4) == 0);
-            together.add(new WatchRecord(wish, random.nextBoolean() ? start : 0));
+            Selection selection =
+                    new Selection(range(), random.nextBoolean(), random.nextInt(4) == 0, random.nextInt(4) == 0);
+            together.add(new WatchRecord(selection, random.nextBoolean() ? start : 0));
         }
         watchers.open(together);
     }

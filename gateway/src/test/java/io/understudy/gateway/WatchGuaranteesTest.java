@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Event;
 import io.etcd.jetcd.api.KeyValue;
-import io.understudy.gateway.WatchRecord.Told;
+import io.understudy.gateway.WatchRecord.Delivery;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,14 +19,14 @@ import org.junit.jupiter.api.Test;
  */
 final class WatchGuaranteesTest {
 
-    private static final WatchRecord.Wish ALL = new WatchRecord.Wish(KeyRange.all(), true, false, false);
+    private static final WatchRecord.Selection ALL = new WatchRecord.Selection(KeyRange.all(), true, false, false);
 
     private static final KeyValue A2 = kv("a", "1", 2, 2, 1);
     private static final KeyValue A3 = kv("a", "2", 2, 3, 2);
     private static final KeyValue B3 = kv("b", "1", 3, 3, 1);
     private static final KeyValue B6 = kv("b", "2", 6, 6, 1);
 
-    /** Revision 3 changes two keys, 5 deletes one, 7 happened elsewhere. */
+    /** Revision 3 changes two keys, 5 deletes one, 7 is outside the watched keys. */
     private static final CommitTruth TRUTH = new CommitTruth(List.of(
             put(A2),
             put(A3),
@@ -36,24 +36,24 @@ final class WatchGuaranteesTest {
             put(B6),
             put(kv("d", "1", 8, 8, 1))));
 
-    private static final Told BEGUN = new Told.Begun(2);
-    private static final Told AT_2 = told(put(A2));
-    private static final Told AT_3 = told(put(A3, A2), put(B3));
-    private static final Told AT_4 = told(put(kv("c", "1", 4, 4, 1)));
-    private static final Told AT_5 = told(delete("b", 5, B3));
-    private static final Told AT_6 = told(put(B6));
-    private static final Told AT_8 = told(put(kv("d", "1", 8, 8, 1)));
-    private static final List<Told> GOOD = List.of(
+    private static final Delivery BEGUN = new Delivery.Begun(2);
+    private static final Delivery AT_2 = delivery(put(A2));
+    private static final Delivery AT_3 = delivery(put(A3, A2), put(B3));
+    private static final Delivery AT_4 = delivery(put(kv("c", "1", 4, 4, 1)));
+    private static final Delivery AT_5 = delivery(delete("b", 5, B3));
+    private static final Delivery AT_6 = delivery(put(B6));
+    private static final Delivery AT_8 = delivery(put(kv("d", "1", 8, 8, 1)));
+    private static final List<Delivery> GOOD = List.of(
             BEGUN,
             AT_2,
             AT_3,
-            new Told.Bookmark(3),
-            new Told.Begun(4),
+            new Delivery.Bookmark(3),
+            new Delivery.Begun(4),
             AT_4,
             AT_5,
-            new Told.Begun(6),
+            new Delivery.Begun(6),
             AT_6,
-            new Told.Bookmark(7),
+            new Delivery.Bookmark(7),
             AT_8);
 
     @Test
@@ -62,70 +62,70 @@ final class WatchGuaranteesTest {
     }
 
     @Test
-    void soHasOneWithoutWhatWasFilteredOut() {
-        WatchRecord.Wish deletes = new WatchRecord.Wish(KeyRange.all(), false, true, false);
-        assertThat(violations(deletes, List.of(BEGUN, new Told.Bookmark(4), told(delete("b", 5)))))
+    void aFilteredHistoryHasNoViolations() {
+        WatchRecord.Selection deletes = new WatchRecord.Selection(KeyRange.all(), false, true, false);
+        assertThat(violations(deletes, List.of(BEGUN, new Delivery.Bookmark(4), delivery(delete("b", 5)))))
                 .isEmpty();
     }
 
     @Test
-    void anEventThatWasDroppedIsMissed() {
-        assertThat(tampered(told -> told.remove(AT_4)))
+    void aDroppedEventIsFound() {
+        assertThat(tampered(deliveries -> deliveries.remove(AT_4)))
                 .contains("reliable: 4/c is missing", "bookmarkable: 4/c was not told before progress at 7")
                 .anyMatch(violation -> violation.startsWith("resumable"));
     }
 
     @Test
-    void soIsTheLastOne() {
-        assertThat(tampered(told -> told.remove(AT_8))).containsExactly("reliable: 8/d is missing");
+    void aDroppedLastEventIsFound() {
+        assertThat(tampered(deliveries -> deliveries.remove(AT_8))).containsExactly("reliable: 8/d is missing");
     }
 
     @Test
-    void aWatcherThatNeverBeganWasPromisedNothing() {
+    void aWatcherThatNeverStartedHasNoViolations() {
         assertThat(violations(ALL, List.of())).isEmpty();
     }
 
     @Test
-    void anEventToldTwiceIsFound() {
-        assertThat(tampered(told -> told.add(6, AT_4))).contains("unique: 4/c was told twice");
+    void aRepeatedEventIsFound() {
+        assertThat(tampered(deliveries -> deliveries.add(6, AT_4))).contains("unique: 4/c was told twice");
     }
 
     @Test
-    void soIsOneToldAgainAfterAResume() {
-        assertThat(tampered(told -> told.add(8, AT_5)))
+    void anEventRepeatedAfterAResumeIsFound() {
+        assertThat(tampered(deliveries -> deliveries.add(8, AT_5)))
                 .contains("unique: 5/b was told twice", "resumable: from revision 6 with 5/b instead of 6/b");
     }
 
     @Test
     void eventsOutOfOrderAreFound() {
-        assertThat(tampered(told -> {
-                    told.set(5, AT_5);
-                    told.set(6, AT_4);
+        assertThat(tampered(deliveries -> {
+                    deliveries.set(5, AT_5);
+                    deliveries.set(6, AT_4);
                 }))
                 .contains("ordered: 4/c after revision 5");
     }
 
     @Test
     void aCommitInTwoMessagesIsFound() {
-        assertThat(tampered(told -> {
-                    told.set(2, told(put(A3, A2)));
-                    told.add(3, told(put(B3)));
+        assertThat(tampered(deliveries -> {
+                    deliveries.set(2, delivery(put(A3, A2)));
+                    deliveries.add(3, delivery(put(B3)));
                 }))
                 .contains("atomic: revision 3 is in two messages", "atomic: 3/b is not in the message with its commit");
     }
 
     @Test
     void aCommitSplitByAResumeIsFound() {
-        assertThat(tampered(told -> {
-                    told.set(2, told(put(A3, A2)));
-                    told.remove(3);
+        assertThat(tampered(deliveries -> {
+                    deliveries.set(2, delivery(put(A3, A2)));
+                    deliveries.remove(3);
                 }))
                 .contains("atomic: 3/b is not in the message with its commit", "reliable: 3/b is missing");
     }
 
     @Test
     void progressBeforeItsEventsIsFound() {
-        assertThat(tampered(told -> told.add(5, new Told.Bookmark(4))))
+        assertThat(tampered(deliveries -> deliveries.add(5, new Delivery.Bookmark(4))))
                 .contains(
                         "bookmarkable: revision 4 after progress at 4",
                         "bookmarkable: 4/c was not told before progress at 4");
@@ -133,71 +133,71 @@ final class WatchGuaranteesTest {
 
     @Test
     void progressThatGoesBackIsFound() {
-        assertThat(tampered(told -> told.add(new Told.Bookmark(7))))
+        assertThat(tampered(deliveries -> deliveries.add(new Delivery.Bookmark(7))))
                 .containsExactly("bookmarkable: progress at 7 after revision 8");
     }
 
     @Test
     void aWrongPreviousValueIsFound() {
-        assertThat(tampered(told -> told.set(6, told(delete("b", 5, A3)))))
+        assertThat(tampered(deliveries -> deliveries.set(6, delivery(delete("b", 5, A3)))))
                 .singleElement()
                 .asString()
                 .startsWith("previous: 5/b");
     }
 
     @Test
-    void aMissingOneIsFound() {
-        assertThat(tampered(told -> told.set(6, told(delete("b", 5)))))
+    void aMissingPreviousValueIsFound() {
+        assertThat(tampered(deliveries -> deliveries.set(6, delivery(delete("b", 5)))))
                 .singleElement()
                 .asString()
                 .startsWith("previous: 5/b");
     }
 
     @Test
-    void oneThatNobodyAskedForIsFound() {
-        WatchRecord.Wish plain = new WatchRecord.Wish(KeyRange.all(), false, false, false);
+    void anUnrequestedPreviousValueIsFound() {
+        WatchRecord.Selection plain = new WatchRecord.Selection(KeyRange.all(), false, false, false);
         assertThat(violations(plain, GOOD)).hasSize(2).allMatch(violation -> violation.startsWith("previous"));
     }
 
     @Test
-    void whatIsCalledACreationAndIsNoneIsFound() {
-        assertThat(tampered(told -> told.set(2, told(put(kv("a", "2", 3, 3, 1), A2), put(B3)))))
+    void aFalseCreationIsFound() {
+        assertThat(tampered(deliveries -> deliveries.set(2, delivery(put(kv("a", "2", 3, 3, 1), A2), put(B3)))))
                 .contains("create: 3/a is told as a creation");
     }
 
     @Test
     void anotherValueIsFound() {
-        assertThat(tampered(told -> told.set(9, told(put(kv("b", "other", 6, 6, 1))))))
+        assertThat(tampered(deliveries -> deliveries.set(9, delivery(put(kv("b", "other", 6, 6, 1))))))
                 .anyMatch(violation -> violation.startsWith("real: "));
     }
 
     @Test
-    void whatNeverHappenedIsFound() {
-        assertThat(tampered(told -> told.add(10, told(put(kv("b", "3", 6, 7, 2))))))
+    void anInventedEventIsFound() {
+        assertThat(tampered(deliveries -> deliveries.add(10, delivery(put(kv("b", "3", 6, 7, 2))))))
                 .contains("real: 7/b never happened");
     }
 
     @Test
-    void whatWasNotAskedForIsFound() {
-        WatchRecord.Wish onlyB =
-                new WatchRecord.Wish(KeyRange.single(ByteString.copyFromUtf8("b")), true, false, false);
-        assertThat(violations(onlyB, List.of(BEGUN, told(put(B3)), AT_4, AT_5, AT_6)))
+    void anUnrequestedEventIsFound() {
+        WatchRecord.Selection onlyB =
+                new WatchRecord.Selection(KeyRange.single(ByteString.copyFromUtf8("b")), true, false, false);
+        assertThat(violations(onlyB, List.of(BEGUN, delivery(put(B3)), AT_4, AT_5, AT_6)))
                 .contains("filter: 4/c was not asked for");
     }
 
-    private static List<String> tampered(Consumer<List<Told>> how) {
-        List<Told> told = new ArrayList<>(GOOD);
-        how.accept(told);
-        return violations(ALL, told);
+    private static List<String> tampered(Consumer<List<Delivery>> how) {
+        List<Delivery> deliveries = new ArrayList<>(GOOD);
+        how.accept(deliveries);
+        return violations(ALL, deliveries);
     }
 
-    private static List<String> violations(WatchRecord.Wish wish, List<Told> told) {
-        return WatchGuarantees.violations(new WatchRecord(wish, 0).withTold(told), TRUTH);
+    private static List<String> violations(WatchRecord.Selection selection, List<Delivery> deliveries) {
+        return WatchGuarantees.violations(new WatchRecord(selection, 0).withDeliveries(deliveries), TRUTH);
     }
 
-    private static Told told(Event... events) {
+    private static Delivery delivery(Event... events) {
         List<Event> all = List.of(events);
-        return new Told.Events(all.get(all.size() - 1).getKv().getModRevision(), all);
+        return new Delivery.Events(all.get(all.size() - 1).getKv().getModRevision(), all);
     }
 
     private static Event put(KeyValue kv) {

@@ -54,7 +54,7 @@ final class WatchIT {
     }
 
     @Test
-    void aWatcherIsToldOfPutsAndDeletesOfItsKeyOnly() {
+    void watchersReceivePutsAndDeletesOfTheirKeyOnly() {
         try (WatchPlayer both = player()) {
             both.send(0, WatchRequests.create("one/a"))
                     .write(put("one/a", "1"))
@@ -63,7 +63,7 @@ final class WatchIT {
                     .write(delete("one/a"))
                     .write(put("one/a", "3"))
                     .assertSame();
-            assertThat(both.told(0)).hasSize(5);
+            assertThat(both.responses(0)).hasSize(5);
         }
     }
 
@@ -78,7 +78,7 @@ final class WatchIT {
             for (String key : List.of("q", "r/", "r/a", "r/b", "r/c", "r/d", "s")) {
                 both.write(put(key, "value"));
             }
-            // Several watchers on a stream are told in any order.
+            // Watchers of a stream receive a commit in any order.
             both.assertSameEvents(0, 0);
             both.assertSameEvents(0, 1);
             both.assertSameEvents(0, 2);
@@ -88,7 +88,7 @@ final class WatchIT {
     }
 
     @Test
-    void aCommitOfManyChangesIsToldAtOnceAndWithoutWhatIsFilteredOut() {
+    void aCommitOfManyChangesIsDeliveredWholeAndFiltered() {
         try (WatchPlayer both = player()) {
             both.write(put("f/gone", "1"))
                     .send(0, WatchRequests.createPrefix("f/", create -> create.setPrevKv(true)))
@@ -108,7 +108,7 @@ final class WatchIT {
                     .write(put("f/new", "3"))
                     .write(delete("f/new"))
                     .assertSame();
-            assertThat(both.told(3)).hasSize(1);
+            assertThat(both.responses(3)).hasSize(1);
         }
     }
 
@@ -137,12 +137,12 @@ final class WatchIT {
                     .send(0, WatchRequests.cancel(0))
                     .write(put("c", "1"))
                     .assertSame();
-            assertThat(both.told(0)).hasSize(2);
+            assertThat(both.responses(0)).hasSize(2);
         }
     }
 
     @Test
-    void whatIsNoRequestIsIgnored() {
+    void emptyRequestsAreIgnored() {
         try (WatchPlayer both = player()) {
             both.send(0, WatchRequest.getDefaultInstance())
                     .send(0, WatchRequests.create("n"))
@@ -178,7 +178,7 @@ final class WatchIT {
     }
 
     @Test
-    void progressIsToldIfEveryWatcherOfTheStreamHasCaughtUp() {
+    void progressIsReportedOnceEveryWatcherOfTheStreamIsSynced() {
         try (WatchPlayer both = player()) {
             both.send(0, WatchRequests.progress())
                     .send(0, WatchRequests.create("m"))
@@ -190,12 +190,12 @@ final class WatchIT {
                     .send(0, WatchRequests.cancel(1))
                     .send(0, WatchRequests.progress())
                     .assertSame();
-            assertThat(both.told(0)).hasSize(6);
+            assertThat(both.responses(0)).hasSize(6);
         }
     }
 
     @Test
-    void largeResponsesAreSplitForThoseWhoAllowIt() {
+    void largeResponsesAreFragmentedIfTheClientAllows() {
         String large = "x".repeat(350_000);
         ToLongFunction<KVBlockingStub> four = etcd -> {
             TxnRequest.Builder txn = TxnRequest.newBuilder();
@@ -213,13 +213,13 @@ final class WatchIT {
                     .write(four)
                     .write(four)
                     .assertSame();
-            assertThat(both.told(0)).hasSize(4);
-            assertThat(both.told(1)).hasSize(3);
+            assertThat(both.responses(0)).hasSize(4);
+            assertThat(both.responses(1)).hasSize(3);
         }
     }
 
     @Test
-    void aStreamGoesOnWhenItsClientHasNoFurtherRequests() {
+    void aStreamContinuesAfterItsClientHalfCloses() {
         try (WatchClient watch = new WatchClient(fixture.channel())) {
             watch.send(WatchRequests.create("h"));
             watch.halfClose();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Watchers whose next commits are no longer at hand: they lie before the window, or are compacted, or beyond a gap.
+ * Watchers that start at commits outside the log: before the window, compacted, or beyond a gap.
  *
  * <p>Tests invariants V2, V3.
  */
@@ -82,19 +82,19 @@ final class WatchPastIT {
     }
 
     @Test
-    void afterAGapWhoWouldMissCommitsIsToldAndOthersGoOn() throws Exception {
+    void afterAGapOnlyWatchersThatMissCommitsAreCanceled() throws Exception {
         try (GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()));
                 WatchClient misses = new WatchClient(fixture.channel());
-                WatchClient goesOn = new WatchClient(fixture.channel())) {
+                WatchClient continues = new WatchClient(fixture.channel())) {
             fixture.awaitReady();
             long seen = puts(5);
             fixture.awaitRevision(seen);
             long compacted = seen + 50;
             misses.send(WatchRequests.createPrefix("k/", create -> {}));
-            goesOn.send(WatchRequests.createPrefix("k/", create -> create.setStartRevision(compacted)));
+            continues.send(WatchRequests.createPrefix("k/", create -> create.setStartRevision(compacted)));
             await().atMost(PATIENCE)
-                    .until(() ->
-                            !misses.received().isEmpty() && !goesOn.received().isEmpty());
+                    .until(() -> !misses.received().isEmpty()
+                            && !continues.received().isEmpty());
 
             SOURCE.cluster().members().forEach(member -> member.clientProxy().cut());
             puts(60);
@@ -107,7 +107,7 @@ final class WatchPastIT {
 
             await().atMost(PATIENCE).untilAsserted(() -> {
                 assertThat(cancels(misses)).containsExactly(canceled(compacted));
-                assertThat(goesOn.eventsOf(0)).hasSize(Math.toIntExact(last + 1 - compacted));
+                assertThat(continues.eventsOf(0)).hasSize(Math.toIntExact(last + 1 - compacted));
             });
             assertThat(misses.eventsOf(0)).isEmpty();
             fixture.awaitRevision(last);
@@ -116,12 +116,12 @@ final class WatchPastIT {
         }
     }
 
-    /** Anew for each call: its deadline counts from here. */
+    /** A new stub for each call, as its deadline starts here. */
     private KVBlockingStub etcd() {
         return GatewayFixture.kv(direct);
     }
 
-    /** Returns the last one's revision. */
+    /** Returns the revision of the last put. */
     private long puts(int count) {
         long last = 0;
         for (int i = 0; i < count; i++) {

@@ -17,20 +17,20 @@ import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 
 /**
- * Plays one script to etcd and to a gateway that follows it, and compares what their streams tell. Both see the same
- * writes, so revisions are the same; what differs by nature ({@link WatchClient#comparable}) is left out.
+ * Plays one script to etcd and to a gateway that follows it, and compares the responses. Both see the same writes, so
+ * revisions are equal; natural differences ({@link WatchClient#comparable}) are left out.
  *
- * <p>After each step both are let come to rest, so that responses have one possible order and form. Steps inside of {@link
- * #burst} follow each other without that, and their responses are compared by {@linkplain #assertSameEvents events} only.
+ * <p>After each step both settle, so that responses have one possible order and form. Steps inside of {@link #burst}
+ * follow each other without that, and are compared by {@linkplain #assertSameEvents events} only.
  */
 final class WatchPlayer implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    /** How long nothing more may come for the end to be believed. */
+    /** The time without a response after which a stream counts as complete. */
     private static final Duration QUIET = Duration.ofMillis(300);
 
-    /** Answered at once and in its turn, and changes nothing: shows that all before it was taken. */
+    /** Answered in order and without effect: shows that all earlier requests were processed. */
     private static final WatchRequest FENCE = WatchRequests.create("fence", "a", create -> {});
 
     private final GatewayFixture gateway;
@@ -87,7 +87,7 @@ final class WatchPlayer implements AutoCloseable {
         return step();
     }
 
-    /** Writes to the source; {@code write} gives the revision. */
+    /** Writes to the source; {@code write} returns the revision. */
     WatchPlayer write(ToLongFunction<KVBlockingStub> write) {
         long revision = write.applyAsLong(etcd);
         gateway.awaitRevision(revision);
@@ -102,7 +102,7 @@ final class WatchPlayer implements AutoCloseable {
         return step();
     }
 
-    /** Steps that nobody waits between. */
+    /** Runs steps without waiting in between. */
     WatchPlayer burst(Runnable steps) {
         inBurst = true;
         steps.run();
@@ -110,26 +110,26 @@ final class WatchPlayer implements AutoCloseable {
         return this;
     }
 
-    /** What etcd told on a stream, comparable; the same as the gateway did, once {@link #assertSame}. */
-    List<String> told(int stream) {
-        return told(pair(stream).ofEtcd);
+    /** The comparable responses of etcd on a stream; the gateway's are equal after {@link #assertSame}. */
+    List<String> responses(int stream) {
+        return responses(pair(stream).ofEtcd);
     }
 
     WatchClient ofGateway(int stream) {
         return pair(stream).ofGateway;
     }
 
-    /** Both told the same responses, in the same order, and tell no more. */
+    /** Both sent the same responses in the same order, and nothing more. */
     void assertSame() {
         fence();
         await().during(QUIET)
                 .atMost(PATIENCE)
-                .untilAsserted(() -> streams.forEach((number, pair) -> assertThat(told(pair.ofGateway))
+                .untilAsserted(() -> streams.forEach((number, pair) -> assertThat(responses(pair.ofGateway))
                         .as("stream %s of the gateway", number)
-                        .isEqualTo(told(pair.ofEtcd))));
+                        .isEqualTo(responses(pair.ofEtcd))));
     }
 
-    /** Each watcher was told the same events, in the same order, in whatever responses. */
+    /** Each watcher received the same events in the same order, across responses. */
     void assertSameEvents(int stream, long watchId) {
         Pair pair = pair(stream);
         await().during(QUIET).atMost(PATIENCE).untilAsserted(() -> assertThat(pair.ofGateway.eventsOf(watchId))
@@ -147,9 +147,9 @@ final class WatchPlayer implements AutoCloseable {
             fence();
             await().atMost(PATIENCE)
                     .pollInterval(Duration.ofMillis(2))
-                    .untilAsserted(() -> streams.forEach((number, pair) -> assertThat(told(pair.ofGateway))
+                    .untilAsserted(() -> streams.forEach((number, pair) -> assertThat(responses(pair.ofGateway))
                             .as("stream %s of the gateway", number)
-                            .isEqualTo(told(pair.ofEtcd))));
+                            .isEqualTo(responses(pair.ofEtcd))));
         }
         return this;
     }
@@ -160,20 +160,20 @@ final class WatchPlayer implements AutoCloseable {
                 .allMatch(Pair::fencesAreBack));
     }
 
-    /** In order, but for watchers told of one commit: who of them is told first is chance. */
-    private static List<String> told(WatchClient client) {
-        List<String> told = new ArrayList<>();
+    /** In order, except for watchers with events of one commit, which arrive in any order. */
+    private static List<String> responses(WatchClient client) {
+        List<String> responses = new ArrayList<>();
         List<WatchResponse> together = new ArrayList<>();
         for (WatchResponse response : client.received()) {
             if (!isFence(response)) {
                 if (!together.isEmpty() && !areOfOneCommit(together.get(0), response)) {
-                    addSorted(told, together);
+                    addSorted(responses, together);
                 }
                 together.add(response);
             }
         }
-        addSorted(told, together);
-        return told;
+        addSorted(responses, together);
+        return responses;
     }
 
     private static boolean areOfOneCommit(WatchResponse one, WatchResponse other) {
@@ -182,11 +182,11 @@ final class WatchPlayer implements AutoCloseable {
                 && one.getHeader().getRevision() == other.getHeader().getRevision();
     }
 
-    private static void addSorted(List<String> told, List<WatchResponse> together) {
+    private static void addSorted(List<String> responses, List<WatchResponse> together) {
         together.stream()
                 .sorted(Comparator.comparingLong(WatchResponse::getWatchId))
                 .map(WatchClient::comparable)
-                .forEach(told::add);
+                .forEach(responses::add);
         together.clear();
     }
 

@@ -6,26 +6,26 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one watcher was told, in the order in which it was told, over all the streams that it was on: when one ends it is
- * resumed on another, at {@link #next}. For any thread.
+ * The deliveries to one watcher, in order, over all its streams: when one ends it resumes on another, at {@link #next}.
+ * Thread-safe.
  */
 final class WatchRecord {
 
-    /** What the watcher asked for. */
-    record Wish(KeyRange range, boolean previous, boolean noPuts, boolean noDeletes) {
+    /** The events that the watcher requested. */
+    record Selection(KeyRange range, boolean previous, boolean noPuts, boolean noDeletes) {
         boolean wants(Event event) {
             return range.contains(event.getKv().getKey())
                     && !(event.getType() == Event.EventType.DELETE ? noDeletes : noPuts);
         }
     }
 
-    /** What it was told. */
-    sealed interface Told {
-        /** It is created, or resumed: everything from that revision on follows. */
-        record Begun(long from) implements Told {}
+    /** A response to it. */
+    sealed interface Delivery {
+        /** Created or resumed: every event from that revision on follows. */
+        record Begun(long from) implements Delivery {}
 
         /** One message with events. */
-        record Events(long header, List<Event> events) implements Told {
+        record Events(long header, List<Event> events) implements Delivery {
             long first() {
                 return events.get(0).getKv().getModRevision();
             }
@@ -35,32 +35,32 @@ final class WatchRecord {
             }
         }
 
-        /** Progress: all up to that revision was told. */
-        record Bookmark(long revision) implements Told {}
+        /** Progress: all events up to that revision were delivered. */
+        record Bookmark(long revision) implements Delivery {}
     }
 
-    private final Wish wish;
-    private final List<Told> told;
+    private final Selection selection;
+    private final List<Delivery> deliveries;
     private long next;
 
-    /** @param start as it is asked for at first; 0 for what comes after now */
-    WatchRecord(Wish wish, long start) {
-        this(wish, start, List.of());
+    /** @param start the first requested revision; 0 for what comes after now */
+    WatchRecord(Selection selection, long start) {
+        this(selection, start, List.of());
     }
 
-    private WatchRecord(Wish wish, long next, List<Told> told) {
-        this.wish = wish;
+    private WatchRecord(Selection selection, long next, List<Delivery> deliveries) {
+        this.selection = selection;
         this.next = next;
-        this.told = new ArrayList<>(told);
+        this.deliveries = new ArrayList<>(deliveries);
     }
 
-    /** Of another watcher, which had the same wish and was told that. */
-    WatchRecord withTold(List<Told> others) {
-        return new WatchRecord(wish, next(), others);
+    /** Returns a record of the same selection with other deliveries. */
+    WatchRecord withDeliveries(List<Delivery> others) {
+        return new WatchRecord(selection, next(), others);
     }
 
-    Wish wish() {
-        return wish;
+    Selection selection() {
+        return selection;
     }
 
     /** Where it has to resume; 0 if it never began. */
@@ -69,23 +69,23 @@ final class WatchRecord {
     }
 
     /** All so far. */
-    synchronized List<Told> told() {
-        return List.copyOf(told);
+    synchronized List<Delivery> deliveries() {
+        return List.copyOf(deliveries);
     }
 
     synchronized void begun(long from) {
         next = from;
-        told.add(new Told.Begun(from));
+        deliveries.add(new Delivery.Begun(from));
     }
 
     synchronized void events(long header, List<Event> events) {
-        Told.Events message = new Told.Events(header, events);
+        Delivery.Events message = new Delivery.Events(header, events);
         next = message.last() + 1;
-        told.add(message);
+        deliveries.add(message);
     }
 
     synchronized void bookmark(long revision) {
         next = Math.max(next, revision + 1);
-        told.add(new Told.Bookmark(revision));
+        deliveries.add(new Delivery.Bookmark(revision));
     }
 }

@@ -55,7 +55,7 @@ final class WatchRegressionsIT {
         direct.shutdownNow();
     }
 
-    /** #15220: progress that was asked for overtook events, and so told of a revision whose events were still to come. */
+    /** #15220: requested progress overtook events, and reported a revision with events still to come. */
     @Test
     void progressDoesNotOvertakeEvents() throws Exception {
         try (GatewayFixture fixture = follower();
@@ -69,22 +69,22 @@ final class WatchRegressionsIT {
             awaitRevisions(watch, 0, first, 400);
             watch.send(WatchRequests.progress());
             await().atMost(PATIENCE).until(() -> isProgress(WatchIT.last(watch)));
-            long told = 0;
+            long reported = 0;
             for (WatchResponse response : watch.received()) {
                 if (isProgress(response)) {
-                    assertThat(response.getHeader().getRevision()).isGreaterThanOrEqualTo(told);
-                    told = response.getHeader().getRevision();
+                    assertThat(response.getHeader().getRevision()).isGreaterThanOrEqualTo(reported);
+                    reported = response.getHeader().getRevision();
                 } else if (response.getEventsCount() > 0) {
-                    assertThat(response.getEvents(0).getKv().getModRevision()).isGreaterThan(told);
-                    told = lastOf(response);
+                    assertThat(response.getEvents(0).getKv().getModRevision()).isGreaterThan(reported);
+                    reported = lastOf(response);
                 }
             }
         }
     }
 
-    /** #15271: a member that was cut off told its watchers, once it had a new snapshot, what they had been told before. */
+    /** #15271: a member that was cut off repeated events to its watchers after it had installed a snapshot. */
     @Test
-    void nothingIsToldTwiceAfterTheSourceWasOutOfReach() throws Exception {
+    void noEventIsRepeatedAfterAnOutageOfTheSource() throws Exception {
         try (GatewayFixture fixture = follower();
                 WatchClient watch = new WatchClient(fixture.channel())) {
             long first = putAll("t", 20);
@@ -98,9 +98,9 @@ final class WatchRegressionsIT {
         }
     }
 
-    /** #15271, where the missed commits are gone: whoever would miss them is told so, and can go on from there. */
+    /** #15271 with the missed commits compacted: the watcher is canceled with that revision, and can resume there. */
     @Test
-    void whoWouldMissCommitsIsToldOfTheCompaction() throws Exception {
+    void watchersThatWouldMissCommitsReceiveTheCompaction() throws Exception {
         try (GatewayFixture fixture = follower();
                 WatchClient watch = new WatchClient(fixture.channel())) {
             long first = putAll("g", 5);
@@ -120,9 +120,9 @@ final class WatchRegressionsIT {
         }
     }
 
-    /** #17529: of many watchers on a slow stream, those that fell behind a compaction lost events and were not told so. */
+    /** #17529: of many watchers on a slow stream, those behind a compaction lost events without a cancellation. */
     @Test
-    void watchersOfASlowStreamMissNothingUnlessToldOfACompaction() throws Exception {
+    void watchersOfASlowStreamMissNothingUnlessCompacted() throws Exception {
         int watchers = 100;
         int puts = 40;
         try (GatewayFixture fixture = follower(10);
@@ -146,15 +146,15 @@ final class WatchRegressionsIT {
                     .allMatch(
                             id -> isCompacted(watch, id) || revisions(watch, id).size() == puts));
             for (long id : ids) {
-                List<Long> told = revisions(watch, id);
-                assertThat(told).isEqualTo(range(first, told.size()));
+                List<Long> received = revisions(watch, id);
+                assertThat(received).isEqualTo(range(first, received.size()));
             }
         }
     }
 
-    /** #18089: a deletion at the revision of the compaction was not told to those who begin there. */
+    /** #18089: a deletion at the compact revision was not delivered to watchers that start there. */
     @Test
-    void aDeletionAtTheCompactedRevisionIsToldFromTheWindowAndFromTheSource() throws Exception {
+    void aDeletionAtTheCompactRevisionIsReadFromWindowAndSource() throws Exception {
         try (GatewayFixture wide = follower();
                 GatewayFixture narrow = follower(1)) {
             long unused = putAll("d", 3);
@@ -169,9 +169,9 @@ final class WatchRegressionsIT {
         }
     }
 
-    /** #19179: nor was it, if the member was restarted in the middle of the compaction. */
+    /** #19179: the same if the member was restarted in the middle of the compaction. */
     @Test
-    void aDeletionAtTheCompactedRevisionIsToldAfterARestartOfTheSourceAndOfTheGateway() throws Exception {
+    void aDeletionAtTheCompactRevisionSurvivesRestarts() throws Exception {
         long unused = putAll("e", 3);
         unused = putAll("f", 3);
         unused = WatchIT.delete("f").applyAsLong(etcd);
@@ -187,9 +187,9 @@ final class WatchRegressionsIT {
         }
     }
 
-    /** #20221: a watcher of the future was told of progress, and then of revisions before its start. */
+    /** #20221: a watcher of the future received progress, and then revisions before its start. */
     @Test
-    void aWatcherOfTheFutureIsToldNothingBeforeItsStart() throws Exception {
+    void futureWatchersReceiveNothingBeforeTheirStart() throws Exception {
         try (GatewayFixture fixture = follower();
                 WatchClient watch = new WatchClient(fixture.channel())) {
             long now = put("u", "now");
@@ -201,7 +201,7 @@ final class WatchRegressionsIT {
                 fixture.awaitRevision(put("u", "too early"));
             }
             watch.send(WatchRequests.progress());
-            // Answered after the requests before it: none of them is still under way when the watch begins.
+            // Answered after earlier requests: none of them is pending when the watch begins.
             watch.send(WatchRequests.create("another"));
             WatchIT.awaitResponses(watch, 2);
             long unused = putAll("u", 3);
@@ -212,9 +212,9 @@ final class WatchRegressionsIT {
         }
     }
 
-    /** #21813: watchers that came while the proxy's own watch was broken were never told anything. */
+    /** #21813: watchers created while the proxy's own watch was broken never received anything. */
     @Test
-    void watchersThatComeWhileTheSourceIsOutOfReachAreToldOnceItIsBack() throws Exception {
+    void watchersCreatedDuringAnOutageReceiveEventsAfterIt() throws Exception {
         try (GatewayFixture fixture = follower();
                 WatchClient before = new WatchClient(fixture.channel());
                 WatchClient meanwhile = new WatchClient(fixture.channel())) {
@@ -232,9 +232,9 @@ final class WatchRegressionsIT {
         }
     }
 
-    /** #19710: the proxy did not answer who asked for progress. */
+    /** #19710: the proxy did not answer progress requests. */
     @Test
-    void progressIsToldThroughTwoGatewaysThoughNothingHappensToWhatIsWatched() throws Exception {
+    void progressReachesIdleWatchersThroughTwoGateways() throws Exception {
         try (GatewayFixture parent = follower()) {
             URI uri = URI.create("http://127.0.0.1:" + parent.gateway.apiPort());
             GatewaySettings settings = GatewaySettings.of(
@@ -279,7 +279,7 @@ final class WatchRegressionsIT {
         return fixture;
     }
 
-    /** Returns the first one's revision. */
+    /** Returns the revision of the first put. */
     private long putAll(String key, int times) {
         long first = put(key, "0");
         for (int i = 1; i < times; i++) {

@@ -8,7 +8,7 @@ import io.etcd.jetcd.api.WatchProgressRequest;
 import io.etcd.jetcd.api.WatchRequest;
 import java.util.function.Consumer;
 
-/** Requests to a watch stream. Fields that jetcd doesn't know travel as unknown ones. */
+/** Requests to a watch stream. Fields that jetcd lacks are added as unknown ones. */
 final class WatchRequests {
 
     private static final int WATCH_ID = 7;

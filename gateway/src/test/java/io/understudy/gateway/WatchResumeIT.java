@@ -8,7 +8,7 @@ import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.KVGrpc.KVBlockingStub;
 import io.etcd.jetcd.api.PutRequest;
 import io.grpc.ManagedChannel;
-import io.understudy.gateway.WatchRecord.Wish;
+import io.understudy.gateway.WatchRecord.Selection;
 import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.vocabulary.KeyRange;
@@ -28,7 +28,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watchers go on after the gateway was killed, and when its replica is dropped.
+ * Watchers resume after the gateway was killed, and continue when its replica is dropped.
  *
  * <p>Tests invariants V2, V7.
  */
@@ -60,7 +60,7 @@ final class WatchResumeIT {
         direct.shutdownNow();
     }
 
-    /** With a window that has it all; and with one that doesn't, so that the source's history is read. */
+    /** With a window that includes all commits, and with one that requires the source's history. */
     @ParameterizedTest
     @ValueSource(ints = {10_000, 50})
     @Tag("volume")
@@ -79,13 +79,13 @@ final class WatchResumeIT {
             }
             assertThat(watchers.size()).isEqualTo(5_000);
             watchers.awaitBegun();
-            watchers.awaitTold("before", puts(200));
+            watchers.awaitDelivered("before", puts(200));
 
             gateway.die();
             puts(300);
             long died = System.nanoTime();
             gateway.start();
-            watchers.awaitTold("resumed", puts(10));
+            watchers.awaitDelivered("resumed", puts(10));
             LOG.info(
                     "window={} resumed={} after={} ms upstream watchers={}",
                     window,
@@ -95,13 +95,13 @@ final class WatchResumeIT {
 
             assertThat(upstream.most()).isBetween(1L, 2L);
             CommitTruth truth = CommitTruth.of(SOURCE.cluster());
-            watchers.awaitTold("the end", truth.head());
+            watchers.awaitDelivered("the end", truth.head());
             watchers.assertFaithful(truth, "with a window of " + window);
         }
     }
 
     @Test
-    void whenTheReplicaIsTooLargeWatchesGoOnWithKeysAsTheyStoodBefore() throws Exception {
+    void watchesKeepPreviousValuesWithoutAReplica() throws Exception {
         ReplicaSettings small = new ReplicaSettings(1_000, 1 << 20, 1 << 20, Duration.ofSeconds(1));
         try (RestartableGateway gateway = new RestartableGateway(SOURCE.cluster(), settings -> settings.with(small));
                 WatchCrowd watchers = new WatchCrowd(gateway.port(), 2)) {
@@ -109,8 +109,8 @@ final class WatchResumeIT {
             for (boolean previous : List.of(true, false)) {
                 KeyRange range = KeyRange.prefix(ByteString.copyFromUtf8("k/"));
                 watchers.open(List.of(
-                        new WatchRecord(new Wish(range, previous, false, false), 0),
-                        new WatchRecord(new Wish(range, true, false, false), 0)));
+                        new WatchRecord(new Selection(range, previous, false, false), 0),
+                        new WatchRecord(new Selection(range, true, false, false), 0)));
             }
             watchers.awaitBegun();
             puts(20);
@@ -122,9 +122,9 @@ final class WatchResumeIT {
                     .body()
                     .contains("understudy_gateway_replica_ready{process=\"gateway\"} 0.0"));
             watchers.requestProgress();
-            watchers.awaitTold("without a replica", puts(200));
+            watchers.awaitDelivered("without a replica", puts(200));
             CommitTruth truth = CommitTruth.of(SOURCE.cluster());
-            watchers.awaitTold("the end", truth.head());
+            watchers.awaitDelivered("the end", truth.head());
             watchers.assertFaithful(truth, "");
         } finally {
             etcd().deleteRange(DeleteRangeRequest.newBuilder()
@@ -138,17 +138,17 @@ final class WatchResumeIT {
         List<WatchRecord> records = new ArrayList<>();
         for (int i = first; i < first + count; i++) {
             KeyRange range = KeyRange.single(ByteString.copyFromUtf8("k/" + i % KEYS));
-            records.add(new WatchRecord(new Wish(range, i % 7 == 0, false, false), 0));
+            records.add(new WatchRecord(new Selection(range, i % 7 == 0, false, false), 0));
         }
         return records;
     }
 
-    /** Anew for each call: its deadline counts from here. */
+    /** A new stub for each call, as its deadline starts here. */
     private KVBlockingStub etcd() {
         return GatewayFixture.kv(direct);
     }
 
-    /** Returns the last one's revision. */
+    /** Returns the revision of the last put. */
     private long puts(int count) {
         long last = 0;
         for (int i = 0; i < count; i++) {

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Watches over gRPC, as far as they depend on what a gateway is set to, on its source, and on its end.
+ * Watches over gRPC under various settings, states of the source, and at the gateway's end.
  *
  * <p>Tests invariant N1.
  */
@@ -47,7 +47,7 @@ final class WatchSettingsIT {
     }
 
     @Test
-    void aQuietWatcherThatWantsItIsToldHowFarItIs() throws Exception {
+    void quietWatchersReceiveRequestedProgress() throws Exception {
         try (GatewayFixture fixture = ready(settings());
                 WatchClient watch = new WatchClient(fixture.channel())) {
             watch.send(WatchRequests.create("quiet", create -> create.setProgressNotify(true)));
@@ -68,7 +68,7 @@ final class WatchSettingsIT {
     }
 
     @Test
-    void aWatcherThatIsAheadOfTheSourceIsToldOfNoProgress() throws Exception {
+    void watchersAheadOfTheSourceReceiveNoProgress() throws Exception {
         try (GatewayFixture fixture = ready(settings());
                 WatchClient watch = new WatchClient(fixture.channel())) {
             watch.send(WatchRequests.create(
@@ -110,7 +110,7 @@ final class WatchSettingsIT {
     }
 
     @Test
-    void whatTheGatewayDoesNotHoldCannotBeWatched() throws Exception {
+    void watchesOutsideTheRangeAreRejected() throws Exception {
         GatewaySettings part = settings().with(KeyRange.prefix(ByteString.copyFromUtf8("part/")));
         try (GatewayFixture fixture = new GatewayFixture(part);
                 WatchClient watch = new WatchClient(fixture.channel())) {
@@ -118,7 +118,7 @@ final class WatchSettingsIT {
             watch.send(WatchRequests.createPrefix("part/", create -> {}));
             WatchIT.awaitResponses(watch, 2);
             refused(watch.received().get(0), "understudy: watch range exceeds the keys of this gateway (range.prefix)");
-            // What is told of progress includes what happened outside.
+            // Progress includes commits outside of the range.
             SOURCE.cluster().etcdctl("put", "whole", "1");
             long revision = SOURCE.cluster().members().get(0).status().revision();
             await().atMost(PATIENCE).until(() -> {
@@ -197,7 +197,7 @@ final class WatchSettingsIT {
                 for (int i = 0; i < 100; i++) {
                     watch.send(WatchRequests.progress());
                 }
-                // Served by the gateway, after it has handled the requests before.
+                // Served by the gateway, after it has handled the earlier requests.
                 watch.send(WatchRequests.create("part/", create -> WatchRequests.id(create, 9)));
                 await().atMost(PATIENCE).until(() -> watch.received().stream()
                         .anyMatch(response -> response.getCreated() && response.getWatchId() == 9));
@@ -225,7 +225,7 @@ final class WatchSettingsIT {
     }
 
     @Test
-    void withoutALeaderThoseEndThatRequireOne() throws Exception {
+    void withoutALeaderStreamsThatRequireOneEnd() throws Exception {
         EtcdMember member = SOURCE.cluster().members().get(0);
         try (GatewayFixture fixture = ready(settings());
                 WatchClient requires = new WatchClient(fixture.channel(), "hasleader", "true");

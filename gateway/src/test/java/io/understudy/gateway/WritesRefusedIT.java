@@ -47,7 +47,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * By default a gateway refuses what a learner refuses, but for what only reads.
+ * By default a gateway rejects what a learner rejects, except for reads.
  *
  * <p>Tests invariant W4.
  */
@@ -85,7 +85,7 @@ final class WritesRefusedIT {
     }
 
     @Test
-    void whatWritesIsRefusedAsALearnerRefusesIt() {
+    void writesAreRejectedAsByALearner() {
         assertRefused(() -> KVGrpc.newBlockingStub(client).put(PUT));
         assertRefused(() -> KVGrpc.newBlockingStub(client)
                 .txn(TxnRequest.newBuilder()
@@ -99,7 +99,7 @@ final class WritesRefusedIT {
 
     /** On every version: after Unavailable, which etcd 3.5 uses, two client libraries give up the endpoint. */
     @Test
-    void whatConcernsAMembersDatabaseIsAFailedPrecondition() {
+    void callsOnTheDatabaseFailThePrecondition() {
         MaintenanceGrpc.MaintenanceBlockingStub maintenance = MaintenanceGrpc.newBlockingStub(client);
         assertRefused(Status.Code.FAILED_PRECONDITION, () -> maintenance.hashKV(HashKVRequest.getDefaultInstance()));
         assertRefused(Status.Code.FAILED_PRECONDITION, () -> maintenance.hash(HashRequest.getDefaultInstance()));
@@ -130,7 +130,7 @@ final class WritesRefusedIT {
     }
 
     @Test
-    void whatOnlyVotersKnowIsAskedOfThem() {
+    void voterOnlyCallsAreSentToVoters() {
         assertThat(LeaseGrpc.newBlockingStub(client)
                         .leaseTimeToLive(
                                 LeaseTimeToLiveRequest.newBuilder().setID(1).build())
@@ -163,7 +163,7 @@ final class WritesRefusedIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"etcdserverpb.KV/Sing", "opera.House/Sing", "etcdserverpb.KV/range"})
-    void whatEtcdDoesNotHaveIsUnimplementedInItsWords(String method) {
+    void unknownMethodsAreUnimplementedAsInEtcd(String method) {
         Status expected = call(direct, method);
         assertThat(expected.getCode()).isEqualTo(Status.Code.UNIMPLEMENTED);
         assertThat(call(client, method))

@@ -4,7 +4,7 @@ import io.understudy.gateway.hub.CommitHistory;
 import io.understudy.gateway.replica.CommitLog;
 import java.time.Duration;
 
-/** Where nobody can be asked for the past: what the replica's log has forgotten is gone. For any thread. */
+/** A history without a source: commits that the replica's log has dropped are gone. Thread-safe. */
 public final class NoHistory implements CommitHistory {
 
     private final CommitLog log;
@@ -28,7 +28,7 @@ public final class NoHistory implements CommitHistory {
 
         @Override
         public void close() {
-            // Nothing was opened.
+            // There is nothing to close.
         }
     }
 }

@@ -29,9 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads from the source how the keys of a commit stood at the revision before it: serializably, pinned, of a learner if there
- * is one. What was compacted stands for nothing, as in etcd. A few commits are read for at a time, on threads of their own;
- * others wait, of which there are no more than event loops ask for. For any thread.
+ * Reads the previous entries of a commit from the source: serializably, at a fixed revision, from a learner if there is
+ * one. A compacted one is absent, as in etcd. A few commits are read at a time, on threads of their own; the others wait
+ * in a queue that the event loops bound. Thread-safe.
  */
 public final class SourceEntries implements PreviousEntries, AutoCloseable {
 
@@ -70,7 +70,7 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
         return learning.computeIfAbsent(commit, this::begin).copy();
     }
 
-    /** What is not learned by then never is: it fails. Idempotent. */
+    /** Fails pending reads. Idempotent. */
     @Override
     public void close() {
         closing.countDown();
@@ -93,7 +93,7 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
                 Thread.currentThread().interrupt();
                 learned.cancel(false);
             } catch (FeedEndedException | RuntimeException | Error e) {
-                // Errors too: those who wait for this commit would never hear of it.
+                // Errors too: otherwise this commit's future would never complete.
                 LOG.atError()
                         .addKeyValue("revision", commit.revision())
                         .setCause(e)

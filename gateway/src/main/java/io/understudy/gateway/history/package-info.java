@@ -1,7 +1,7 @@
 /**
- * What watchers need of the past and the replica doesn't have, read from the source: {@linkplain
+ * Past data that watchers need and the replica lacks, read from the source: {@linkplain
  * io.understudy.gateway.history.SourceHistory commits} from before the log, and {@linkplain
- * io.understudy.gateway.history.SourceEntries how keys stood} before a commit.
+ * io.understudy.gateway.history.SourceEntries previous entries} of a commit.
  */
 @NullMarked
 package io.understudy.gateway.history;

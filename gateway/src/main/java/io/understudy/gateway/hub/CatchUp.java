@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One reading of history at a time, on a thread of its own; what it reads is a log for all loops. */
+/** Reads history on a thread of its own, one reading at a time, into a log for all loops. */
 final class CatchUp implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(CatchUp.class);
@@ -15,14 +15,14 @@ final class CatchUp implements AutoCloseable {
     private static final long PAUSE_MILLIS = 20;
     private static final long LONGEST_PAUSE_MILLIS = 10_000;
 
-    /** Of commits that are read and that not all have gone through. */
+    /** Maximum number of commits that are read ahead of the slowest watcher. */
     private static final int MAX_COMMITS = 4_000;
 
     private static final long MAX_BYTES = 16 << 20;
 
     private final CatchUps all;
     private final Thread thread;
-    /** Of one reading; the next has another, since a log never goes back. */
+    /** The log of one reading; the next has another, since a log never goes back. */
     private volatile CommitLog log = new CommitLog();
 
     private volatile int epoch;
@@ -39,23 +39,23 @@ final class CatchUp implements AutoCloseable {
         thread.start();
     }
 
-    /** What was read, and not everybody has gone through. */
+    /** The commits read, without those that all watchers have received. */
     CommitLog log() {
         return log;
     }
 
-    /** The {@link CatchUps#epoch} of what was read. */
+    /** The {@link CatchUps#epoch} of the log. */
     int epoch() {
         return epoch;
     }
 
-    /** From which revision on it reads; {@link CommitLog#NONE} while it doesn't. */
+    /** The revision after which it reads; {@link CommitLog#NONE} while it doesn't. */
     long claimed() {
         return claimed;
     }
 
-    void claim(long told) {
-        claimed = told;
+    void claim(long after) {
+        claimed = after;
     }
 
     @Override
@@ -81,43 +81,42 @@ final class CatchUp implements AutoCloseable {
         }
     }
 
-    /** Returns whether it went well; if not it has to be tried again, since watchers wait for it. */
+    /** Returns whether the reading succeeded; otherwise it is retried, since watchers wait for it. */
     private boolean tryToRead(CatchUps.Want want) throws InterruptedException {
         try {
             read(want);
             return true;
         } catch (RuntimeException | Error e) {
             if (!all.isClosed()) {
-                LOG.atError().addKeyValue("from", want.told() + 1).setCause(e).log("reading history failed; retrying");
+                LOG.atError().addKeyValue("from", want.after() + 1).setCause(e).log("reading history failed; retrying");
             }
             return false;
         } finally {
             claimed = CommitLog.NONE;
-            // What it holds is of no use to anybody.
             log = new CommitLog();
         }
     }
 
     private void read(CatchUps.Want want) throws InterruptedException {
         LOG.atInfo()
-                .addKeyValue("from", want.told() + 1)
+                .addKeyValue("from", want.after() + 1)
                 .addKeyValue("previous", want.previous())
                 .log("reading history started");
         int began = all.epoch();
         CommitLog fresh = new CommitLog();
-        fresh.begin(want.told());
+        fresh.begin(want.after());
         log = fresh;
-        // Last, so that no other log is taken for one of this epoch.
+        // Last, so that no other log counts as one of this epoch.
         epoch = began;
-        try (CommitHistory.Reading open = all.history().open(want.told() + 1, want.previous())) {
+        try (CommitHistory.Reading open = all.history().open(want.after() + 1, want.previous())) {
             reading = open;
             CatchUps.@Nullable Want lowest = want;
             while (lowest != null && !all.isClosed() && began == all.epoch()) {
-                forget(lowest.told());
+                forget(lowest.after());
                 claimed = log.from();
                 boolean isThere = log.head() >= all.head().readableFrom();
                 if (isThere && all.isWantedBefore(log.from(), this)) {
-                    // A reading that begins lower passes by here: nobody has to wait until nobody comes any more.
+                    // A reading that begins lower reaches these watchers too.
                     return;
                 }
                 if (isFull() || isThere) {
@@ -125,7 +124,7 @@ final class CatchUp implements AutoCloseable {
                 } else {
                     step(open.next(POLL));
                 }
-                // Who came later and wants what is forgotten here has to wait for the next reading.
+                // Later watchers that need commits forgotten here wait for the next reading.
                 lowest = all.lowest(log.from());
             }
             LOG.atInfo().addKeyValue("to", log.head()).log("reading history completed");
@@ -163,11 +162,11 @@ final class CatchUp implements AutoCloseable {
         all.moved();
     }
 
-    /** Until the watchers that want what is gone, or have yet to come as far, have ended. */
+    /** Waits until the watchers that need missing commits have ended. */
     private void awaitWithdrawn(long from, long compactRevision) throws InterruptedException {
         CatchUps.Want lowest = all.lowest(from);
         while (lowest != null
-                && lowest.told() + 1 < compactRevision
+                && lowest.after() + 1 < compactRevision
                 && all.compacted(false).next() >= compactRevision
                 && !all.isWantedBefore(from, this)
                 && !all.isClosed()) {
@@ -181,9 +180,9 @@ final class CatchUp implements AutoCloseable {
         return log.size() >= MAX_COMMITS || (log.size() > 1 && log.bytes() >= MAX_BYTES);
     }
 
-    private void forget(long told) {
+    private void forget(long upTo) {
         LoggedCommit first = log.first();
-        while (first != null && first.revision().value() <= told) {
+        while (first != null && first.revision().value() <= upTo) {
             log.forget(first.revision().value());
             first = log.first();
         }

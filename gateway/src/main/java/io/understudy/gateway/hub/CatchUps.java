@@ -8,17 +8,17 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the source's history for watchers that begin before the log, through few shared readings. For any thread.
+ * Reads the source's history through a few shared readings, for watchers that start before the log. Thread-safe.
  *
- * <p>Event loops tell what they want; each reading begins at the lowest want that no other covers, and is read as fast as
- * the slowest of those who want it goes through it. When all have come as far as the log, it ends.
+ * <p>Event loops publish the revisions they want. Each reading begins at the lowest one that no other reading covers,
+ * advances with its slowest watcher, and ends when all have reached the log.
  *
  * <p>Invariant V2: events before the window are delivered once and in order from one shared read of history, and no
  * watcher is delayed forever or cancelled for another's gap.
  */
 final class CatchUps implements AutoCloseable {
 
-    private static final long PATIENCE_MILLIS = 500;
+    private static final long RECHECK_MILLIS = 500;
 
     private final CommitHistory history;
     private final CommitLog log;
@@ -28,14 +28,14 @@ final class CatchUps implements AutoCloseable {
     private volatile Compacted compacted = Compacted.NOTHING;
     /** After the last commit found too large to be read with previous entries; only grows. */
     private volatile long oldestWithPrevious;
-    /** Grows when revisions begin again: what was read before is of another cluster. */
+    /** Incremented when revisions begin again: earlier readings are of another cluster. */
     private volatile int epoch;
 
     private boolean started;
     private boolean closed;
 
-    /** Watchers that were told up to that revision want what follows. */
-    record Want(long told, boolean previous) {}
+    /** A request for the commits after a revision. */
+    record Want(long after, boolean previous) {}
 
     /**
      * Watchers that have reached {@code from} cannot receive what comes before {@code next}.
@@ -61,7 +61,7 @@ final class CatchUps implements AutoCloseable {
         }
     }
 
-    /** What has the commits after that revision; null if nothing has, or not yet. */
+    /** Returns the log with the commits after that revision; null if there is none yet. */
     @Nullable CommitLog covering(long after, boolean previous) {
         if (previous && after + 1 < oldestWithPrevious) {
             return null;
@@ -75,13 +75,13 @@ final class CatchUps implements AutoCloseable {
         return null;
     }
 
-    /** What a reading has just found to be gone. */
+    /** The range that a reading has just found missing. */
     Compacted compacted(boolean previous) {
         Compacted found = compacted;
         return previous && oldestWithPrevious > found.next() ? new Compacted(0, oldestWithPrevious, null) : found;
     }
 
-    /** Event loops want something else now. */
+    /** The wanted revisions of an event loop have changed. */
     synchronized void wantsChanged() {
         if (!started && !closed && !wants().isEmpty()) {
             started = true;
@@ -111,54 +111,54 @@ final class CatchUps implements AutoCloseable {
         return metrics;
     }
 
-    /** The log that those who catch up have to come to. */
+    /** The log that a reading has to reach. */
     CommitLog head() {
         return log;
     }
 
-    /** Waits until some want is not covered by another reading; null once closed. */
-    synchronized @Nullable Want next(CatchUp asking) throws InterruptedException {
+    /** Waits for a request that no other reading covers; null once closed. */
+    synchronized @Nullable Want next(CatchUp caller) throws InterruptedException {
         while (!closed) {
             Want lowest = null;
             for (Want want : wants()) {
-                if (!isCovered(want, asking) && (lowest == null || want.told() < lowest.told())) {
+                if (!isCovered(want, caller) && (lowest == null || want.after() < lowest.after())) {
                     lowest = want;
                 }
             }
             if (lowest != null) {
-                asking.claim(lowest.told());
-                boolean previous = lowest.told() + 1 >= oldestWithPrevious
+                caller.claim(lowest.after());
+                boolean previous = lowest.after() + 1 >= oldestWithPrevious
                         && wants().stream().anyMatch(Want::previous);
-                return new Want(lowest.told(), previous);
+                return new Want(lowest.after(), previous);
             }
-            // Claims move without anybody being told.
-            wait(PATIENCE_MILLIS);
+            // Changes of claims are not signalled.
+            wait(RECHECK_MILLIS);
         }
         return null;
     }
 
-    /** The lowest of what is wanted from {@code from} on; null if nothing is. */
+    /** Returns the lowest request from {@code from} on; null if there is none. */
     @Nullable Want lowest(long from) {
         Want lowest = null;
         for (Want want : wants()) {
-            if (want.told() >= from && (lowest == null || want.told() < lowest.told())) {
+            if (want.after() >= from && (lowest == null || want.after() < lowest.after())) {
                 lowest = want;
             }
         }
         return lowest;
     }
 
-    /** Whether somebody wants what comes before that revision, and no reading has it. */
-    boolean isWantedBefore(long told, CatchUp asking) {
+    /** Whether a commit before that revision is wanted, and no reading covers it. */
+    boolean isWantedBefore(long revision, CatchUp caller) {
         for (Want want : wants()) {
-            if (want.told() < told && !isCovered(want, asking)) {
+            if (want.after() < revision && !isCovered(want, caller)) {
                 return true;
             }
         }
         return false;
     }
 
-    /** Gives event loops a moment to go on. */
+    /** Waits for the event loops to advance. */
     synchronized void awaitChange(long millis) throws InterruptedException {
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
         long left = millis;
@@ -176,7 +176,7 @@ final class CatchUps implements AutoCloseable {
         return epoch;
     }
 
-    /** Revisions begin again: readings end, and no result of them counts. */
+    /** Revisions begin again: readings end, and their results are dropped. */
     synchronized void restart() {
         epoch++;
         compacted = Compacted.NOTHING;
@@ -207,7 +207,7 @@ final class CatchUps implements AutoCloseable {
         moved();
     }
 
-    /** Nobody wants older ones any more, and by the time that somebody does the source may have compacted further. */
+    /** Clears the compacted range once no watcher needs it, as the source may compact further. */
     synchronized void forgetCompacted(long revision) {
         if (compacted.next() == revision) {
             compacted = Compacted.NOTHING;
@@ -220,12 +220,12 @@ final class CatchUps implements AutoCloseable {
         }
     }
 
-    private boolean isCovered(Want want, CatchUp asking) {
+    private boolean isCovered(Want want, CatchUp caller) {
         for (CatchUp reading : readings) {
-            if (reading != asking
+            if (reading != caller
                     && reading.epoch() == epoch
                     && reading.claimed() != CommitLog.NONE
-                    && reading.claimed() <= want.told()) {
+                    && reading.claimed() <= want.after()) {
                 return true;
             }
         }

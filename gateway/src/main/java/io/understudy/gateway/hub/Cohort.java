@@ -4,29 +4,29 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** Watchers that go through commits together, though some may have been told of the next ones already. */
+/** Watchers that advance through the commits together; some may be ahead of the cohort. */
 final class Cohort {
 
-    private final Map<Audience.Wish, Audience> audiences = new HashMap<>();
-    private final RangeIndex<Audience> index = new RangeIndex<>();
-    private long told;
-    /** Some may have been told of commits up to this revision. */
+    private final Map<FilterGroup.WatchFilter, FilterGroup> filterGroups = new HashMap<>();
+    private final RangeIndex<FilterGroup> index = new RangeIndex<>();
+    private long revision;
+    /** The highest revision that a watcher may have received. */
     private long furthest;
 
     private int size;
 
-    /** @param told of all commits up to this revision */
-    Cohort(long told) {
-        this.told = told;
+    /** @param revision up to which all commits were delivered */
+    Cohort(long revision) {
+        this.revision = revision;
     }
 
-    /** All of them were told of all commits up to this revision. */
-    long told() {
-        return told;
+    /** The revision up to which all commits were delivered to all of them. */
+    long revision() {
+        return revision;
     }
 
-    void told(long revision) {
-        told = revision;
+    void advance(long to) {
+        revision = to;
     }
 
     int size() {
@@ -34,60 +34,60 @@ final class Cohort {
     }
 
     void add(Watcher watcher) {
-        Audience.Wish wish = Audience.Wish.of(watcher.spec());
-        Audience audience = audiences.get(wish);
-        if (audience == null) {
-            audience = new Audience(this, wish);
-            audiences.put(wish, audience);
-            index.add(wish.range(), audience);
+        FilterGroup.WatchFilter filter = FilterGroup.WatchFilter.of(watcher.spec());
+        FilterGroup filterGroup = filterGroups.get(filter);
+        if (filterGroup == null) {
+            filterGroup = new FilterGroup(this, filter);
+            filterGroups.put(filter, filterGroup);
+            index.add(filter.range(), filterGroup);
         }
-        audience.add(watcher);
-        watcher.state(Watcher.State.TOLD);
+        filterGroup.add(watcher);
+        watcher.state(Watcher.State.ACTIVE);
         size++;
     }
 
     void remove(Watcher watcher) {
-        Audience audience = watcher.audience;
-        if (audience == null || audience.cohort() != this) {
+        FilterGroup filterGroup = watcher.filterGroup;
+        if (filterGroup == null || filterGroup.cohort() != this) {
             throw new IllegalStateException("watcher is not in this cohort");
         }
-        audience.remove(watcher);
-        watcher.told = Math.max(watcher.told, told);
+        filterGroup.remove(watcher);
+        watcher.delivered = Math.max(watcher.delivered, revision);
         size--;
-        if (audience.size() == 0) {
-            audiences.remove(audience.wish());
-            index.remove(audience.wish().range(), audience);
+        if (filterGroup.size() == 0) {
+            filterGroups.remove(filterGroup.filter());
+            index.remove(filterGroup.filter().range(), filterGroup);
         }
     }
 
-    /** Whether some may have been told of the next commits already. */
+    /** Whether some watchers may be ahead of the cohort. */
     boolean isUneven() {
-        return furthest > told;
+        return furthest > revision;
     }
 
-    /** Takes all of another, which has come at least as far. */
+    /** Moves all watchers of another cohort, which is not behind, into this one. */
     void merge(Cohort other) {
-        furthest = Math.max(furthest, Math.max(other.told, other.furthest));
-        for (Audience audience : other.audiences.values()) {
-            for (int i = 0; i < audience.size(); i++) {
-                Watcher watcher = audience.get(i);
-                watcher.told = Math.max(watcher.told, other.told);
+        furthest = Math.max(furthest, Math.max(other.revision, other.furthest));
+        for (FilterGroup filterGroup : other.filterGroups.values()) {
+            for (int i = 0; i < filterGroup.size(); i++) {
+                Watcher watcher = filterGroup.get(i);
+                watcher.delivered = Math.max(watcher.delivered, other.revision);
                 add(watcher);
             }
         }
     }
 
-    /** Has {@code each} take every watcher. */
+    /** Passes every watcher to {@code each}. */
     void forEach(Consumer<Watcher> each) {
-        for (Audience audience : audiences.values().toArray(new Audience[0])) {
-            for (int i = audience.size() - 1; i >= 0; i--) {
-                each.accept(audience.get(i));
+        for (FilterGroup filterGroup : filterGroups.values().toArray(new FilterGroup[0])) {
+            for (int i = filterGroup.size() - 1; i >= 0; i--) {
+                each.accept(filterGroup.get(i));
             }
         }
     }
 
-    /** The audiences that a key concerns. */
-    RangeIndex<Audience> index() {
+    /** The filter groups by their ranges. */
+    RangeIndex<FilterGroup> index() {
         return index;
     }
 }

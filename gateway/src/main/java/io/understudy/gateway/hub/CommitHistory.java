@@ -4,26 +4,26 @@ import io.understudy.gateway.replica.LoggedCommit;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Where commits come from that the log has forgotten: the source's history, which it reads slowly and at a cost. */
+/** The source's history, for commits that the log has dropped; slow and expensive to read. */
 @FunctionalInterface
 public interface CommitHistory {
 
     /**
-     * Begins to read. Connects lazily, in the first {@link Reading#next}.
+     * Starts a reading. Connects lazily, in the first {@link Reading#next}.
      *
-     * @param from revision of the first commit wanted
-     * @param previous whether the commits shall know how their keys stood before
+     * @param from revision of the first requested commit
+     * @param previous whether the commits include previous entries
      */
     Reading open(long from, boolean previous);
 
-    /** Commits in order, each whole, none missing. For one thread, but for {@link #close}. */
+    /** Commits in order, each whole, none missing. Single-threaded except for {@link #close}. */
     interface Reading extends AutoCloseable {
 
         /**
-         * The next step; null if there was none in time. What is lost on the way (a member, a connection) is had again
-         * elsewhere, without end. Only a CompactedException is for good; after others a new reading is opened.
+         * Returns the next step; null after the timeout. Lost members and connections are replaced, without limit. Only a
+         * CompactedException is final; after other failures a new reading is opened.
          *
-         * @throws CompactedException if the next commits are gone for good
+         * @throws CompactedException if the next commits are no longer available
          */
         @Nullable Step next(Duration timeout) throws CompactedException, InterruptedException;
 
@@ -31,16 +31,16 @@ public interface CommitHistory {
         void close();
     }
 
-    /** What a reading comes to. */
+    /** A step of a reading. */
     sealed interface Step {
         /** The next commit. */
         record Committed(LoggedCommit commit) implements Step {}
 
-        /** Nothing more happened up to that revision. */
+        /** No further commit up to that revision. */
         record Complete(long revision) implements Step {}
     }
 
-    /** The source has compacted what would have come next, or it cannot be read. */
+    /** The source has compacted the next commits, or does not serve them. */
     final class CompactedException extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -75,7 +75,7 @@ public interface CommitHistory {
             return new CompactedException(message, 0, false, true);
         }
 
-        /** Whether watchers that have yet to come as far may be served up to there. */
+        /** Whether watchers that are behind may be served up to there. */
         boolean isEarlierReadable() {
             return earlierReadable;
         }
@@ -85,7 +85,7 @@ public interface CommitHistory {
             return previousOnly;
         }
 
-        /** The oldest revision that can still be had; 0 if it is unknown. */
+        /** The oldest available revision; 0 if it is unknown. */
         public long compactRevision() {
             return compactRevision;
         }

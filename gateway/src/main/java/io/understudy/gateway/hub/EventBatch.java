@@ -7,24 +7,23 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What some watchers are told at once: the changes of one commit, or of several that follow each other, as far as they
- * concern them. Never a part of a commit. Shared by all watchers with the same wishes on a loop; encoded once, when first
- * asked for. For that loop.
+ * The filtered changes of one or more consecutive commits; never a part of one. Shared by all watchers of a loop with
+ * the same filter, and encoded on first use. Confined to that loop.
  */
 public final class EventBatch {
 
     private final long revision;
     private final List<WatchEvent> events;
-    /** What others are told who were told of the beginning, by where that ends. */
+    /** The remainders for watchers that have received the beginning, by their first index. */
     private final Map<Integer, EventBatch> ends = new HashMap<>(0);
 
-    /** Of each event; read from the entries when first asked for. */
+    /** The revision of each event; read from the entries on first use. */
     private long @Nullable [] revisions;
 
     private @Nullable EncodedEvents encoded;
 
     /**
-     * @param revision as responses tell it in their header: the commit's own, or the log's head if there are several
+     * @param revision for the response header: the commit's own, or the log's head for several commits
      * @param events in the order of their revisions, never none
      */
     EventBatch(long revision, List<WatchEvent> events) {
@@ -32,7 +31,7 @@ public final class EventBatch {
         this.events = events;
     }
 
-    /** As responses tell it in their header; not before the last event's. */
+    /** The revision in the response header; not before the last event's. */
     public long revision() {
         return revision;
     }
@@ -42,9 +41,9 @@ public final class EventBatch {
         return events;
     }
 
-    /** What of it comes after that revision; null if nothing does. */
-    @Nullable EventBatch after(long told) {
-        int first = firstAfter(told);
+    /** Returns the part after that revision; null if there is none. */
+    @Nullable EventBatch after(long delivered) {
+        int first = firstAfter(delivered);
         if (first == 0 || first == events.size()) {
             return first == 0 ? this : null;
         }
@@ -61,8 +60,7 @@ public final class EventBatch {
                         .toList());
     }
 
-    /** Asked for each watcher that was told of a part. */
-    private int firstAfter(long told) {
+    private int firstAfter(long delivered) {
         if (revisions == null) {
             revisions = events.stream()
                     .mapToLong(event -> event.entry().modRevision())
@@ -72,7 +70,7 @@ public final class EventBatch {
         int high = revisions.length;
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (revisions[middle] <= told) {
+            if (revisions[middle] <= delivered) {
                 low = middle + 1;
             } else {
                 high = middle;

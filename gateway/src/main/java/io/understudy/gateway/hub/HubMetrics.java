@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 
-/** What watchers cost, and what they get. For any thread. */
+/** Metrics of watchers. Thread-safe. */
 final class HubMetrics {
 
     private final Counter delivered;
@@ -46,7 +46,7 @@ final class HubMetrics {
         history.increment();
     }
 
-    void told(long nanos) {
+    void recordLatency(long nanos) {
         delivery.record(nanos, TimeUnit.NANOSECONDS);
     }
 

@@ -20,10 +20,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The watchers of one event loop. On that loop only, where nothing else is said.
+ * The watchers of one event loop. Confined to that loop unless stated otherwise.
  *
- * <p>It works in turns: whoever is live is told first, then one batch goes to those behind, then what was written for
- * clients leaves, and other work of the loop has its chance.
+ * <p>Each turn delivers to the live watchers first, then one batch to those behind. Output and other tasks of the loop
+ * run between turns.
  *
  * <p>Invariant V3: a watcher that would miss compacted commits is cancelled with the true compact revision, and other
  * watchers continue.
@@ -35,8 +35,8 @@ public final class LoopHub {
 
     private final Executor loop;
     private final WatchHub hub;
-    private final Lane plain;
-    private final Lane withPrevious;
+    private final WatcherGroup plain;
+    private final WatcherGroup withPrevious;
     private final AtomicBoolean woken = new AtomicBoolean();
     private final Set<Waiting> waiting = new LinkedHashSet<>();
     private final CommitLog log;
@@ -44,19 +44,19 @@ public final class LoopHub {
     private final Set<LoggedCommit> learning = new HashSet<>();
     private boolean inTurn;
     private boolean runsWaiting;
-    /** The revisions when the waiting tasks were compared last. */
+    /** The revisions at the last comparison of the waiting tasks. */
     private long ranAt = CommitLog.NONE;
 
     private long ranAtPrevious = CommitLog.NONE;
-    /** Events handed to watchers in this turn. */
+    /** Events delivered in this turn. */
     private long delivered;
 
-    /** Told to other threads after each turn. */
+    /** Published after each turn. */
     private volatile List<CatchUps.Want> wants = List.of();
 
     private volatile Counts counts = new Counts(0, 0, 0, 0);
 
-    /** For a revision of those who are told previous entries, or of those who aren't. */
+    /** A task that waits for a revision of the watchers with, or without, previous entries. */
     private record Waiting(long least, boolean previous, Runnable task) {
         @Override
         @SuppressWarnings("ReferenceEquality") // Each is withdrawn by itself.
@@ -70,20 +70,20 @@ public final class LoopHub {
         }
     }
 
-    /** Watchers by where they stand. */
+    /** Numbers of watchers by state. */
     record Counts(int live, int behind, int parked, int coming) {}
 
     LoopHub(Executor loop, WatchHub hub, CommitLog log) {
         this.loop = loop;
         this.hub = hub;
         this.log = log;
-        this.plain = new Lane(this, log, false);
-        this.withPrevious = new Lane(this, log, true);
+        this.plain = new WatcherGroup(this, log, false);
+        this.withPrevious = new WatcherGroup(this, log, true);
     }
 
     /**
-     * Up to which every {@linkplain Watcher#isSynced synced} watcher was told of all; {@link CommitLog#NONE} before the
-     * first snapshot.
+     * The revision up to which all {@linkplain Watcher#isSynced synced} watchers have received all events, or {@link
+     * CommitLog#NONE} before the first snapshot.
      */
     public long revision() {
         return withPrevious.live() == 0 ? plain.revision() : Math.min(plain.revision(), withPrevious.revision());
@@ -94,16 +94,16 @@ public final class LoopHub {
         return spec.previous() && log.isCompactRevision(spec.startRevision());
     }
 
-    /** After which a watcher is told that is added now, and whose start is 0. */
+    /** The revision after which a watcher added now with start 0 receives events. */
     public long revision(boolean previous) {
         return (previous ? withPrevious : plain).revision();
     }
 
     /**
-     * Runs {@code task} once those that are told {@code previous} entries, or those that aren't, have come to {@code least},
-     * and there is a revision at all; at once if so.
+     * Runs {@code task} once the watchers with (or without) {@code previous} entries have reached {@code least}, and there
+     * is a revision at all; immediately if so.
      *
-     * @return withdraws the task
+     * @return cancels the task
      */
     public Runnable whenAt(long least, boolean previous, Runnable task) {
         long known = Math.max(0, least);
@@ -119,7 +119,7 @@ public final class LoopHub {
         return () -> waiting.remove(made);
     }
 
-    /** Tells the live watchers of all that is logged, unless it is too much for one turn. */
+    /** Delivers the logged commits to the live watchers, as many as one turn may take. */
     public void turn() {
         if (inTurn) {
             return;
@@ -145,7 +145,7 @@ public final class LoopHub {
     }
 
     /**
-     * Adds a watcher; call only when {@link #revision} is known. It is told of nothing before this returns.
+     * Adds a watcher; call only when {@link #revision} is known. Delivers nothing before this returns.
      *
      * @throws IllegalStateException before the first snapshot
      */
@@ -153,17 +153,17 @@ public final class LoopHub {
         if (revision() == CommitLog.NONE) {
             throw new IllegalStateException("first snapshot not complete");
         }
-        // Where nobody is live that revision may be an old one.
+        // Without live watchers that revision may be outdated.
         turn();
-        Lane lane = spec.previous() ? withPrevious : plain;
-        Watcher watcher = new Watcher(lane, spec, listener);
+        WatcherGroup group = spec.previous() ? withPrevious : plain;
+        Watcher watcher = new Watcher(group, spec, listener);
         hub.joined();
-        lane.add(watcher);
+        group.add(watcher);
         publishCounts();
         return watcher;
     }
 
-    /** Runs {@code task} when the turn is over that is under way; at once if none is. */
+    /** Runs {@code task} after the current turn; at once if there is none. */
     public void afterwards(Runnable task) {
         if (inTurn) {
             afterwards.add(task);
@@ -172,7 +172,7 @@ public final class LoopHub {
         }
     }
 
-    /** Has a turn come. For any thread. */
+    /** Schedules a turn. Thread-safe. */
     void wake() {
         if (woken.compareAndSet(false, true)) {
             loop.execute(() -> {
@@ -182,7 +182,7 @@ public final class LoopHub {
         }
     }
 
-    /** Ends all watchers as compacted. For any thread; completes when they have ended. */
+    /** Ends all watchers as compacted; completes when they have ended. Thread-safe. */
     CompletableFuture<Void> restart(long compactRevision) {
         return CompletableFuture.runAsync(
                 () -> {
@@ -199,12 +199,12 @@ public final class LoopHub {
                 loop);
     }
 
-    /** How far those were told that need commits which the log has forgotten. For any thread. */
+    /** The revisions of watchers that need commits which the log has dropped. Thread-safe. */
     List<CatchUps.Want> wants() {
         return wants;
     }
 
-    /** For any thread. */
+    /** Thread-safe. */
     Counts counts() {
         return counts;
     }
@@ -213,7 +213,7 @@ public final class LoopHub {
         if (learning.add(commit)) {
             CompletableFuture<Void> unused = hub.previousEntries().learn(commit).whenComplete((nothing, failure) -> {
                 Throwable why = failure instanceof CompletionException ? failure.getCause() : failure;
-                // Of a source that was closed; another one may have taken its place.
+                // The source was closed; another one may replace it.
                 boolean retries = why instanceof CancellationException;
                 Executor then =
                         retries ? CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, loop) : loop;
@@ -228,7 +228,7 @@ public final class LoopHub {
         }
     }
 
-    /** A watcher could not be told, and was cancelled. */
+    /** Reports a watcher that was cancelled because a delivery failed. */
     void failed(Watcher watcher, Throwable why) {
         LOG.atError()
                 .addKeyValue("range", watcher.spec().range())
@@ -239,7 +239,7 @@ public final class LoopHub {
 
     void left() {
         hub.left();
-        // Who is counted, and what is read of history, is told to other threads after turns.
+        // Counts and wanted history are published after turns.
         wake();
     }
 
@@ -256,9 +256,9 @@ public final class LoopHub {
         hub.metrics().slow();
     }
 
-    /** The live ones were told of that commit, and perhaps of later ones. */
-    void told(LoggedCommit first) {
-        hub.metrics().told(System.nanoTime() - first.loggedNanos());
+    /** Records the delivery latency of a batch by its first commit. */
+    void recordLatency(LoggedCommit first) {
+        hub.metrics().recordLatency(System.nanoTime() - first.loggedNanos());
     }
 
     private void publish() {
@@ -287,12 +287,10 @@ public final class LoopHub {
     }
 
     /**
-     * Whoever begins to watch takes a turn of its own: thousands who wait for the first snapshot must not do so one inside
-     * the other.
+     * Runs waiting tasks one by one: thousands of watchers waiting for the first snapshot must not recurse.
      */
     private void runWaiting() {
-        // A task waits only for a revision after those of its time: thousands are not to be compared again for each
-        // that joins.
+        // Tasks wait for later revisions only: thousands of them must not be compared again for each new watcher.
         if (runsWaiting || (revision(false) == ranAt && revision(true) == ranAtPrevious)) {
             return;
         }
@@ -312,7 +310,7 @@ public final class LoopHub {
         runsWaiting = false;
     }
 
-    /** One that throws must not keep the others from running. */
+    /** Logs a failure, so that the other tasks run. */
     private static void run(Runnable task) {
         try {
             task.run();

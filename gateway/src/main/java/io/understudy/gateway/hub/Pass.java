@@ -10,56 +10,56 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Goes through commits for the cohorts of a lane, and tells their watchers of them in batches. */
+/** Delivers commits to the watchers of a group in batches, cohort by cohort. */
 final class Pass {
 
-    /** Of commits in one batch, as of revisions in etcd's (watchBatchMaxRevs in watcher_group.go). */
+    /** Maximum number of commits in a batch, as of revisions in etcd's (watchBatchMaxRevs in watcher_group.go). */
     static final int MAX_COMMITS = 1000;
 
-    /** That the log has forgotten what was needed. */
+    /** The log has dropped the required commits. */
     static final long FORGOTTEN = -2;
 
-    /** After as many bytes of events a batch takes no further commit. */
+    /** A batch with as many bytes of events takes no further commit. */
     private static final long MAX_BYTES = 1 << 20;
 
-    /** The same while some of a cohort have to be told of parts, which are made for them alone. */
+    /** The same for a cohort with watchers that are ahead, for which partial batches are copied. */
     private static final long MAX_BYTES_UNEVEN = 64 << 10;
 
-    /** Commits of which it is learned at once how keys stood before: one by one would be a round trip to the source each. */
+    /** Number of commits for which previous entries are read at once, instead of one round trip to the source each. */
     private static final int LEARNED_AHEAD = 32;
 
-    private final Lane lane;
+    private final WatcherGroup group;
     private final LoopHub hub;
     private final boolean previous;
     private long batches;
 
-    /** @param previous whether the lane's watchers want keys as they stood before */
-    Pass(Lane lane, LoopHub hub, boolean previous) {
-        this.lane = lane;
+    /** @param previous whether the group's watchers receive previous entries */
+    Pass(WatcherGroup group, LoopHub hub, boolean previous) {
+        this.group = group;
         this.hub = hub;
         this.previous = previous;
     }
 
     /**
-     * Goes through commits for a cohort, up to {@code limit} or until a batch is full, and tells its watchers.
+     * Delivers commits to a cohort, up to {@code limit} or until a batch is full.
      *
-     * @return how far it came; where it stood, if the next commit has to learn something first; or {@link #FORGOTTEN}
+     * @return the revision reached, before a commit that still lacks previous entries; or {@link #FORGOTTEN}
      */
     long run(Cohort cohort, CommitLog from, long limit, boolean isLive) {
         if (cohort.size() == 0) {
             return limit;
         }
-        List<Audience> concerned = new ArrayList<>();
+        List<FilterGroup> concerned = new ArrayList<>();
         try {
             return run(cohort, from, limit, isLive, concerned);
         } finally {
-            // Whatever happens: what is left of one batch must not get into the next.
-            concerned.forEach(Audience::take);
+            // In any case: leftovers of one batch must not get into the next.
+            concerned.forEach(FilterGroup::take);
         }
     }
 
-    private long run(Cohort cohort, CommitLog from, long limit, boolean isLive, List<Audience> concerned) {
-        long at = cohort.told();
+    private long run(Cohort cohort, CommitLog from, long limit, boolean isLive, List<FilterGroup> concerned) {
+        long at = cohort.revision();
         long maxBytes = cohort.isUneven() ? MAX_BYTES_UNEVEN : MAX_BYTES;
         int commits = 0;
         long bytes = 0;
@@ -71,7 +71,7 @@ final class Pass {
                 at = limit;
                 break;
             }
-            if (previous && !commit.knowsPrevious() && needsPrevious(cohort, commit)) {
+            if (previous && !commit.hasPrevious() && needsPrevious(cohort, commit)) {
                 learnFrom(cohort, from, commit, limit);
                 break;
             }
@@ -81,34 +81,34 @@ final class Pass {
             at = commit.revision().value();
             last = at;
         }
-        if (!from.covers(cohort.told())) {
+        if (!from.covers(cohort.revision())) {
             return FORGOTTEN;
         }
         if (!concerned.isEmpty() && first != null) {
-            tell(concerned, isLive ? last : Math.max(at, lane.revision()), cohort.told());
+            deliver(concerned, isLive ? last : Math.max(at, group.revision()), cohort.revision());
             if (isLive) {
-                hub.told(first);
+                hub.recordLatency(first);
             }
         }
         return at;
     }
 
-    /** Has that commit, and those that follow it soon, learn how keys stood before. */
+    /** Reads the previous entries of that commit and of those that follow soon. */
     private void learnFrom(Cohort cohort, CommitLog from, LoggedCommit unknown, long limit) {
         LoggedCommit next = unknown;
         for (int i = 0; i < LEARNED_AHEAD && next != null && next.revision().value() <= limit; i++) {
-            if (!next.knowsPrevious() && needsPrevious(cohort, next)) {
+            if (!next.hasPrevious() && needsPrevious(cohort, next)) {
                 hub.learn(next);
             }
             next = from.after(next.revision().value());
         }
     }
 
-    /** Whether somebody is to be told how a key stood before, which of a new one needs no telling. */
+    /** Whether a watcher needs the previous entry of a key; new keys have none. */
     private static boolean needsPrevious(Cohort cohort, LoggedCommit commit) {
         boolean[] any = {false};
         for (Entry change : commit.changes()) {
-            cohort.index().forEach(change.key(), audience -> any[0] |= needsPrevious(audience, change));
+            cohort.index().forEach(change.key(), filterGroup -> any[0] |= needsPrevious(filterGroup, change));
             if (any[0]) {
                 return true;
             }
@@ -116,27 +116,27 @@ final class Pass {
         return false;
     }
 
-    /** Gives {@code each} the audiences that need previous entries of a commit, some more than once. */
-    static void forEachThatNeedsPrevious(Cohort cohort, LoggedCommit commit, Consumer<Audience> each) {
+    /** Passes the filter groups that need previous entries of a commit to {@code each}, some repeatedly. */
+    static void forEachThatNeedsPrevious(Cohort cohort, LoggedCommit commit, Consumer<FilterGroup> each) {
         for (Entry change : commit.changes()) {
-            cohort.index().forEach(change.key(), audience -> {
-                if (needsPrevious(audience, change)) {
-                    each.accept(audience);
+            cohort.index().forEach(change.key(), filterGroup -> {
+                if (needsPrevious(filterGroup, change)) {
+                    each.accept(filterGroup);
                 }
             });
         }
     }
 
-    private static boolean needsPrevious(Audience audience, Entry change) {
-        return !isNew(change) && audience.wish().includes(change);
+    private static boolean needsPrevious(FilterGroup filterGroup, Entry change) {
+        return !isNew(change) && filterGroup.filter().includes(change);
     }
 
     private static boolean isNew(Entry change) {
         return change.version() == 1;
     }
 
-    /** Returns the bytes of events that somebody is to be told of. */
-    private long collect(Cohort cohort, LoggedCommit commit, List<Audience> concerned) {
+    /** Returns the bytes of the collected events. */
+    private long collect(Cohort cohort, LoggedCommit commit, List<FilterGroup> concerned) {
         Collector collector = new Collector(commit, concerned);
         for (Entry change : commit.changes()) {
             collector.change(change);
@@ -145,16 +145,16 @@ final class Pass {
         return collector.bytes;
     }
 
-    /** Makes an event of a change once, if anybody is concerned. */
+    /** Builds the event of a change once, if a filter matches. */
     private final class Collector {
         private final LoggedCommit commit;
-        private final List<Audience> concerned;
+        private final List<FilterGroup> concerned;
         private @Nullable Entry change;
         private ByteString key = ByteString.EMPTY;
         private @Nullable WatchEvent event;
         private long bytes;
 
-        Collector(LoggedCommit commit, List<Audience> concerned) {
+        Collector(LoggedCommit commit, List<FilterGroup> concerned) {
             this.commit = commit;
             this.concerned = concerned;
         }
@@ -165,32 +165,32 @@ final class Pass {
             event = null;
         }
 
-        void add(Audience audience) {
-            if (!audience.wish().includes(Objects.requireNonNull(change))) {
+        void add(FilterGroup filterGroup) {
+            if (!filterGroup.filter().includes(Objects.requireNonNull(change))) {
                 return;
             }
             if (event == null) {
                 event = new WatchEvent(change, previous && !isNew(change) ? commit.previous(key) : null);
                 bytes += event.bytes();
             }
-            if (audience.collect(event)) {
-                concerned.add(audience);
+            if (filterGroup.collect(event)) {
+                concerned.add(filterGroup);
             }
         }
     }
 
-    private void tell(List<Audience> concerned, long revision, long told) {
+    private void deliver(List<FilterGroup> concerned, long revision, long delivered) {
         batches++;
-        for (Audience audience : concerned) {
-            EventBatch batch = new EventBatch(revision, audience.take());
-            // From the last on: who leaves is replaced by the last, who has been told.
-            for (int i = audience.size() - 1; i >= 0; i--) {
-                Watcher watcher = i < audience.size() ? audience.get(i) : null;
+        for (FilterGroup filterGroup : concerned) {
+            EventBatch batch = new EventBatch(revision, filterGroup.take());
+            // Backwards: a watcher that leaves is replaced by the last one, which has the batch already.
+            for (int i = filterGroup.size() - 1; i >= 0; i--) {
+                Watcher watcher = i < filterGroup.size() ? filterGroup.get(i) : null;
                 if (watcher != null && watcher.batch != batches) {
                     watcher.batch = batches;
-                    EventBatch rest = watcher.told > told ? batch.after(watcher.told) : batch;
+                    EventBatch rest = watcher.delivered > delivered ? batch.after(watcher.delivered) : batch;
                     if (rest != null) {
-                        lane.tell(watcher, rest);
+                        group.deliver(watcher, rest);
                     }
                 }
             }

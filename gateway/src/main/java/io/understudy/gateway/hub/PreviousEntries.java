@@ -4,7 +4,7 @@ import io.understudy.gateway.replica.LoggedCommit;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Learns how the keys of a commit stood before it, where no state tells: from the source.
+ * Reads the previous entries of a commit from the source, when the replica has none.
  *
  * <p>Invariant V7: watches continue while the replica is dropped, with previous values read from the source.
  */
@@ -12,10 +12,10 @@ import java.util.concurrent.CompletableFuture;
 public interface PreviousEntries {
 
     /**
-     * Has the commit {@linkplain LoggedCommit#learnPrevious learn} it. Retries what can pass; several calls for one commit
-     * share the work. For any thread.
+     * Reads the previous entries of a commit and {@linkplain LoggedCommit#learnPrevious adds} them. Retries temporary
+     * failures; concurrent calls for a commit share the work. Thread-safe.
      *
-     * @return completes, on any thread, once the commit knows; fails if the source does not serve it; cancelled if the
+     * @return completes on any thread once the commit has them; fails if the source does not serve them; cancelled if the
      *     source is closed
      */
     CompletableFuture<Void> learn(LoggedCommit commit);

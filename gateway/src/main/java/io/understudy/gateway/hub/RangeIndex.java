@@ -11,9 +11,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds those of many ranges that contain a key, at a cost that grows with what is found and the logarithm of what is
- * held: single keys by a hash table, ranges by a tree ordered by their beginnings in which each node knows how far the
- * ranges below it reach. Several values may have the same range.
+ * Finds the ranges that contain a key, in time that grows with the matches and the logarithm of the number of ranges:
+ * single keys by a hash table, others by a tree ordered by their starts in which each node holds the furthest end below
+ * it. Several values may have the same range.
  *
  * <p>The tree is a treap: nodes' ranks are drawn by lot, which balances it whatever the ranges and their order are.
  */
@@ -31,7 +31,7 @@ final class RangeIndex<T> {
         private final List<T> values = new ArrayList<>(1);
         private @Nullable Node<T> left;
         private @Nullable Node<T> right;
-        /** The end of the range that reaches furthest, of this and all below; null for no end. */
+        /** The furthest end of this range and all below; null for no end. */
         private @Nullable ByteString reach;
 
         Node(KeyRange range, int rank) {
@@ -71,7 +71,7 @@ final class RangeIndex<T> {
         }
     }
 
-    /** Gives every value whose range contains {@code key}, in no particular order. */
+    /** Passes every value of a range that contains {@code key} to {@code each}, in no particular order. */
     void forEach(ByteString key, Consumer<? super T> each) {
         List<T> exact = singles.isEmpty() ? null : singles.get(key);
         if (exact != null) {

@@ -4,14 +4,14 @@ import io.understudy.gateway.replica.Entry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A change as a watcher is told of it.
+ * A change as watchers receive it.
  *
- * @param entry the key as it is now; of a deleted one only key and mod revision
- * @param previous as it was before, if that was asked for and is known
+ * @param entry the changed key; of a deleted one only key and mod revision
+ * @param previous the entry before the change, if requested and available
  */
 public record WatchEvent(Entry entry, @Nullable Entry previous) {
 
-    /** About its encoding's. */
+    /** The approximate size of its encoding. */
     long bytes() {
         return (long) entry.wireSize() + (previous == null ? 0 : previous.wireSize());
     }

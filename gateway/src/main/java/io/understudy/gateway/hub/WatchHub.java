@@ -31,7 +31,7 @@ public final class WatchHub implements AutoCloseable {
     private final HubMetrics metrics;
     private final AtomicInteger watchers = new AtomicInteger();
     private final Map<Executor, LoopHub> byLoop = new ConcurrentHashMap<>();
-    /** The map's values, to go through them at each commit. */
+    /** The map's values, for iteration at each commit. */
     private volatile LoopHub[] loops = {};
 
     /**
@@ -51,13 +51,13 @@ public final class WatchHub implements AutoCloseable {
         this.catchUps = new CatchUps(history, settings.catchUpStreams(), log, this::loops, metrics);
     }
 
-    /** The watchers of that loop; use what is returned there only. */
+    /** Returns the watchers of that loop; confined to it. */
     public LoopHub on(Executor loop) {
         LoopHub known = byLoop.get(loop);
         return known == null ? begin(loop) : known;
     }
 
-    /** The log has moved. Called by the thread that writes it. */
+    /** Wakes all loops after a change of the log. Called by its writing thread. */
     public void moved() {
         for (LoopHub loop : loops) {
             loop.wake();
@@ -79,7 +79,7 @@ public final class WatchHub implements AutoCloseable {
                 .join();
     }
 
-    /** Whether one watcher more is allowed. */
+    /** Whether another watcher is allowed. */
     public boolean hasRoom() {
         return watchers.get() < settings.maxWatchers();
     }
@@ -88,7 +88,7 @@ public final class WatchHub implements AutoCloseable {
         return settings;
     }
 
-    /** Ends the reading of history; watchers are told nothing more of it. */
+    /** Ends the reading of history. */
     @Override
     public void close() {
         catchUps.close();

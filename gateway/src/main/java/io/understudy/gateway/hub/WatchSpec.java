@@ -3,11 +3,11 @@ package io.understudy.gateway.hub;
 import io.understudy.vocabulary.KeyRange;
 
 /**
- * What a watcher wants to be told.
+ * What a watcher receives.
  *
  * @param startRevision of the first commit; 0 for the first one after now
- * @param previous whether with the keys as they stood before
- * @param noPuts leaves puts out
- * @param noDeletes leaves deletes out
+ * @param previous whether events include the previous entry
+ * @param noPuts omits puts
+ * @param noDeletes omits deletes
  */
 public record WatchSpec(KeyRange range, long startRevision, boolean previous, boolean noPuts, boolean noDeletes) {}

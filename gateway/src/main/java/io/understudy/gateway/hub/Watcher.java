@@ -3,40 +3,39 @@ package io.understudy.gateway.hub;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One who is told of commits. On its event loop only.
+ * A consumer of commits. Confined to its event loop.
  *
- * <p>It is a member of a cohort; or parked, while its listener isn't ready; or has its start still before it; or is over.
+ * <p>It is in a cohort; parked while its listener isn't ready; waiting for its start revision; or ended.
  */
 public final class Watcher {
 
-    private final Lane lane;
+    private final WatcherGroup group;
     private final WatchSpec spec;
     private final WatcherListener listener;
-    /** The audience of a cohort that it is one of; null while it is in none. */
-    @Nullable Audience audience;
-    /** Its place in the audience. */
+    /** The filter group of its cohort; null outside a cohort. */
+    @Nullable FilterGroup filterGroup;
+    /** Its index in the filter group. */
     int place;
-    /** Told of all up to this revision, or up to its cohort's if that is greater. */
-    long told;
-    /** The last batch's number, so that none is told twice. */
+    /** All events up to this revision were delivered, or up to its cohort's if that is greater. */
+    long delivered;
+    /** The last batch's number, so that none is delivered twice. */
     long batch;
 
     private State state = State.COMING;
 
-    /** Where it stands. */
     enum State {
-        /** Its start is still to come. */
+        /** Before its start revision. */
         COMING,
         /** In a cohort. */
-        TOLD,
+        ACTIVE,
         /** Until its listener is ready. */
         PARKED,
-        /** Told nothing more. */
+        /** Ended. */
         OVER
     }
 
-    Watcher(Lane lane, WatchSpec spec, WatcherListener listener) {
-        this.lane = lane;
+    Watcher(WatcherGroup group, WatchSpec spec, WatcherListener listener) {
+        this.group = group;
         this.spec = spec;
         this.listener = listener;
     }
@@ -45,24 +44,24 @@ public final class Watcher {
         return spec;
     }
 
-    /** Whether it has been told of all up to {@link LoopHub#revision}, and its start is not after that. */
+    /** Whether all events up to {@link LoopHub#revision} were delivered, and its start is not after that. */
     public boolean isSynced() {
-        return lane.isLive(this) && spec.startRevision() <= lane.revision();
+        return group.isLive(this) && spec.startRevision() <= group.revision();
     }
 
-    /** Up to which it was told of all, while it {@linkplain #isSynced is synced}; for one just added, where it stands. */
+    /** The revision up to which all events were delivered, while it {@linkplain #isSynced is synced}. */
     public long revision() {
-        return lane.revision();
+        return group.revision();
     }
 
-    /** Its listener is ready again. Does nothing unless it was found not to be. */
+    /** Resumes a parked watcher, as its listener is ready again; otherwise does nothing. */
     public void resume() {
-        lane.resume(this);
+        group.resume(this);
     }
 
-    /** Is told nothing more. Idempotent. */
+    /** Cancels the watcher. Idempotent. */
     public void cancel() {
-        lane.cancel(this);
+        group.cancel(this);
     }
 
     WatcherListener listener() {

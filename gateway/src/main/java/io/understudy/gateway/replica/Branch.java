@@ -16,7 +16,7 @@ final class Branch implements Node {
 
     private final Totals totals;
 
-    /** Takes the arrays over. */
+    /** Takes ownership of the arrays. */
     Branch(Node[] children, byte[][] bounds) {
         this(children, bounds, sum(children, 0, children.length));
     }
@@ -106,12 +106,12 @@ final class Branch implements Node {
         return Heap.BRANCH + Heap.ofReferences(children.length);
     }
 
-    /** The child that holds the key if any does. */
+    /** The only child that may hold the key. */
     Node childOf(byte[] key) {
         return children[childFor(key)];
     }
 
-    /** The last child whose bound isn't after {@code key}; the first child for keys before all. */
+    /** The last child with a bound not after {@code key}; else the first child. */
     int childFor(byte[] key) {
         int low = 1;
         int high = bounds.length - 1;

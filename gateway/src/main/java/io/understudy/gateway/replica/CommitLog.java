@@ -7,15 +7,15 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Successive commits, as far back as there is room for: all after {@link #from} up to {@link #head} that changed anything
- * inside the range. One thread writes; any thread reads, without locks.
+ * The latest successive commits: all after {@link #from} up to {@link #head} that changed keys of the range. One thread
+ * writes; any thread reads, without locks.
  *
- * <p>Who reads takes {@link #head} first, then goes through the commits by {@link #after}, and looks at {@link #from}
- * last: what it then covers was complete.
+ * <p>Readers take {@link #head} first, iterate by {@link #after}, and check {@link #from} last: what it then covers was
+ * complete.
  */
 public final class CommitLog {
 
-    /** Of {@link #from} and {@link #head} before the first commit can be logged. */
+    /** The value of {@link #from} and {@link #head} before the log begins. */
     public static final long NONE = -1;
 
     private final ConcurrentNavigableMap<Long, LoggedCommit> commits = new ConcurrentSkipListMap<>();
@@ -28,12 +28,12 @@ public final class CommitLog {
     private volatile int size;
     private volatile long bytes;
 
-    /** All commits after this revision are held; {@link #NONE} before it began. Never goes back while commits follow. */
+    /** All commits after it are held; {@link #NONE} before the log begins. Never decreases while commits follow. */
     public long from() {
         return from;
     }
 
-    /** Up to this revision no commit is missing; {@link #NONE} before it began. */
+    /** No commit up to this revision is missing; {@link #NONE} before the log begins. */
     public long head() {
         return head;
     }
@@ -44,7 +44,7 @@ public final class CommitLog {
         return first != NONE && first <= revision;
     }
 
-    /** As {@link #from}, of what the source has not compacted; watchers from before that are the source's to answer. */
+    /** {@link #from} without compacted revisions; earlier watchers are left to the source. */
     public long readableFrom() {
         return Math.max(from, Math.min(compacted - 1, head));
     }
@@ -54,27 +54,27 @@ public final class CommitLog {
         return covers(revision) && readableFrom() <= revision;
     }
 
-    /** Whether the source has compacted all revisions before that one, and that one not. */
+    /** Whether the source has compacted all revisions before that one, but not that one. */
     public boolean isCompactRevision(long revision) {
         return revision == compacted;
     }
 
-    /** The source has compacted all revisions before {@code revision}. From any thread. */
+    /** The source has compacted all revisions before {@code revision}. Thread-safe. */
     void compacted(long revision) {
         compacted = revision;
     }
 
-    /** Greatest revision before the last {@link #restart}, 0 if there was none: below it, revisions of clients are ambiguous. */
+    /** The greatest revision before the last {@link #restart}, 0 without one: up to it, clients' revisions are ambiguous. */
     public long former() {
         return former;
     }
 
-    /** How many commits are held. */
+    /** The number of commits held. */
     public int size() {
         return size;
     }
 
-    /** About the heap that they take, beside the latest state. */
+    /** The approximate heap use, without the latest state. */
     public long bytes() {
         return bytes;
     }
@@ -85,17 +85,17 @@ public final class CommitLog {
         return found == null ? null : found.getValue();
     }
 
-    /** The first one held; null if there is none. */
+    /** The first commit held; null if there is none. */
     public @Nullable LoggedCommit first() {
         Map.Entry<Long, LoggedCommit> found = commits.firstEntry();
         return found == null ? null : found.getValue();
     }
 
     /**
-     * Begins, or begins anew: commits after that revision follow, and none from before is held. For the writing thread.
+     * Clears the log; commits after that revision follow. For the writing thread.
      *
-     * @throws IllegalArgumentException if it has forgotten that revision already: whoever reads meanwhile would take what
-     *     is no longer there for something that never happened
+     * @throws IllegalArgumentException if it has dropped that revision already: a concurrent reader would miss dropped
+     *     commits
      */
     public void begin(long revision) {
         if (revision < from) {
@@ -109,21 +109,21 @@ public final class CommitLog {
     }
 
     /**
-     * Empties the log, as before it began: revisions that follow are of another cluster. For the writing thread.
+     * Empties the log: the following revisions are of another cluster. For the writing thread.
      *
      * @param seen greatest revision that a reader may know
      */
     public void restart(long seen) {
         former = Math.max(former, seen);
         compacted = 0;
-        // First, so that no reader takes a missing commit for one that never happened.
+        // First, so that no reader skips a missing commit.
         from = NONE;
         head = NONE;
         commits.clear();
         count(0, 0);
     }
 
-    /** Takes the next commit. For the writing thread. */
+    /** Appends the next commit. For the writing thread. */
     public void add(LoggedCommit commit) {
         long revision = commit.revision().value();
         if (revision <= head) {
@@ -134,12 +134,12 @@ public final class CommitLog {
         head = revision;
     }
 
-    /** Nothing happened up to that revision. For the writing thread. */
+    /** Advances the head without a commit. For the writing thread. */
     public void advance(long revision) {
         head = Math.max(head, revision);
     }
 
-    /** Forgets the commits up to that revision. For the writing thread. */
+    /** Drops the commits up to that revision. For the writing thread. */
     public void forget(long revision) {
         if (revision <= from) {
             return;
@@ -156,14 +156,14 @@ public final class CommitLog {
         count(held, sum);
     }
 
-    /** Forgets the oldest until there are no more than that; the last one stays in any case. For the writing thread. */
+    /** Drops the oldest commits beyond the limits, but never the last one. For the writing thread. */
     void keep(int maxCommits, long maxBytes) {
         while (size > 1 && (size > maxCommits || bytes > maxBytes)) {
             forget(commits.firstKey());
         }
     }
 
-    /** Holds no state any more: how keys stood before is not known, except to whoever reads now. For the writing thread. */
+    /** Drops the state: commits have no previous entries any more, except for current readers. For the writing thread. */
     void forgetPrevious() {
         commits.replaceAll((revision, commit) -> commit.withoutPrevious());
         recount();

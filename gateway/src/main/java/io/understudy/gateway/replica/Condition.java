@@ -1,18 +1,18 @@
 package io.understudy.gateway.replica;
 
-/** How a replica is. Whoever needs its state asks for that; this tells why there is none. */
+/** The condition of a replica, with the reason if it has no state. */
 public sealed interface Condition {
 
-    /** The first snapshot is on its way; no state. */
+    /** The first snapshot is being loaded; no state. */
     record Loading() implements Condition {}
 
-    /** There is a state, and it is kept up. */
+    /** There is a state, and it follows the source. */
     record Ready() implements Condition {}
 
     /**
-     * It was given up, and its memory freed: no state. Commits are followed without being applied, until it is built anew.
+     * The state was dropped and its memory freed. Commits are followed without being applied until a rebuild.
      *
-     * @param reason for people
+     * @param reason for operators
      */
     record Dropped(String reason) implements Condition {}
 }

@@ -4,18 +4,18 @@ import java.util.Iterator;
 import java.util.NoSuchElementException;
 
 /**
- * Goes through a range of one immutable state against the order of its keys, entry by entry, at the caller's pace. Each
- * leaf is found by the number of entries before it. For one thread; any number may be under way.
+ * Iterates over a range of one immutable state in descending key order. Each leaf is found by the number of entries before
+ * it. For one thread; several cursors may be open.
  */
 public final class DescendingCursor implements Iterator<Entry> {
 
     private final Node root;
-    /** Entries of the whole state before the one that was given last. */
+    /** Entries of the whole state before the last returned one. */
     private long before;
 
     private long remaining;
     private Leaf leaf = Leaf.EMPTY;
-    /** Of the leaf's entries, those that are to come. */
+    /** The remaining entries of the leaf. */
     private int place;
 
     /** Of the {@code count} entries before the one that has {@code before} entries before it. */

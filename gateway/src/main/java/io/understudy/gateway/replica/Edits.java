@@ -6,13 +6,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One commit's changes in key order, for a tree to be made from another in one pass; and an account of what the new tree
- * no longer holds, which a state kept from before keeps alive. Used once.
+ * One commit's changes in key order, applied to a tree in one pass. Accounts for what the new tree no longer holds, which a
+ * previous state retains. Used once.
  */
 final class Edits {
 
     private final byte[][] keys;
-    /** The new encoding, or null for a key that goes. */
+    /** The new encoding, or null for a deleted key. */
     private final byte[] @Nullable [] wires;
 
     private long replacedBytes;
@@ -32,7 +32,7 @@ final class Edits {
         }
     }
 
-    /** The changes of one commit, deletes among them; of several of one key, the last. */
+    /** The changes of one commit, with deletes; for each key the last one. */
     static Edits of(List<Entry> changes) {
         List<Edit> edits = new ArrayList<>(changes.size());
         for (Entry change : changes) {
@@ -66,7 +66,7 @@ final class Edits {
         return wires[index];
     }
 
-    /** The first edit from {@code from} on, before {@code to}, whose key isn't before {@code key}. */
+    /** The first edit in {@code [from, to)} with a key not before {@code key}. */
     int lowerBound(int from, int to, byte[] key) {
         int low = from;
         int high = to;
@@ -81,12 +81,12 @@ final class Edits {
         return low;
     }
 
-    /** Something of so many bytes is in the old tree and not in the new one. */
+    /** Accounts for bytes of the old tree that are not in the new one. */
     void replaced(long bytes) {
         replacedBytes += bytes;
     }
 
-    /** Heap that is held by the old tree alone. */
+    /** The heap that only the old tree holds. */
     long replacedBytes() {
         return replacedBytes;
     }

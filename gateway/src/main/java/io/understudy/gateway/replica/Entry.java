@@ -11,8 +11,8 @@ import java.io.UncheckedIOException;
 import java.util.Arrays;
 
 /**
- * One key as it stands at some revision, kept as etcd's own encoding of an {@code mvccpb.KeyValue} (fields in the order
- * of their numbers, defaults left out), so that answers are assembled rather than encoded. Immutable.
+ * A key at some revision, kept as etcd's own encoding of an {@code mvccpb.KeyValue} (fields in the order of their
+ * numbers, defaults left out), so that responses are assembled rather than encoded. Immutable.
  *
  * <p>Fields are found by walking the encoding, which costs less than the objects that would hold them.
  */
@@ -30,12 +30,12 @@ public final class Entry {
 
     private final byte[] wire;
 
-    /** Takes over an array that {@link #of} made. */
+    /** Takes ownership of an array that {@link #of} made. */
     Entry(byte[] wire) {
         this.wire = wire;
     }
 
-    /** What etcd tells of a change at that revision: of a deleted key, the key and the revision. */
+    /** The key value of an etcd event: of a deleted key, only the key and the revision. */
     static Entry of(Change change, Revision revision) {
         return of(
                 change instanceof Change.Put put
@@ -96,12 +96,12 @@ public final class Entry {
         return isField(start, VALUE) ? fieldEnd(start) : start;
     }
 
-    /** Bytes of the encoding, as it goes into an answer. */
+    /** The size of the encoding, as in a response. */
     public int wireSize() {
         return wire.length;
     }
 
-    /** Bytes of the encoding with these fields only. */
+    /** The size of the encoding with these fields only. */
     public int wireSize(EntryFields fields) {
         if (fields == EntryFields.ALL) {
             return wire.length;
@@ -161,7 +161,7 @@ public final class Entry {
         return keyValue().toString();
     }
 
-    /** Whether it stands for a key that isn't there any more. */
+    /** Whether it represents a deleted key. */
     public boolean isDeleted() {
         return version() == 0;
     }
@@ -219,7 +219,7 @@ public final class Entry {
         return UnsafeByteOperations.unsafeWrap(wire, at + 1 + varintSize(length), length);
     }
 
-    /** Where the field is, or would be: fields come in the order of their numbers. */
+    /** Returns the offset of the field, or where it would be: fields are in the order of their numbers. */
     private int seek(int field) {
         int at = 0;
         while (at < wire.length && wire[at] >>> 3 < field) {

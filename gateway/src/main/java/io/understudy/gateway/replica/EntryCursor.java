@@ -4,12 +4,12 @@ import java.util.Iterator;
 import java.util.NoSuchElementException;
 
 /**
- * Goes through a range of one immutable state, in key order, entry by entry, at the caller's pace. The end was found
- * beforehand, so that no key is looked at on the way. For one thread; any number may be under way.
+ * Iterates over a range of one immutable state in key order. The end was found beforehand, so that no keys are compared on
+ * the way. For one thread; several cursors may be open.
  */
 public final class EntryCursor implements Iterator<Entry> {
 
-    /** From the root down to the branch above the current leaf, with where the way goes on. */
+    /** The branches from the root to the current leaf, with the next child of each. */
     private final Branch[] path;
 
     private final int[] places;

@@ -1,6 +1,6 @@
 package io.understudy.gateway.replica;
 
-/** Which fields of its entries an answer has. */
+/** The fields of entries in a response. */
 public enum EntryFields {
     ALL,
     WITHOUT_VALUE,

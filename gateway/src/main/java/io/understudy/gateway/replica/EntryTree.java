@@ -26,7 +26,7 @@ final class EntryTree {
         return new EntryTree(Leaf.EMPTY, widths);
     }
 
-    /** What all entries amount to. */
+    /** The totals of all entries. */
     Totals totals() {
         return root.totals();
     }
@@ -58,7 +58,7 @@ final class EntryTree {
         return top == root ? this : new EntryTree(top, widths);
     }
 
-    /** What the range's entries amount to, in logarithmic time. */
+    /** The totals of the range's entries, in logarithmic time. */
     Totals totals(KeyRange range) {
         ByteString to = range.to();
         return root.totals(
@@ -70,7 +70,7 @@ final class EntryTree {
         return new EntryCursor(root, range.from().toByteArray(), totals(range).count());
     }
 
-    /** The range's entries, the last one first. */
+    /** The range's entries in descending key order. */
     DescendingCursor descending(KeyRange range) {
         return new DescendingCursor(root, rank(range.to()), totals(range).count());
     }
@@ -87,7 +87,7 @@ final class EntryTree {
         return new KeyRange(keyAt(rank(range.to()) - count), range.to());
     }
 
-    /** How many keys are smaller than {@code key}; all if it is null. */
+    /** The number of keys smaller than {@code key}; of all keys if it is null. */
     private long rank(@Nullable ByteString key) {
         if (key == null) {
             return root.totals().count();
@@ -100,7 +100,7 @@ final class EntryTree {
         return from.next().key();
     }
 
-    /** Makes a tree of entries given in key order, in linear time. */
+    /** Builds a tree from entries in key order, in linear time. */
     static final class Builder {
         private final Widths widths;
         private final List<byte[]> pending;
@@ -111,7 +111,7 @@ final class EntryTree {
             this.pending = new ArrayList<>(widths.most());
         }
 
-        /** Takes the next entry; its key is after all given so far. */
+        /** Adds the next entry, with a key after all previous ones. */
         void add(Entry entry) {
             if (pending.size() == widths.most()) {
                 flush();

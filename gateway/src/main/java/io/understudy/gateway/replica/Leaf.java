@@ -18,7 +18,7 @@ final class Leaf implements Node {
         this.totals = totals;
     }
 
-    /** Takes the array over. */
+    /** Takes ownership of the array. */
     static Leaf of(byte[][] wires) {
         return new Leaf(wires, sum(wires, 0, wires.length));
     }
@@ -133,13 +133,13 @@ final class Leaf implements Node {
         return leaves;
     }
 
-    /** How many keys are smaller than {@code key}. */
+    /** The number of keys smaller than {@code key}. */
     int rank(byte[] key) {
         int at = search(key, 0);
         return at >= 0 ? at : -at - 1;
     }
 
-    /** Where the key is, looked for from {@code low} on, or {@code -insertion - 1}. */
+    /** Returns the index of the key, searched from {@code low} on, or {@code -insertion - 1}. */
     private int search(byte[] key, int low) {
         int high = wires.length - 1;
         while (low <= high) {

@@ -14,13 +14,14 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A commit as watchers are told of it. For any thread; all but {@link #learnPrevious} is as if it were immutable.
+ * A commit of the log, with its changes as watchers receive them. Thread-safe; immutable except for {@link
+ * #learnPrevious}.
  *
- * <p>Whoever has the state before the commit knows how its keys stood; else that has to be learned from the source.
+ * <p>Previous entries come from the state before the commit, or are read from the source.
  */
 public final class LoggedCommit {
 
-    /** Of a commit itself: elements of maps, revisions, lists, and the state after it if there is one. */
+    /** Of the commit itself: map elements, revisions, lists, and the state after it if there is one. */
     private static final int BYTES_OF_A_COMMIT = 360;
 
     private static final int BYTES_OF_A_CHANGE = 20;
@@ -32,9 +33,9 @@ public final class LoggedCommit {
     private volatile @Nullable Function<ByteString, @Nullable Entry> previous;
 
     /**
-     * @param changes what became of each key, in etcd's order, as etcd's events have it: a deleted key has a mod revision
-     *     and nothing else
-     * @param previous how a key stood before the commit, null for one that wasn't there; null if nobody knows yet
+     * @param changes one entry for each key, in the order and form of etcd's events: a deleted key has a mod revision and
+     *     nothing else
+     * @param previous returns the entry before the commit, null for a new key; null if still unknown
      */
     public LoggedCommit(
             Revision revision, List<Entry> changes, @Nullable Function<ByteString, @Nullable Entry> previous) {
@@ -55,7 +56,7 @@ public final class LoggedCommit {
     }
 
     /**
-     * A commit whose changes are part of the state that it led to.
+     * A commit with changes that are part of its resulting state.
      *
      * @param replacedBytes what of the state before isn't part of that one
      */
@@ -67,7 +68,7 @@ public final class LoggedCommit {
     /**
      * A commit of the source's history.
      *
-     * @param previous how those of its keys stood before that were there; null if nobody knows yet
+     * @param previous the previous entries of those keys that existed; null if still unknown
      */
     public static LoggedCommit of(Commit commit, @Nullable List<KeyValue> previous) {
         List<Entry> changes = entriesOf(commit);
@@ -99,25 +100,25 @@ public final class LoggedCommit {
         return changes;
     }
 
-    /** When it was logged, by {@link System#nanoTime}. */
+    /** The time of logging, by {@link System#nanoTime}. */
     public long loggedNanos() {
         return loggedNanos;
     }
 
-    /** About the heap that it takes, beside the latest state; what it {@linkplain #learnPrevious learned} not included. */
+    /** The approximate heap use, without the latest state and without {@linkplain #learnPrevious added} entries. */
     public long heapBytes() {
         return heapBytes;
     }
 
-    /** Whether {@link #previous} may be asked. */
-    public boolean knowsPrevious() {
+    /** Whether {@link #previous} may be called. */
+    public boolean hasPrevious() {
         return previous != null;
     }
 
     /**
-     * The key as it stood before; null if it wasn't there, or if that was compacted.
+     * Returns the entry before the commit; null if the key did not exist, or its entry was compacted.
      *
-     * @throws IllegalStateException nobody knows yet
+     * @throws IllegalStateException previous entries are still unknown
      */
     public @Nullable Entry previous(ByteString key) {
         Function<ByteString, @Nullable Entry> known = previous;
@@ -127,12 +128,12 @@ public final class LoggedCommit {
         return known.apply(key);
     }
 
-    /** Takes how those keys of the commit stood before that were there. */
+    /** Adds the previous entries of those keys that existed. */
     public void learnPrevious(Map<ByteString, Entry> entries) {
         previous = Map.copyOf(entries)::get;
     }
 
-    /** The same, to be held without the state before it. */
+    /** Returns the commit without the state before it. */
     LoggedCommit withoutPrevious() {
         return new LoggedCommit(revision, changes, null, loggedNanos, bytesOf(changes, true));
     }

@@ -15,12 +15,12 @@ sealed interface Node permits Leaf, Branch {
     byte[] first();
 
     /**
-     * What stands in this node's place once the edits from {@code from} to before {@code to} are made: adjoining nodes of
-     * its height, of any number. They may be narrow, but none is empty or too wide. The node itself if nothing changed.
+     * Returns the nodes after the edits in {@code [from, to)}: adjoining nodes of its height, of any number. They may be
+     * narrow, but none is empty or too wide. The node itself if nothing changed.
      */
     Node[] apply(Edits edits, int from, int to, Widths widths);
 
-    /** What the entries from {@code from} to before {@code to} amount to; null stands for an open end. */
+    /** The totals of the entries in {@code [from, to)}; null is an open end. */
     Totals totals(byte @Nullable [] from, byte @Nullable [] to);
 
     /** Heap that the node itself takes, without what is below it. */

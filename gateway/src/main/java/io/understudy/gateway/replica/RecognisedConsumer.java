@@ -21,10 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Passes everything on to a replica, but lets no snapshot take the place of a dropped state unless it is of the same
- * history: clients have seen revisions of that one. After a gap the state that is held shows it; once that is dropped, only
- * the last commit it had come to does, which the source has to have still, <em>after</em> the snapshot was read. Records
- * when something came and how long commits took. On the writing thread, which it holds up until the source has told.
+ * Passes all calls on to a replica, but lets a snapshot replace a dropped state only if it is of the same history, the
+ * one that clients have seen. After a gap the current state proves it. After a drop only the last applied commit does,
+ * which the source must still serve <em>after</em> the snapshot was read. Records activity and the duration of commits.
+ * Blocks the writing thread until the source has responded.
  */
 final class RecognisedConsumer implements FeedConsumer {
 
@@ -44,7 +44,7 @@ final class RecognisedConsumer implements FeedConsumer {
     private boolean published;
 
     /**
-     * @param abandoned whether another cluster is to be followed, so that this history matters no more
+     * @param abandoned whether a switch to another cluster is pending, which makes this history irrelevant
      * @param onSnapshot runs after each complete snapshot
      * @param onApplied receives how long each commit took
      */
@@ -77,13 +77,13 @@ final class RecognisedConsumer implements FeedConsumer {
 
     @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
-        heardOfSnapshot();
+        snapshotActive();
         replica.snapshotStarted(cluster, revision);
     }
 
     @Override
     public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
-        heardOfSnapshot();
+        snapshotActive();
         replica.snapshotPage(covered, entries);
     }
 
@@ -121,30 +121,30 @@ final class RecognisedConsumer implements FeedConsumer {
         replica.asOf(time);
     }
 
-    /** Once a state is published, a snapshot under way leaves readers with an ever older one: that is silence to them. */
-    private void heardOfSnapshot() {
+    /** Records activity during a snapshot only without a state: with one, readers get an ever older state meanwhile. */
+    private void snapshotActive() {
         if (!published) {
             lastEventNanos = System.nanoTime();
         }
     }
 
-    /** Follows the history from {@code known} on, as far as the first event: a feed gives none of another history. */
+    /** Reads the history from {@code known} on up to the first event: a feed of another history has none. */
     private void recognise(Position known) {
-        Heard heard = new Heard();
+        HistoryProbe probe = new HistoryProbe();
         try (Feed feed = source.open(replica.range(), FeedKind.HISTORY, known)) {
             do {
                 if (abandoned.getAsBoolean()) {
                     throw new IllegalStateException("the primary has moved");
                 }
                 feed.requestProgress();
-            } while (!feed.poll(POLL, heard));
+            } while (!feed.poll(POLL, probe));
         } catch (FeedEndedException.Gap gap) {
             if (replica.isDoubted()) {
                 throw new ReplicaDivergedException("replica differs from the source, but the source history since"
                         + " revision " + known.revision() + " cannot be verified (" + gap.getMessage()
                         + "); restart the gateway to accept the history of the source");
             }
-            // It was given up for its size alone, and nothing speaks against the source.
+            // The state was dropped only for its size, so the source is not in doubt.
             LOG.atWarn()
                     .addKeyValue("revision", known.revision())
                     .addKeyValue("cause", gap.getMessage())
@@ -160,8 +160,8 @@ final class RecognisedConsumer implements FeedConsumer {
         }
     }
 
-    /** Takes no interest in what is told. */
-    private static final class Heard implements FeedConsumer {
+    /** Accepts the first event of a resumed history; rejects snapshots. */
+    private static final class HistoryProbe implements FeedConsumer {
 
         @Override
         public void snapshotStarted(ClusterId cluster, Revision revision) {
@@ -180,12 +180,12 @@ final class RecognisedConsumer implements FeedConsumer {
 
         @Override
         public void commit(Commit commit, Position position) {
-            // That it came is all.
+            // Its arrival suffices.
         }
 
         @Override
         public void progress(Position position) {
-            // Likewise.
+            // As above.
         }
     }
 }

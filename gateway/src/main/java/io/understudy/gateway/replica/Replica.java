@@ -50,20 +50,20 @@ public final class Replica implements FeedConsumer {
     private final CommitLog log = new CommitLog();
     private final AtomicLong compacted = new AtomicLong();
     private @Nullable SnapshotMerge merge;
-    /** About the heap that the snapshot under way takes, if it exceeded the limit; 0 otherwise. Of the writing thread. */
+    /** The approximate heap use of the current snapshot, if it exceeded the limit; 0 otherwise. Of the writing thread. */
     private long exceeding;
 
     private volatile @Nullable ClusterId cluster;
-    /** When it was dropped, or last tried to be built anew. */
+    /** When the state was dropped, or its last rebuild was tried. */
     private long droppedNanos;
     /** Null while there is no state. */
     private volatile @Nullable Window window;
 
-    /** How far the feed has come. Of the writing thread. */
+    /** The feed's position. Of the writing thread. */
     private @Nullable Position position;
     /** Whether there ever was a state. Of the writing thread. */
     private boolean served;
-    /** Whether what was dropped differed from the source. Of the writing thread. */
+    /** Whether the dropped state differed from the source. Of the writing thread. */
     private boolean doubted;
 
     private volatile @Nullable Revision revision;
@@ -90,8 +90,7 @@ public final class Replica implements FeedConsumer {
     }
 
     /**
-     * The state at {@code revision}; null if the window doesn't reach back so far, the source has compacted it, or the
-     * replica hasn't come so far yet.
+     * The state at {@code revision}; null outside the window, or if the source has compacted it.
      */
     public @Nullable ReplicaState at(Revision revision) {
         Window held = readable();
@@ -99,8 +98,8 @@ public final class Replica implements FeedConsumer {
     }
 
     /**
-     * The source has compacted all revisions before {@code revision}: reads and watches of those are the source's to answer
-     * from now on. Of no effect if the replica does not follow that cluster. From any thread.
+     * The source has compacted all revisions before {@code revision}: it answers their reads and watches from now
+     * on. No effect if the replica does not follow that cluster. Thread-safe.
      */
     public void compacted(ClusterId source, Revision revision) {
         if (source.equals(cluster)) {
@@ -108,65 +107,65 @@ public final class Replica implements FeedConsumer {
         }
     }
 
-    /** The oldest revision that is served from here; null before the first snapshot. */
+    /** The oldest revision that the replica serves; null before the first snapshot. */
     public @Nullable Revision oldest() {
         long from = log.from();
         return from == CommitLog.NONE ? null : new Revision(Math.max(from, compacted.get()));
     }
 
     /**
-     * The commits that were followed, with a state or without, as far back as the window reaches. It goes on without a hole
-     * when the replica is dropped, and begins again after a snapshot.
+     * The latest commits, with a state or without, as far back as the window reaches. It continues without a gap when the
+     * state is dropped, and begins again after a snapshot.
      */
     public CommitLog log() {
         return log;
     }
 
-    /** Grows with each state that doesn't follow from the one before: when it is built, or dropped for its size. */
+    /** Incremented with each state that doesn't follow from the previous one: when it is built, or dropped for its size. */
     public long generation() {
         return generation.get();
     }
 
-    /** How far the feed has come, with a state or without; null before the first snapshot is complete. */
+    /** The revision that the feed has reached, with a state or without; null before the first snapshot is complete. */
     public @Nullable Revision revision() {
         return revision;
     }
 
-    /** That it is a copy of; null before the first snapshot. */
+    /** The source's cluster ID; null before the first snapshot. */
     public @Nullable ClusterId cluster() {
         return cluster;
     }
 
-    /** Why there is a state, or none. */
+    /** The condition, with the reason if there is no state. */
     public Condition condition() {
         return condition;
     }
 
-    /** About the heap that it all takes. */
+    /** The approximate heap use. */
     public long heapBytes() {
         Window held = window;
         return log.bytes() + (held == null ? 0 : held.latest().heapBytes());
     }
 
-    /** Has the replica dropped and built anew from a snapshot, soon; there is no state from now on. For any thread. */
+    /** Drops the state at once, and rebuilds it from a snapshot. Thread-safe. */
     public void rebuild(String reason) {
         rebuildWanted.set(reason);
     }
 
     /**
-     * For the writing thread: how far it had come when what it held was dropped. A snapshot has to be of that history,
-     * which nothing that is held can show. Null if there is a state, or never was one.
+     * For the writing thread: the position of the dropped state, which a snapshot's history must include. Null if there is a
+     * state, or never was one.
      */
     @Nullable Position unrecognised() {
         return served && window == null ? position : null;
     }
 
-    /** For the writing thread: whether it was dropped because it differs from the source, and not for its size. */
+    /** For the writing thread: whether the state was dropped because it differs from the source, not for its size. */
     boolean isDoubted() {
         return doubted;
     }
 
-    /** For the writing thread: whether a new feed shall be opened, for a snapshot to build the replica from. */
+    /** For the writing thread: whether to open a new feed for a snapshot. */
     boolean isSnapshotDue() {
         String reason = rebuildWanted.get();
         if (reason != null) {
@@ -223,7 +222,7 @@ public final class Replica implements FeedConsumer {
         }
     }
 
-    /** Whether clients may know revisions that the new cluster has yet to reach. For any thread. */
+    /** Whether clients may have seen revisions that the new cluster has yet to reach. Thread-safe. */
     boolean goesBack(SourceMove move) {
         return !move.revision().isAfter(newest(move));
     }
@@ -233,7 +232,7 @@ public final class Replica implements FeedConsumer {
         return reached == null || reached.isBefore(move.former()) ? move.former() : reached;
     }
 
-    /** Whether the log has all commits up to the end marker, and no later ones that came from the new primary, or may. */
+    /** Whether the log is complete up to the end marker, and later commits are of unrelated keys only. */
     private boolean endsAt(SourceMove move) {
         long end = move.endMarker().value();
         if (end == 0 || log.head() < end || !log.covers(end)) {
@@ -289,7 +288,7 @@ public final class Replica implements FeedConsumer {
         }
         merge = null;
         log.begin(position.revision().value());
-        told(position);
+        reached(position);
         requireRoom();
     }
 
@@ -305,7 +304,7 @@ public final class Replica implements FeedConsumer {
         }
         List<Entry> changes = LoggedCommit.entriesOf(commit);
         append(commit.revision(), changes);
-        told(position);
+        reached(position);
         requireRoom();
     }
 
@@ -313,7 +312,7 @@ public final class Replica implements FeedConsumer {
     public void progress(Position position) {
         Revision reached = requireTail(position);
         if (position.revision().isAfter(reached)) {
-            told(position);
+            reached(position);
         }
     }
 
@@ -325,7 +324,7 @@ public final class Replica implements FeedConsumer {
         }
     }
 
-    /** Null as soon as it is known to be wrong, though the writing thread has yet to drop it. */
+    /** Null as soon as it is reported wrong, before the writing thread drops it. */
     private @Nullable Window readable() {
         return rebuildWanted.get() == null ? window : null;
     }
@@ -338,13 +337,13 @@ public final class Replica implements FeedConsumer {
         }
         Edits edits = Edits.of(changes);
         ReplicaState before = states.latest();
-        // In this order: whoever was told of a commit finds its state.
+        // In this order: the state of a delivered commit is available.
         states.add(
                 new ReplicaState(before.cluster(), at, range, before.entries().apply(edits)));
         log.add(LoggedCommit.onto(before, at, changes, edits.replacedBytes()));
     }
 
-    private void told(Position at) {
+    private void reached(Position at) {
         Window held = window;
         if (held != null) {
             held.advance(at.revision());
@@ -360,7 +359,7 @@ public final class Replica implements FeedConsumer {
         }
     }
 
-    /** The past gives way first; if that isn't enough, all states go. */
+    /** Drops past states first, then all if that isn't enough. */
     private void requireRoom() {
         Window held = window;
         SnapshotMerge running = merge;
@@ -398,12 +397,12 @@ public final class Replica implements FeedConsumer {
         listener.dropped(why);
     }
 
-    /** Dropped, and not being built anew. */
+    /** Dropped, without a rebuild under way. */
     private boolean isGivenUp() {
         return condition instanceof Condition.Dropped && merge == null;
     }
 
-    /** How far the tail of commits has come, which may go on. */
+    /** Returns the revision that the commits have reached; fails unless they may continue. */
     private Revision requireTail(Position position) {
         Revision reached = revision;
         if (reached == null || merge != null) {

@@ -1,6 +1,6 @@
 package io.understudy.gateway.replica;
 
-/** The feed told something that can't be true of the history the replica holds. Fatal: nothing is applied any more. */
+/** The feed contradicts the history that the replica holds. Fatal: nothing more is applied. */
 public final class ReplicaDivergedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -7,8 +7,8 @@ import io.understudy.vocabulary.Revision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A replica as it stood at one revision: what the source held over the range then, with revisions, versions and leases.
- * Immutable, for any thread, for as long as it is wanted.
+ * A replica at one revision: the source's keys in the range, with revisions, versions and leases. Immutable and
+ * thread-safe.
  */
 public final class ReplicaState {
 
@@ -24,17 +24,17 @@ public final class ReplicaState {
         this.entries = entries;
     }
 
-    /** The source's. */
+    /** The source's cluster ID. */
     public ClusterId cluster() {
         return cluster;
     }
 
-    /** All commits up to this one are in, and none after it. */
+    /** Includes all commits up to this one, and none after it. */
     public Revision revision() {
         return revision;
     }
 
-    /** The part of the key space this is a copy of. Nothing is known outside of it. */
+    /** The part of the key space that it copies. */
     public KeyRange range() {
         return range;
     }
@@ -58,37 +58,37 @@ public final class ReplicaState {
         return totals(part).count();
     }
 
-    /** What the entries inside {@code part} amount to, in logarithmic time. */
+    /** The totals of the entries in {@code part}, in logarithmic time. */
     public Totals totals(KeyRange part) {
         return entries.totals(part);
     }
 
-    /** The entries inside {@code part} in key order, one by one. */
+    /** The entries in {@code part} in key order. */
     public EntryCursor cursor(KeyRange part) {
         return entries.cursor(part);
     }
 
-    /** The entries inside {@code part}, the last one first. */
+    /** The entries in {@code part} in descending key order. */
     public DescendingCursor descending(KeyRange part) {
         return entries.descending(part);
     }
 
-    /** What holds the first {@code count} entries of {@code part}, which has more. In logarithmic time. */
+    /** The range of the first {@code count} entries of {@code part}, which has more. In logarithmic time. */
     public KeyRange first(KeyRange part, long count) {
         return entries.first(part, count);
     }
 
-    /** What holds the last {@code count} entries of {@code part}, at least one; it has more. In logarithmic time. */
+    /** The range of the last {@code count} entries of {@code part}, at least one; it has more. In logarithmic time. */
     public KeyRange last(KeyRange part, long count) {
         return entries.last(part, count);
     }
 
-    /** The same at a later revision, up to which nothing happened inside the range. */
+    /** The same at a later revision, without changes in the range. */
     ReplicaState asOf(Revision later) {
         return later.equals(revision) ? this : new ReplicaState(cluster, later, range, entries);
     }
 
-    /** About what it takes on the heap. */
+    /** The approximate heap use. */
     long heapBytes() {
         return Heap.ofEntries(entries.totals());
     }

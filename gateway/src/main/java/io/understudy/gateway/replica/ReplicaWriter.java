@@ -17,10 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread that writes a replica: it polls the feed, so that nothing is read from the source faster than it is
- * applied. After a gap it opens a new feed and merges its snapshot, and another when the replica is to be built anew, by a
- * snapshot of the same history only. A feed that was rejected is opened again until the source serves it; only another
- * history ends the writer.
+ * The one thread that writes a replica. It polls the feed, so that nothing is read faster than it is applied. After a
+ * gap it opens a new feed and merges its snapshot; a dropped state is rebuilt from a snapshot of the same history only.
+ * A rejected feed is opened again until the source serves it; only another history ends the writer.
  *
  * <p>Invariant G2: after a gap, or a rejection by the source, the replica resynchronizes; another cluster or history
  * fails the gateway and ends its process.
@@ -29,7 +28,7 @@ public final class ReplicaWriter {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReplicaWriter.class);
     private static final Duration POLL = Duration.ofSeconds(1);
-    /** For the last commits of the former cluster. */
+    /** Maximum wait for the last commits of the former cluster. */
     private static final Duration END_WAIT = Duration.ofSeconds(2);
 
     private static final Duration END_POLL = Duration.ofMillis(20);
@@ -43,7 +42,7 @@ public final class ReplicaWriter {
     private final Thread thread;
     private final CompletableFuture<Void> failure = new CompletableFuture<>();
     private volatile @Nullable Throwable cause;
-    /** Why the last feed ended, until the next one has given a snapshot. */
+    /** The end of the last feed, until the next one has delivered a snapshot. */
     private volatile @Nullable String problem;
 
     private Duration pause = FIRST_PAUSE;
@@ -52,14 +51,14 @@ public final class ReplicaWriter {
     private volatile @Nullable Feed feed;
     private final Queue<Pending> pending = new ConcurrentLinkedQueue<>();
 
-    /** A move to be made before the next feed is opened, once the present one has reached the end marker. */
+    /** A switch to another cluster, made once the current feed has reached the end marker. */
     private record Pending(SourceMove move, Runnable switched, long latestNanos, CompletableFuture<Void> done) {}
 
     /**
      * Writes {@code replica} from feeds of {@code source}, once started.
      *
-     * @param onApplied how long each commit took to apply, on the writing thread
-     * @param onResync told of each gap
+     * @param onApplied receives the time to apply each commit, on the writing thread
+     * @param onResync called at each gap
      */
     public ReplicaWriter(Replica replica, FeedSource source, Consumer<Duration> onApplied, Runnable onResync) {
         this.replica = replica;
@@ -73,27 +72,27 @@ public final class ReplicaWriter {
         thread.start();
     }
 
-    /** Fails, once, with what ended the feed for good; never completes otherwise. */
+    /** Fails with the final error of the feed; never completes otherwise. */
     public CompletableFuture<Void> failure() {
         return failure.copy();
     }
 
-    /** Why nothing is applied any more; null while all is well. */
+    /** The error that ended the writer; null while it runs. */
     public @Nullable Throwable failed() {
         return cause;
     }
 
-    /** Why the feed is being opened again; null while it is open. */
+    /** The reason to open the feed again; null while it is open. */
     public @Nullable String problem() {
         return problem;
     }
 
-    /** Time since the feed last told anything, a progress mark for example; since the start if it never did. */
+    /** Time since the feed last delivered anything, such as a progress mark; since the start if it never did. */
     public Duration silence() {
         return consumer.silence();
     }
 
-    /** Has the feed ask the source how far it is. From any thread; returns at once. */
+    /** Requests a progress mark from the feed. Thread-safe; returns at once. */
     public void requestProgress() {
         Feed open = feed;
         if (open != null) {
@@ -151,7 +150,7 @@ public final class ReplicaWriter {
                 fail(e);
             }
         } catch (FeedEndedException | RuntimeException | Error e) {
-            // A closed feed refuses to be polled; that is how closing wakes a poll.
+            // Closing a feed makes its poll fail, which wakes the thread.
             if (!closing) {
                 fail(e);
             }
@@ -170,7 +169,7 @@ public final class ReplicaWriter {
             }
         } catch (FeedEndedException.Gap gap) {
             if (gap.position().equals(lastGap)) {
-                // Its snapshot was no newer, as of a state topic that is behind.
+                // Its snapshot was not newer, such as that of a delayed state topic.
                 retry(gap);
                 return;
             }
@@ -191,11 +190,11 @@ public final class ReplicaWriter {
             } else if (pending.isEmpty()) {
                 throw e;
             }
-            // Closed for a move, perhaps just as its cluster became unusable.
+            // Closed for a move, possibly just as its cluster failed.
         }
     }
 
-    /** Reports once that the source does not serve the feed, and waits before the next one is opened. */
+    /** Reports a rejected feed once, and waits before the next one. */
     private void retry(FeedEndedException rejected) throws InterruptedException {
         String why = String.valueOf(rejected.getMessage());
         if (closing) {

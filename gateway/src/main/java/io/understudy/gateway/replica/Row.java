@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Adjoining nodes of one height on their way into branches. */
+/** Adjoining nodes of one height, to become branches. */
 final class Row {
 
     private static final Node[] NO_NODES = {};
@@ -22,7 +22,7 @@ final class Row {
     }
 
     /**
-     * Takes the next node.
+     * Adds the next node.
      *
      * @param bound that none of its keys is before, and all before it are
      */
@@ -31,7 +31,7 @@ final class Row {
         bounds.add(bound);
     }
 
-    /** Takes the nodes that stand in the place of one with that bound. */
+    /** Adds the nodes that replace one with that bound. */
     void addAll(Node[] replacements, byte[] bound) {
         for (int i = 0; i < replacements.length; i++) {
             add(replacements[i], i == 0 ? bound : replacements[i].first());
@@ -58,7 +58,7 @@ final class Row {
                     nodes.set(left + 1, joined[1]);
                     bounds.set(left + 1, joined[1].first());
                 }
-                // What is still too narrow is looked at again.
+                // A node that is still too narrow is checked again.
                 i = joined.length == 1 ? left - 1 : left;
             }
         }

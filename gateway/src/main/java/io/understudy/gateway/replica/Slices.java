@@ -7,7 +7,7 @@ final class Slices {
 
     private Slices() {}
 
-    /** {@code array} with the elements from {@code from} to before {@code to} replaced. */
+    /** Returns {@code array} with the elements in {@code [from, to)} replaced. */
     static <T> T[] replace(T[] array, int from, int to, T[] replacement) {
         T[] result = Arrays.copyOf(array, array.length - (to - from) + replacement.length);
         System.arraycopy(replacement, 0, result, from, replacement.length);

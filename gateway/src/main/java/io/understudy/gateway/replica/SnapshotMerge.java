@@ -11,8 +11,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A snapshot on its way in. A new tree is built from the pages alone, so nothing that the source no longer has can
- * survive; entries that are equal to held ones are those, so that a resynchronised replica needs little more memory.
+ * Builds a tree from the pages of a snapshot alone, so that no deleted key survives. Entries equal to held ones are reused,
+ * so that a resynchronised replica needs little more memory.
  */
 final class SnapshotMerge {
 
@@ -22,7 +22,7 @@ final class SnapshotMerge {
     private final @Nullable ReplicaState held;
     private final EntryTree.Builder entries = new EntryTree.Builder(Widths.DEFAULT);
     private long heapBytes;
-    /** Where the next page begins; null after the last one of a range without upper end. */
+    /** The start of the next page; null after the last one of a range without upper end. */
     private @Nullable ByteString next;
 
     SnapshotMerge(KeyRange range, ClusterId cluster, Revision revision, @Nullable ReplicaState held) {
@@ -49,7 +49,7 @@ final class SnapshotMerge {
         next = covered.to();
     }
 
-    /** About the heap that is taken by what the held state doesn't have. */
+    /** The approximate heap use beyond the held state. */
     long heapBytes() {
         return heapBytes;
     }
@@ -66,8 +66,7 @@ final class SnapshotMerge {
     }
 
     /**
-     * What was not modified since the held state is the same in both: anything else means that the source has another
-     * history.
+     * Returns the held entry if it is equal. An unmodified one that differs means that the source has another history.
      */
     private Entry heldIfEqual(KeyValue entry) {
         if (entry.modRevision().isAfter(revision)) {

@@ -5,7 +5,7 @@ import io.understudy.vocabulary.Revision;
 import java.util.function.Predicate;
 
 /**
- * Another cluster has taken the place of the one that a replica follows, with the same contents under other revisions.
+ * A switch of a replica to another cluster, which has the same contents under other revisions.
  *
  * @param revision of the new cluster that has the contents
  * @param endMarker revision of the former cluster that has them; zero if that is not certain

@@ -1,11 +1,11 @@
 package io.understudy.gateway.replica;
 
 /**
- * What some entries amount to.
+ * The number and sizes of some entries.
  *
- * @param count how many they are
+ * @param count number of entries
  * @param bytes of their keys and values
- * @param answerBytes that they take in an answer, as elements of a repeated field with a tag of one byte
+ * @param answerBytes their size in a response, as elements of a repeated field with a tag of one byte
  * @param answerBytesWithoutValues the same with values left out
  * @param answerBytesOfKeys the same with leases left out too
  */
@@ -23,7 +23,7 @@ public record Totals(long count, long bytes, long answerBytes, long answerBytesW
                 element(entry.wireSize(EntryFields.WITHOUT_VALUE_AND_LEASE)));
     }
 
-    /** Bytes that the entries take in an answer with these fields. */
+    /** The size of the entries in a response with these fields. */
     public long answerBytes(EntryFields fields) {
         return switch (fields) {
             case ALL -> answerBytes;

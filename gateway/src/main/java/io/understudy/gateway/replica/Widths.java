@@ -1,13 +1,13 @@
 package io.understudy.gateway.replica;
 
 /**
- * How wide the nodes of a tree are.
+ * The node widths of a tree.
  *
  * @param most entries of a leaf, children of a branch
  */
 record Widths(int most) {
 
-    /** No measured value is better, see docs/performance.md. */
+    /** No other measured value is better, see docs/performance.md. */
     static final Widths DEFAULT = new Widths(32);
 
     Widths {
@@ -21,12 +21,12 @@ record Widths(int most) {
         return most / 4;
     }
 
-    /** How many nodes {@code size} entries or children need. */
+    /** The number of nodes for {@code size} entries or children. */
     int parts(int size) {
         return (size + most - 1) / most;
     }
 
-    /** Where the given part begins, of {@code parts} nearly equal ones. */
+    /** The start of the given part of {@code parts} nearly equal ones. */
     static int begin(int size, int parts, int part) {
         return (int) ((long) size * part / parts);
     }

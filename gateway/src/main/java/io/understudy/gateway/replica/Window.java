@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Window {
 
-    /** By the revision of the commit that led to it. */
+    /** States by the revisions of their commits. */
     private final ConcurrentNavigableMap<Long, ReplicaState> states = new ConcurrentSkipListMap<>();
 
     private volatile ReplicaState latest;
-    /** As it was before the first of the others. */
+    /** The state before the first of the others. */
     private volatile ReplicaState oldest;
 
     Window(ReplicaState snapshot) {
@@ -47,22 +47,22 @@ final class Window {
         return first.revision().isAfter(revision) ? null : first.asOf(revision);
     }
 
-    /** Takes the state that the next commit led to. */
+    /** Adds the state after the next commit. */
     void add(ReplicaState after) {
         states.put(after.revision().value(), after);
         latest = after;
     }
 
-    /** Nothing happened up to that revision. */
+    /** Advances the latest state without a commit. */
     void advance(Revision revision) {
         latest = latest.asOf(revision);
     }
 
-    /** Forgets the states from before the commit at that revision. */
+    /** Drops the states before the commit at that revision. */
     void forget(long revision) {
         Map.Entry<Long, ReplicaState> last = states.floorEntry(revision);
         if (last != null) {
-            // In this order: whoever no longer finds a state finds one that is too new, not one too old.
+            // In this order: a reader that misses a state finds a newer one, not an older one.
             oldest = last.getValue();
             states.headMap(revision, true).clear();
         }

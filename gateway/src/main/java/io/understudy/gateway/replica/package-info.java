@@ -10,7 +10,7 @@
  * io.understudy.gateway.replica.Replica#at}.
  *
  * <p>States share structure: a commit copies the few tree nodes on the paths it touches and nothing else. Keeping a
- * state is thus cheap, and a past revision is simply a state somebody kept.
+ * state is thus cheap, and a past revision is simply a state that is still referenced.
  */
 @NullMarked
 package io.understudy.gateway.replica;

@@ -10,12 +10,12 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request for a stream of commits, until it is known to be permitted and the hub is where the client has been. Who goes
- * away meanwhile is forgotten. On its connection's event loop.
+ * A request for a stream of commits that waits for its permission check and for the hub to reach the client's revision.
+ * Dropped if the client disconnects. Confined to its connection's event loop.
  */
 final class ComingStream {
 
-    /** How long what is told next may have been permitted before. */
+    /** Maximum age of a permission check before commits are sent. */
     private static final long PERMITTED_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final long MOST_WAIT_SECONDS = 30;
@@ -33,8 +33,8 @@ final class ComingStream {
     private boolean over;
 
     /**
-     * @param then what the request asks for
-     * @param whenOver run once, before {@code then}, or when the client is gone or was refused
+     * @param then serves the request
+     * @param whenOver runs once, before {@code then}, or when the client is gone or was rejected
      */
     ComingStream(
             RestExchange exchange,
@@ -82,7 +82,7 @@ final class ComingStream {
         }
     }
 
-    /** After a long way it may not be permitted any more. */
+    /** Checks the permission again if the wait was long. */
     private void arrived() {
         if (over) {
             return;

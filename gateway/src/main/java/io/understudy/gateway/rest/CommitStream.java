@@ -17,10 +17,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client that is told of commits. On its connection's event loop.
+ * A stream of commits to one client. Confined to its connection's event loop.
  *
- * <p>As events it begins at once. As lines, from a revision in the past, it begins when it is known whether that can be had,
- * since such clients are told by the status that it can't.
+ * <p>Events start at once. Lines from a past revision start once that is known to be available, since such clients learn
+ * by the status that it is not.
  *
  * <p>Invariant H2: each commit is delivered once, in order and whole; a resumed stream misses none or reports the gap.
  */
@@ -32,8 +32,8 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
     private final Caller caller;
     private @Nullable HttpServerResponse response;
     private @Nullable Watcher watcher;
-    /** It was told of all up to this revision. */
-    private long told;
+    /** All commits up to this revision were delivered. */
+    private long delivered;
 
     private Rechecks.@Nullable Permit permit;
     private boolean quiet;
@@ -47,26 +47,26 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
         this.caller = caller;
     }
 
-    /** Once a revision is known. */
+    /** Starts the watcher, once a revision is known. */
     void begin() {
         LoopHub hub = streams.hub();
         long start = query.spec().startRevision();
         long now = hub.revision(query.spec().previous());
-        told = start == 0 ? now : start - 1;
+        delivered = start == 0 ? now : start - 1;
         watcher = hub.add(query.spec(), this);
         recheck();
         exchange.request().response().closeHandler(closed -> close());
-        if (query.form() == StreamForm.EVENTS || told >= now) {
+        if (query.form() == StreamForm.EVENTS || delivered >= now) {
             head();
         }
     }
 
-    /** Whether it has still to be found out whether its start can be had. */
+    /** Whether it is still unknown if its start is available. */
     boolean undecided() {
         return response == null && !over;
     }
 
-    /** It is asked whether it has come to the present without having to tell anything. */
+    /** Sends the head if the watcher is synced and had nothing to deliver. */
     void decide() {
         if (undecided() && watcher().isSynced()) {
             head();
@@ -79,7 +79,7 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
         return !parked;
     }
 
-    /** Permissions are, or have come to be, enforced. */
+    /** Starts rechecks, if permissions are enforced now. */
     void recheck() {
         if (permit == null) {
             permit = streams.recheck(caller.principal(), query.spec().range(), this);
@@ -91,7 +91,7 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
         resume();
     }
 
-    /** Who connects again is told why. */
+    /** A reconnecting client receives the reason. */
     @Override
     public void revoked(ApiException why) {
         if (response == null) {
@@ -108,9 +108,9 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
             head();
         }
         List<WatchEvent> events = batch.events();
-        told = events.get(events.size() - 1).entry().modRevision();
-        caller.session().answered(told);
-        say(streams.textOf(batch, query.form()));
+        delivered = events.get(events.size() - 1).entry().modRevision();
+        caller.session().answered(delivered);
+        write(streams.textOf(batch, query.form()));
     }
 
     @Override
@@ -127,20 +127,20 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
                     Status.Code.OUT_OF_RANGE,
                     "etcdserver: mvcc: required revision has been compacted; the oldest is " + compactRevision));
         } else {
-            say(streams.text(query.form()).gap(compactRevision, streams.hub().revision()));
+            write(streams.text(query.form()).gap(compactRevision, streams.hub().revision()));
             end();
         }
     }
 
-    /** Tells a client that was told nothing for a while from where on to go on, and that the connection lives. */
+    /** Sends a quiet client its resume revision, as a heartbeat. */
     void tick() {
         if (quiet && response != null && !response.writeQueueFull()) {
-            sayProgress();
+            writeProgress();
         }
         quiet = true;
     }
 
-    /** Lets the client see the end, so that it connects again. */
+    /** Ends the response, so that the client reconnects. */
     void end() {
         if (!over) {
             close();
@@ -174,8 +174,8 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
             close();
         } else {
             response.drainHandler(drained -> resume());
-            // Whoever is cut off before the first commit knows from where on to resume.
-            sayProgress();
+            // A client that is disconnected before the first commit can resume.
+            writeProgress();
         }
     }
 
@@ -186,15 +186,15 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
         }
     }
 
-    private void sayProgress() {
+    private void writeProgress() {
         if (watcher().isSynced()) {
-            told = Math.max(told, streams.hub().revision(query.spec().previous()));
+            delivered = Math.max(delivered, streams.hub().revision(query.spec().previous()));
         }
-        caller.session().answered(told);
-        say(streams.text(query.form()).progress(told));
+        caller.session().answered(delivered);
+        write(streams.text(query.form()).progress(delivered));
     }
 
-    private void say(Buffer text) {
+    private void write(Buffer text) {
         quiet = false;
         if (response != null && !response.closed()) {
             Future<Void> unused = response.write(text);

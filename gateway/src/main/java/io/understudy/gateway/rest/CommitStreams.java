@@ -20,7 +20,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The streams of commits on one event loop, on which alone it is used, where nothing else is said. */
+/** The streams of commits on one event loop. Confined to that loop unless stated otherwise. */
 final class CommitStreams {
 
     private static final long DECISION_MILLIS = 20;
@@ -36,11 +36,11 @@ final class CommitStreams {
     private @Nullable ScheduledFuture<?> heartbeat;
     private @Nullable ScheduledFuture<?> permissionCheck;
     private @Nullable Rechecks rechecks;
-    /** That have yet to begin. */
+    /** Streams that have not started yet. */
     private int coming;
 
     private boolean closed;
-    /** Of {@link #open}, for other threads. */
+    /** The size of {@link #open}, for other threads. */
     private volatile int size;
 
     CommitStreams(EventExecutor loop, StreamSource source) {
@@ -117,7 +117,7 @@ final class CommitStreams {
         }
     }
 
-    /** Has it asked again and again whether it may still be read what it tells; null while that need not be. */
+    /** Rechecks periodically whether the range may still be read; null if not required. */
     Rechecks.@Nullable Permit recheck(Principal principal, KeyRange range, Rechecks.Listener listener) {
         if (!source.permissions().areRechecked()) {
             return null;
@@ -135,12 +135,12 @@ final class CommitStreams {
     }
 
     private void tick() {
-        // Once more what was done since the last turn.
+        // Delivers what was committed since the last turn.
         hub.turn();
         List.copyOf(open).forEach(CommitStream::tick);
     }
 
-    /** After which a quiet stream says how far it is. */
+    /** The interval after which a quiet stream reports its revision. */
     Duration heartbeatInterval() {
         return source.heartbeatInterval();
     }
@@ -153,7 +153,7 @@ final class CommitStreams {
         return texts.computeIfAbsent(form, CommitText::new);
     }
 
-    /** Made once for all whom the hub tells of the same. */
+    /** Encoded once for all clients with the same batch. */
     @SuppressWarnings("ReferenceEquality") // It has no other identity.
     Buffer textOf(EventBatch batch, StreamForm form) {
         if (sharedBatch != batch) {
@@ -183,12 +183,12 @@ final class CommitStreams {
         return null;
     }
 
-    /** Streams that are open. For any thread. */
+    /** The number of open streams. Thread-safe. */
     int size() {
         return size;
     }
 
-    /** Ends all streams, and begins no more. For any thread. */
+    /** Ends all streams and starts no more. Thread-safe. */
     void close() {
         loop.execute(() -> {
             closed = true;

@@ -11,7 +11,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.buffer.BufferInternal;
 import java.util.List;
 
-/** What a stream says, in one form. An event's id is the revision up to which its client was told of all. */
+/** The text of a stream in one form. An event's ID is the revision up to which all commits were delivered. */
 final class CommitText {
 
     private static final byte[] REVISION = JsonBytes.name("revision");
@@ -25,7 +25,7 @@ final class CommitText {
         this.form = form;
     }
 
-    /** Each commit for itself. */
+    /** Writes each commit separately. */
     Buffer commits(EventBatch batch) {
         ByteBuf out = Unpooled.buffer();
         List<WatchEvent> events = batch.events();
@@ -38,14 +38,14 @@ final class CommitText {
                 next++;
             }
             json.close(']').close('}');
-            say(out, form == StreamForm.EVENTS ? "id: " + revision + "\ndata: " : "");
+            write(out, form == StreamForm.EVENTS ? "id: " + revision + "\ndata: " : "");
         }
         return BufferInternal.buffer(out);
     }
 
     /**
-     * There is nothing to tell up to that revision. As an event it has an id and no data: browsers take the one, and tell
-     * nobody.
+     * Reports that no commit follows up to that revision. The event has an ID but no data: browsers store the ID and
+     * dispatch nothing.
      */
     Buffer progress(long revision) {
         ByteBuf out = Unpooled.buffer();
@@ -54,21 +54,21 @@ final class CommitText {
         } else {
             json.open('{').member(REVISION).decimal(revision).member(CHANGES).open('[');
             json.close(']').close('}');
-            say(out, "");
+            write(out, "");
         }
         return BufferInternal.buffer(out);
     }
 
-    /** What would come next is compacted. Leaves the last id: whoever connects again unawares is told again. */
+    /** Reports that the next commits are compacted. Keeps the last ID, so a client that reconnects receives this again. */
     Buffer gap(long compactRevision, long revision) {
         ByteBuf out = Unpooled.buffer();
         json.open('{').member(COMPACT_REVISION).decimal(compactRevision);
         json.member(REVISION).decimal(revision).close('}');
-        say(out, form == StreamForm.EVENTS ? "event: gap\ndata: " : "");
+        write(out, form == StreamForm.EVENTS ? "event: gap\ndata: " : "");
         return BufferInternal.buffer(out);
     }
 
-    private void say(ByteBuf out, String before) {
+    private void write(ByteBuf out, String before) {
         ByteBufUtil.writeAscii(out, before);
         json.moveTo(out);
         ByteBufUtil.writeAscii(out, form == StreamForm.EVENTS ? "\n\n" : "\n");

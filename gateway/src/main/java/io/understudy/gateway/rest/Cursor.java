@@ -8,7 +8,7 @@ import java.io.UncheckedIOException;
 import java.util.Base64;
 
 /**
- * Where a listing goes on. It holds the revision, so that all pages are of one state.
+ * The position of the next page of a listing. It holds the revision, so that all pages are of one state.
  *
  * @param revision of every page
  * @param count of all keys listed
@@ -19,7 +19,7 @@ record Cursor(long revision, long count, ByteString prefix, ByteString from) {
 
     private static final byte FORMAT = 2;
 
-    /** As clients give it back; they need not understand it. */
+    /** Encodes it as an opaque text. */
     String encode() {
         ByteString.Output bytes = ByteString.newOutput();
         CodedOutputStream out = CodedOutputStream.newInstance(bytes);
@@ -28,7 +28,7 @@ record Cursor(long revision, long count, ByteString prefix, ByteString from) {
             out.writeUInt64NoTag(revision);
             out.writeUInt64NoTag(count);
             out.writeBytesNoTag(prefix);
-            // A long prefix need not be there twice.
+            // Without the prefix, which may be long.
             out.writeBytesNoTag(from.substring(prefix.size()));
             out.flush();
         } catch (IOException e) {
@@ -53,7 +53,7 @@ record Cursor(long revision, long count, ByteString prefix, ByteString from) {
                 }
             }
         } catch (IllegalArgumentException | IOException e) {
-            // Told below.
+            // Rejected below.
         }
         throw Problem.badRequest("'cursor' is invalid; use the cursor of the previous page");
     }

@@ -3,7 +3,7 @@ package io.understudy.gateway.rest;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
 
-/** Finds out whom requests are from. For any event loop. */
+/** Identifies the callers of requests. Thread-safe. */
 final class Identification {
 
     private final Logins logins;
@@ -12,38 +12,37 @@ final class Identification {
         this.logins = logins;
     }
 
-    /** What is done then. */
+    /** Serves the identified caller. */
     @FunctionalInterface
     interface Identified {
-        void serve(Principal who) throws Problem;
+        void serve(Principal principal) throws Problem;
     }
 
     /**
-     * Has {@code then} serve whom the request is from, once that is known, or refuses the request. A token of ours that has
-     * become invalid is replaced once.
+     * Passes the caller's identity to {@code then}, or rejects the request. An invalid token of the gateway is renewed once.
      */
     void then(RestExchange exchange, Session session, Identified then) {
         String authorization = exchange.request().getHeader("Authorization");
         Principal otherwise = session.peer();
-        logins.who(authorization, otherwise)
-                .onSuccess(who -> {
+        logins.principal(authorization, otherwise)
+                .onSuccess(principal -> {
                     exchange.onInvalidToken(() -> {
                         if (logins.forget(authorization)) {
-                            logins.who(authorization, otherwise)
-                                    .onSuccess(anew -> guarded(exchange, then, anew))
+                            logins.principal(authorization, otherwise)
+                                    .onSuccess(renewed -> guarded(exchange, then, renewed))
                                     .onFailure(exchange::fail);
                             return true;
                         }
                         return false;
                     });
-                    guarded(exchange, then, who);
+                    guarded(exchange, then, principal);
                 })
                 .onFailure(exchange::fail);
     }
 
-    private static void guarded(RestExchange exchange, Identified then, Principal who) {
+    private static void guarded(RestExchange exchange, Identified then, Principal principal) {
         try {
-            then.serve(who);
+            then.serve(principal);
         } catch (Problem e) {
             exchange.refuse(e);
         } catch (RuntimeException e) {

@@ -5,7 +5,7 @@ import io.understudy.gateway.hub.WatchEvent;
 import io.understudy.gateway.json.JsonBytes;
 import io.understudy.gateway.replica.Entry;
 
-/** A key and its value as people read them: text where it is text, else base64, and which of both. */
+/** A key and its value in JSON: as text if it is UTF-8, else in base64, with a mark. */
 final class KeyJson {
 
     private static final byte[] TYPE = JsonBytes.name("type");
@@ -28,7 +28,7 @@ final class KeyJson {
         out.close('}');
     }
 
-    /** A change: as a key, or of a deleted one what is left of it. */
+    /** Writes a change: the key, or what is left of a deleted one. */
     static void write(JsonBytes out, WatchEvent event) {
         out.open('{').member(TYPE).string(event.isDelete() ? "delete" : "put");
         if (event.isDelete()) {
@@ -51,7 +51,7 @@ final class KeyJson {
         out.member(MOD_REVISION).decimal(entry.modRevision());
         out.member(VERSION).decimal(entry.version());
         if (entry.lease() != 0) {
-            // As etcdctl shows it; too large for the numbers of many a JSON parser.
+            // Hexadecimal as in etcdctl; too large for the numbers of many JSON parsers.
             out.member(LEASE).string(Long.toHexString(entry.lease()));
         }
     }

@@ -17,7 +17,7 @@ import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 
-/** Keys, singly and by pages. For any event loop. */
+/** Reads of single keys and of pages. Thread-safe. */
 final class KeyReads {
 
     private static final long STANDARD_PAGE = 100;
@@ -33,7 +33,7 @@ final class KeyReads {
         this.identification = identification;
     }
 
-    /** One of them, or 404. */
+    /** Reads a key, or responds with 404. */
     void one(RestExchange exchange, Session session, ByteString key) throws Problem {
         Query query = Query.parse(exchange.request().query(), Query.OF_READS);
         Manner manner = query.manner();
@@ -42,20 +42,20 @@ final class KeyReads {
                 .setRevision(query.revision())
                 .setSerializable(manner.serializable())
                 .build();
-        identification.then(
-                exchange, session, who -> reads.range(exchange.caller(who, session, manner.freshness()), request)
-                        .onSuccess(answer -> found(exchange, key, answer))
-                        .onFailure(exchange::fail));
+        identification.then(exchange, session, principal -> reads.range(
+                        exchange.caller(principal, session, manner.freshness()), request)
+                .onSuccess(answer -> found(exchange, key, answer))
+                .onFailure(exchange::fail));
     }
 
     private static void found(RestExchange exchange, ByteString key, Answer<RangeResult> answer) {
-        exchange.tell(answer);
+        exchange.setHeaders(answer);
         if (answer.result().entries().size() == 0) {
             exchange.refuse(Problem.notFound("key '" + key.toStringUtf8() + "' not found at this revision"));
             return;
         }
         Entry entry = answer.result().entries().iterator().next();
-        // A key that was changed, even to what it was, has another revision.
+        // Each change of a key has a revision of its own, even to the same value.
         if (exchange.isKnown("\"" + entry.modRevision() + "\"")) {
             exchange.notModified();
         } else {
@@ -65,7 +65,7 @@ final class KeyReads {
         }
     }
 
-    /** A page of them. */
+    /** Reads a page. */
     void list(RestExchange exchange, Session session) throws Problem {
         Query query = Query.parse(exchange.request().query(), LIST_PARAMETERS);
         long limit = query.number("limit", STANDARD_PAGE, 1, LARGEST_PAGE);
@@ -82,7 +82,7 @@ final class KeyReads {
                 throw Problem.badRequest("'cursor' implies the revision of the first page; remove "
                         + String.join(", ", Query.OF_READS.stream().sorted().toList()));
             }
-            // What was answered once is there, or comes soon.
+            // The revision was served once, so it is available, or soon will be.
             manner = new Manner(true, new Freshness(null, cursor.get().revision()));
         }
         ByteString prefix = cursor.map(Cursor::prefix).orElse(query.bytes("prefix"));
@@ -96,9 +96,10 @@ final class KeyReads {
                 .setSerializable(manner.serializable())
                 .build();
         Freshness freshness = manner.freshness();
-        identification.then(exchange, session, who -> reads.range(exchange.caller(who, session, freshness), request)
+        identification.then(exchange, session, principal -> reads.range(
+                        exchange.caller(principal, session, freshness), request)
                 .onSuccess(answer -> {
-                    exchange.tell(answer);
+                    exchange.setHeaders(answer);
                     long pinned = revision > 0 ? revision : answer.revision();
                     exchange.answer(new PageJson(
                             answer.result(),

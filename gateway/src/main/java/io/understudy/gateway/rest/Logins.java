@@ -26,16 +26,16 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who asks, by what a request says in {@code Authorization}: a token as it is, {@code Bearer} and a token, or {@code Basic} and
- * a name with a password, for which the source is asked for a token. That is kept for a while, by a digest of the two that is
- * of no use elsewhere. For all event loops.
+ * Caller identities by the {@code Authorization} header: a plain token, {@code Bearer} with a token, or {@code Basic} with
+ * name and password, for which the source issues a token. Tokens are cached by a salted digest of the credentials.
+ * Thread-safe.
  */
 final class Logins {
 
     private static final Duration KEPT_FOR = Duration.ofMinutes(1);
     private static final int MOST_KEPT = 10_000;
 
-    /** A voter spends a tenth of a second on each. */
+    /** Maximum number of concurrent logins, as a voter needs a tenth of a second for each. */
     private static final int MOST_UNDER_WAY = 16;
 
     private static final String BEARER = "Bearer ";
@@ -49,19 +49,19 @@ final class Logins {
     private final AtomicInteger underWay = new AtomicInteger();
     private final byte[] salt = new byte[32];
 
-    /** {@code authenticate} makes a call of {@code Auth.Authenticate}, for nobody in particular. */
+    /** @param authenticate calls {@code Auth.Authenticate} without a caller identity */
     Logins(Function<byte[], Future<byte[]>> authenticate) {
         this.authenticate = authenticate;
         new SecureRandom().nextBytes(salt);
     }
 
     /**
-     * Who it says it is; answered on the caller's event loop.
+     * Returns the caller identity of a request; completes on the caller's event loop.
      *
      * @param authorization the header's value; null if there is none
-     * @param otherwise who it is then
+     * @param otherwise the identity without a header
      */
-    Future<Principal> who(@Nullable String authorization, Principal otherwise) {
+    Future<Principal> principal(@Nullable String authorization, Principal otherwise) {
         if (authorization == null) {
             return Future.succeededFuture(otherwise);
         }
@@ -75,61 +75,61 @@ final class Logins {
         ByteString key = digest(authorization);
         CompletableFuture<Principal> known = tokens.getIfPresent(key);
         if (known == null) {
-            CompletableFuture<Principal> asked = new CompletableFuture<>();
-            known = tokens.asMap().putIfAbsent(key, asked);
+            CompletableFuture<Principal> pending = new CompletableFuture<>();
+            known = tokens.asMap().putIfAbsent(key, pending);
             if (known == null) {
-                known = asked;
-                ask(key, authorization, asked);
+                known = pending;
+                login(key, authorization, pending);
             }
         }
         return here(known);
     }
 
-    /** Its token is not valid any more; whether it had one. */
+    /** Drops an invalid token; returns whether there was one. */
     boolean forget(@Nullable String authorization) {
         return authorization != null
                 && isOf(BASIC, authorization)
                 && tokens.asMap().remove(digest(authorization)) != null;
     }
 
-    private void ask(ByteString key, String authorization, CompletableFuture<Principal> asked) {
+    private void login(ByteString key, String authorization, CompletableFuture<Principal> pending) {
         AuthenticateRequest request;
         try {
             request = request(authorization);
         } catch (Problem e) {
             tokens.invalidate(key);
-            asked.completeExceptionally(e);
+            pending.completeExceptionally(e);
             return;
         }
         if (underWay.incrementAndGet() > MOST_UNDER_WAY) {
             underWay.decrementAndGet();
             tokens.invalidate(key);
-            asked.completeExceptionally(ApiException.tooManyRequests());
+            pending.completeExceptionally(ApiException.tooManyRequests());
             return;
         }
         authenticate.apply(request.toByteArray()).onComplete(answer -> {
             underWay.decrementAndGet();
             if (answer.succeeded()) {
-                told(key, answer.result(), asked);
+                complete(key, answer.result(), pending);
                 return;
             }
             tokens.invalidate(key);
             if (answer.cause() instanceof ApiException why && why.code() == Status.Code.FAILED_PRECONDITION) {
-                // Authentication is not enabled, so that nobody asks for a name.
-                asked.complete(Principal.ANONYMOUS);
+                // Authentication is not enabled, so that no name is required.
+                pending.complete(Principal.ANONYMOUS);
             } else {
-                asked.completeExceptionally(answer.cause());
+                pending.completeExceptionally(answer.cause());
             }
         });
     }
 
-    private void told(ByteString key, byte[] answer, CompletableFuture<Principal> asked) {
+    private void complete(ByteString key, byte[] answer, CompletableFuture<Principal> pending) {
         try {
-            asked.complete(
+            pending.complete(
                     new Principal.Token(AuthenticateResponse.parseFrom(answer).getToken()));
         } catch (InvalidProtocolBufferException e) {
             tokens.invalidate(key);
-            asked.completeExceptionally(e);
+            pending.completeExceptionally(e);
         }
     }
 
@@ -147,7 +147,7 @@ final class Logins {
                         .build();
             }
         } catch (IllegalArgumentException e) {
-            // Told below; what it says may be secret.
+            // Rejected below, without the credentials.
         }
         throw new Problem(
                 401, Status.Code.UNAUTHENTICATED, "invalid Basic credentials; allowed: NAME:PASSWORD in Base64");
@@ -167,15 +167,15 @@ final class Logins {
         }
     }
 
-    private static Future<Principal> here(CompletableFuture<Principal> told) {
-        if (told.isDone() && !told.isCompletedExceptionally()) {
-            return Future.succeededFuture(told.join());
+    private static Future<Principal> here(CompletableFuture<Principal> login) {
+        if (login.isDone() && !login.isCompletedExceptionally()) {
+            return Future.succeededFuture(login.join());
         }
         Context loop = Objects.requireNonNull(ContextInternal.current(), "not on an event loop");
         Promise<Principal> promise = Promise.promise();
-        var unused = told.whenComplete((who, why) -> loop.runOnContext(now -> {
+        var unused = login.whenComplete((principal, why) -> loop.runOnContext(now -> {
             if (why == null) {
-                promise.complete(who);
+                promise.complete(principal);
             } else {
                 promise.fail(why);
             }

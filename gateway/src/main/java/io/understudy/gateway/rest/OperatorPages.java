@@ -13,13 +13,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What operators are told of this gateway, and of what is beside it. For any event loop.
+ * The pages for operators on this gateway and its neighbours. Thread-safe.
  *
  * <p>Invariant D1c: where the source requires authentication, only users with the role root can read the overview.
  */
 final class OperatorPages {
 
-    /** A browser sends it when it connects again. */
+    /** Sent by a browser that reconnects. */
     private static final String LAST_EVENT_ID = "Last-Event-ID";
 
     private final ReadPermissions permissions;
@@ -39,7 +39,7 @@ final class OperatorPages {
         this.identification = identification;
     }
 
-    /** How it is, for everybody; what it holds, for those whom etcd would tell its own status. */
+    /** Readiness for all clients; replica contents for those that etcd permits its status. */
     void status(RestExchange exchange, Session session) throws Problem {
         Query unused = Query.parse(exchange.request().query(), Set.of());
         Optional<String> problem = report.ready().problem();
@@ -50,8 +50,8 @@ final class OperatorPages {
                 .put("source", report.source())
                 .put("ready", problem.isEmpty());
         problem.ifPresent(why -> status.put("problem", why));
-        identification.then(exchange, session, who -> permissions
-                .check(who, Permission.Standing.ROOT)
+        identification.then(exchange, session, principal -> permissions
+                .check(principal, Permission.Standing.ROOT)
                 .onSuccess(permitted -> exchange.answer(withHeld(status).toBuffer()))
                 .onFailure(refused -> exchange.answer(status.toBuffer())));
     }
@@ -70,12 +70,12 @@ final class OperatorPages {
         return staleness == null ? status : status.put("staleness_ms", staleness.toMillis());
     }
 
-    /** For those whom etcd would tell its own status: it says what is held, and who else is there. */
+    /** The overview of contents and neighbours, for clients that etcd permits its status. */
     void overview(RestExchange exchange, Session session) throws Problem {
         Query unused = Query.parse(exchange.request().query(), Set.of());
         Dashboard shown = shown();
-        identification.then(exchange, session, who -> permissions
-                .check(who, Permission.Standing.ROOT)
+        identification.then(exchange, session, principal -> permissions
+                .check(principal, Permission.Standing.ROOT)
                 .onSuccess(permitted -> {
                     Dashboard.Moment latest = shown.latest();
                     if (latest == null) {
@@ -89,7 +89,7 @@ final class OperatorPages {
                 .onFailure(exchange::fail));
     }
 
-    /** The same as it changes. */
+    /** The overview as a stream. */
     void overviews(RestExchange exchange, Session session, @Nullable OverviewStreams streams) throws Problem {
         Query unused = Query.parse(exchange.request().query(), Set.of());
         if (streams == null) {
@@ -97,9 +97,9 @@ final class OperatorPages {
         }
         String last = exchange.request().getHeader(LAST_EVENT_ID);
         long after = last == null ? 0 : Query.number(LAST_EVENT_ID, last, 0, Long.MAX_VALUE);
-        identification.then(exchange, session, who -> permissions
-                .check(who, Permission.Standing.ROOT)
-                .onSuccess(permitted -> streams.open(exchange, who, after))
+        identification.then(exchange, session, principal -> permissions
+                .check(principal, Permission.Standing.ROOT)
+                .onSuccess(permitted -> streams.open(exchange, principal, after))
                 .onFailure(exchange::fail));
     }
 

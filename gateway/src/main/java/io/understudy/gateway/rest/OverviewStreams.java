@@ -18,19 +18,19 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those who watch the dashboard, on one event loop, on which alone it is used where nothing else is said.
+ * The dashboard's clients on one event loop. Confined to that loop unless stated otherwise.
  *
  * <p>Invariant D1b: a reconnecting client receives the samples that it missed.
  */
 final class OverviewStreams {
 
-    /** Each is sent some kilobytes a second. */
+    /** Each receives some kilobytes per second. */
     static final int MOST = 100;
 
-    /** How often it is asked whether who was permitted to watch still is, in looks. */
+    /** Number of samples between permission checks. */
     private static final int LOOKS_BETWEEN_CHECKS = 5;
 
-    /** Told when nobody could tell, or there was no room to ask. */
+    /** Errors that leave a permission undecided: unreachable source, or exceeded quota. */
     private static final Set<Status.Code> UNDECIDED =
             Set.of(Status.Code.UNAVAILABLE, Status.Code.RESOURCE_EXHAUSTED, Status.Code.DEADLINE_EXCEEDED);
 
@@ -38,7 +38,7 @@ final class OverviewStreams {
     private final Dashboard dashboard;
     private final ReadPermissions permissions;
     private final Set<Stream> open = new LinkedHashSet<>();
-    /** Those whose past is being looked up. */
+    /** Streams that are reading their history. */
     private int coming;
 
     private int looks;
@@ -47,18 +47,18 @@ final class OverviewStreams {
     OverviewStreams(Dashboard dashboard, ReadPermissions permissions) {
         this.dashboard = dashboard;
         this.permissions = permissions;
-        dashboard.watch(moment -> context.runOnContext(now -> tell(moment)));
+        dashboard.watch(moment -> context.runOnContext(now -> publish(moment)));
     }
 
-    private record Stream(Principal who, HttpServerResponse response) {}
+    private record Stream(Principal principal, HttpServerResponse response) {}
 
     /**
-     * Goes on with every look, after the samples of before.
+     * Sends the history, then each sample.
      *
-     * @param who was just permitted to
+     * @param principal has just been permitted
      * @param afterMillis the samples up to then are known to the client
      */
-    void open(RestExchange exchange, Principal who, long afterMillis) {
+    void open(RestExchange exchange, Principal principal, long afterMillis) {
         if (open.size() + coming >= MOST) {
             exchange.refuse(new Problem(
                     429,
@@ -69,10 +69,10 @@ final class OverviewStreams {
         coming++;
         var unused = dashboard
                 .history(afterMillis)
-                .whenComplete((history, failure) -> context.runOnContext(now -> begin(exchange, who, history)));
+                .whenComplete((history, failure) -> context.runOnContext(now -> begin(exchange, principal, history)));
     }
 
-    private void begin(RestExchange exchange, Principal who, @Nullable Buffer history) {
+    private void begin(RestExchange exchange, Principal principal, @Nullable Buffer history) {
         coming--;
         if (closed || history == null) {
             exchange.refuse(new Problem(503, Status.Code.UNAVAILABLE, "etcdserver: server stopped"));
@@ -80,17 +80,17 @@ final class OverviewStreams {
         }
         HttpServerResponse response = exchange.stream(StreamForm.EVENTS.contentType());
         if (response != null) {
-            Stream stream = new Stream(who, response);
+            Stream stream = new Stream(principal, response);
             open.add(stream);
             response.closeHandler(gone -> open.remove(stream));
             Future<Void> unused = response.write(history);
         }
     }
 
-    private void tell(Dashboard.Moment moment) {
+    private void publish(Dashboard.Moment moment) {
         looks++;
         for (Stream stream : List.copyOf(open)) {
-            // Who is behind is told of the next look instead: it makes this one old.
+            // A slow client skips to the next sample, which replaces this one.
             if (!stream.response().writeQueueFull()) {
                 Future<Void> unused = stream.response().write(moment.event());
             }
@@ -100,13 +100,15 @@ final class OverviewStreams {
         }
     }
 
-    /** While nobody can tell it goes on: then of all times operators look, and at little that metrics don't show. */
+    /** Keeps the stream while a permission is undecided: operators need it in an outage, and it adds little to metrics. */
     private void check(Stream stream) {
-        var unused = permissions.check(stream.who(), Permission.Standing.ROOT).onFailure(why -> {
-            if (!(why instanceof ApiException refusal) || !UNDECIDED.contains(refusal.code())) {
-                end(stream);
-            }
-        });
+        var unused = permissions
+                .check(stream.principal(), Permission.Standing.ROOT)
+                .onFailure(why -> {
+                    if (!(why instanceof ApiException refusal) || !UNDECIDED.contains(refusal.code())) {
+                        end(stream);
+                    }
+                });
     }
 
     private void end(Stream stream) {
@@ -115,7 +117,7 @@ final class OverviewStreams {
         }
     }
 
-    /** Ends all, and begins no more. For any thread. */
+    /** Ends all streams and starts no more. Thread-safe. */
     void close() {
         context.runOnContext(now -> {
             closed = true;

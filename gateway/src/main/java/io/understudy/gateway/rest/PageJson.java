@@ -10,7 +10,7 @@ import io.understudy.gateway.replica.Entry;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
-/** A page of a listing, made while the client takes it. */
+/** A page of a listing, encoded at the client's pace. */
 final class PageJson implements AnswerBody {
 
     private static final byte[] REVISION = JsonBytes.name("revision");
@@ -26,7 +26,7 @@ final class PageJson implements AnswerBody {
     private boolean begun;
     private @Nullable Entry last;
 
-    /** {@code page} is where it began. */
+    /** @param page the cursor at its start */
     PageJson(RangeResult result, Cursor page) {
         this.result = result;
         this.page = page;

@@ -9,9 +9,9 @@ final class Percent {
     private Percent() {}
 
     /**
-     * Decodes.
+     * Decodes a text.
      *
-     * @param plusIsSpace as in queries, where forms write it so
+     * @param plusIsSpace as in queries of forms
      */
     static ByteString decode(String text, boolean plusIsSpace) throws Problem {
         byte[] in = text.getBytes(StandardCharsets.UTF_8);

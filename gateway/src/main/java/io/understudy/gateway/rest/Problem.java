@@ -7,10 +7,10 @@ import io.vertx.core.json.JsonObject;
 import java.util.Set;
 
 /**
- * Why there is no answer: problem details of RFC 9457. Carries no stack trace: it is an answer, not a fault.
+ * A failed request as problem details of RFC 9457. Carries no stack trace.
  *
- * <p>{@code type} is left out, which means {@code about:blank}: the title says what the status says. {@code code} is gRPC's
- * name of the error, by which programs can tell apart what shares a status.
+ * <p>{@code type} is left out, which means {@code about:blank}: the title is that of the status. {@code code} is gRPC's
+ * name of the error, which distinguishes errors that share a status.
  */
 final class Problem extends Exception {
 
@@ -18,8 +18,8 @@ final class Problem extends Exception {
 
     private static final long serialVersionUID = 1L;
 
-    /** What etcd says to who has not said who he is, or not rightly. */
-    private static final Set<String> NOBODY = Set.of(
+    /** etcd's texts for missing or wrong credentials. */
+    private static final Set<String> UNAUTHENTICATED_TEXTS = Set.of(
             ApiException.userNameEmpty().text(), "etcdserver: authentication failed, invalid user ID or password");
 
     private static final String COMPACTED = "has been compacted";
@@ -33,7 +33,7 @@ final class Problem extends Exception {
         this.code = code;
     }
 
-    /** The request makes no sense. */
+    /** An invalid request. */
     static Problem badRequest(String detail) {
         return new Problem(400, Status.Code.INVALID_ARGUMENT, detail);
     }
@@ -46,7 +46,7 @@ final class Problem extends Exception {
         return new Problem(405, Status.Code.UNIMPLEMENTED, "method " + method + " is not allowed; allowed: GET, HEAD");
     }
 
-    /** A read was refused, or has failed. */
+    /** Returns the problem of a rejected or failed read. */
     static Problem of(Throwable why) {
         if (why instanceof Problem problem) {
             return problem;
@@ -60,7 +60,7 @@ final class Problem extends Exception {
         return switch (why.code()) {
             case OK -> throw new IllegalArgumentException("status is OK");
             case OUT_OF_RANGE -> why.text().contains(COMPACTED) ? 410 : 400;
-            case INVALID_ARGUMENT -> NOBODY.contains(why.text()) ? 401 : 400;
+            case INVALID_ARGUMENT -> UNAUTHENTICATED_TEXTS.contains(why.text()) ? 401 : 400;
             case UNAUTHENTICATED -> 401;
             case PERMISSION_DENIED -> 403;
             case NOT_FOUND -> 404;
@@ -77,7 +77,7 @@ final class Problem extends Exception {
         return status;
     }
 
-    /** Whether this gateway is at fault. */
+    /** Whether the gateway itself failed. */
     boolean isFault() {
         return code == Status.Code.INTERNAL;
     }

@@ -10,10 +10,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** A request's query, of known names only, each at most once. */
+/** The parameters of a request: only known names, each at most once. */
 final class Query {
 
-    /** Those by which an answer's freshness, or its revision, is asked for. */
+    /** The parameters that select the freshness or the revision of a response. */
     static final Set<String> OF_READS = Set.of("consistency", "max_staleness", "min_revision", "revision");
 
     private static final Pattern DURATION = Pattern.compile("([0-9]{1,9})(ms|s|m|)");
@@ -55,7 +55,7 @@ final class Query {
         return given.getOrDefault(name, ByteString.EMPTY);
     }
 
-    /** A whole number, {@code otherwise} if there is none. */
+    /** Returns a whole number; {@code otherwise} if the parameter is missing. */
     long number(String name, long otherwise, long least, long most) throws Problem {
         if (!has(name)) {
             return otherwise;
@@ -63,7 +63,7 @@ final class Query {
         return number(name, bytes(name).toStringUtf8(), least, most);
     }
 
-    /** The whole number that {@code text} is; {@code name} is what it was given as. */
+    /** Parses a whole number; {@code name} is for the error. */
     static long number(String name, String text, long least, long most) throws Problem {
         try {
             long number = Long.parseLong(text);
@@ -71,12 +71,12 @@ final class Query {
                 return number;
             }
         } catch (NumberFormatException e) {
-            // Told below.
+            // Rejected below.
         }
         throw Problem.badRequest("'" + name + "' is '" + text + "'; allowed: an integer from " + least + " to " + most);
     }
 
-    /** One of some words, {@code otherwise} if there is none. */
+    /** Returns one of the allowed words; {@code otherwise} if the parameter is missing. */
     String word(String name, String otherwise, Set<String> allowed) throws Problem {
         String word = has(name) ? bytes(name).toStringUtf8() : otherwise;
         if (has(name) && !allowed.contains(word)) {
@@ -86,15 +86,15 @@ final class Query {
         return word;
     }
 
-    /** The revision whose state is asked for, 0 for the current one. */
+    /** The requested revision; 0 for the current one. */
     long revision() throws Problem {
         return number("revision", 0, 1, Long.MAX_VALUE);
     }
 
-    /** How a read is to be done. */
+    /** The consistency of a read. */
     record Manner(boolean serializable, Freshness freshness) {}
 
-    /** The consistency, with its bounds; without any word of it, linearizable, as it is etcd's default too. */
+    /** The consistency and its bounds; linearizable by default as in etcd. */
     Manner manner() throws Problem {
         Duration staleness = has("max_staleness") ? duration("max_staleness") : null;
         long revision = number("min_revision", 0, 1, Long.MAX_VALUE);

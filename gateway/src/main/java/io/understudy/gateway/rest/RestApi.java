@@ -34,7 +34,7 @@ final class RestApi {
     private static final String PAGE = "/dashboard";
     private static final String NO_ROUTE = "none";
 
-    /** All that is served, as the OpenAPI document names it. */
+    /** The routes in the terms of the OpenAPI document. */
     static final Set<String> ROUTES = Set.of(OPENAPI, STATUS, KEYS, KEY, WATCH, OVERVIEW, OVERVIEWS);
 
     private static final Set<String> FIXED = Set.of(OPENAPI, STATUS, KEYS, WATCH, OVERVIEW, OVERVIEWS);
@@ -63,7 +63,7 @@ final class RestApi {
         this.listener = listener;
     }
 
-    /** Answers a request that came on the connection of {@code session}; on its event loop. */
+    /** Serves a request on the connection of {@code session}, on its event loop. */
     void handle(HttpServerRequest request, Session session, Streams streams, LoopLoad load) {
         String path = request.path();
         String route = route(path);
@@ -84,15 +84,15 @@ final class RestApi {
         return page.at(path).isPresent() ? PAGE : NO_ROUTE;
     }
 
-    /** As at the API's port. */
+    /** Identifies a client as at the API's port. */
     private static String client(HttpServerRequest request, Session session) {
         return LoopLoad.client(session.peer(), request.connection().remoteAddress());
     }
 
-    /** Those of one event loop; nobody watches a dashboard if there is none. */
+    /** The streams of one event loop; without a dashboard, no overviews. */
     record Streams(CommitStreams commits, @Nullable OverviewStreams overviews) {
 
-        /** Ends all, and begins no more. For any thread. */
+        /** Ends all streams and starts no more. Thread-safe. */
         void close() {
             commits.close();
             if (overviews != null) {
@@ -122,8 +122,8 @@ final class RestApi {
                 case KEYS -> keys.list(exchange, session);
                 case WATCH -> {
                     StreamQuery query = StreamQuery.of(request);
-                    identification.then(exchange, session, who -> streams.commits()
-                            .open(exchange, exchange.caller(who, session, Freshness.ANY), query));
+                    identification.then(exchange, session, principal -> streams.commits()
+                            .open(exchange, exchange.caller(principal, session, Freshness.ANY), query));
                 }
                 case OVERVIEW -> operators.overview(exchange, session);
                 case OVERVIEWS -> operators.overviews(exchange, session, streams.overviews());

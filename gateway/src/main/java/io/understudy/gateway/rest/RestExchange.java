@@ -28,16 +28,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One request from its headers to its answer, on its event loop. Answered once; whatever comes afterwards is dropped. */
+/** One request until its response, on its event loop. Only the first response is sent. */
 final class RestExchange {
 
     private static final Logger LOG = LoggerFactory.getLogger(RestExchange.class);
     private static final int PIECE_BYTES = 64 << 10;
 
-    /** Of a request whose client went away, in the metrics; as nginx has it. */
+    /** The status in metrics after the client has disconnected; as nginx has it. */
     private static final int GONE = 499;
 
-    /** The page loads nothing from elsewhere, runs no script that isn't a file of its own, and is shown in nobody's frame. */
+    /** Loads nothing from elsewhere, runs only scripts from its own files, and may not be framed. */
     private static final Map<String, String> PAGE_HEADERS = Map.of(
             "Content-Security-Policy",
             "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
@@ -74,9 +74,9 @@ final class RestExchange {
     }
 
     /**
-     * Whether there is room for it; else it is refused.
+     * Admits the request, or rejects it for lack of capacity.
      *
-     * @param stream whether it goes on after its first answer, from which on it counts among the watchers
+     * @param stream whether it continues after its first response, from which on it counts among the watchers
      */
     boolean enter(boolean stream) {
         if (!stream && request.method().equals(HttpMethod.GET)) {
@@ -94,7 +94,7 @@ final class RestExchange {
         return true;
     }
 
-    /** Runs {@code task} once the client has taken the answer, or has gone. One task, which may be run twice. */
+    /** Runs {@code task} once the response was sent or the client is gone. One task, which may run twice. */
     void whenOver(Runnable task) {
         if (request.response().ended() || request.response().closed()) {
             task.run();
@@ -103,12 +103,12 @@ final class RestExchange {
         }
     }
 
-    /** Which of those that are served. */
+    /** The matched route. */
     String route() {
         return route;
     }
 
-    /** Tried once if the source doesn't know the token; true if the request is served anew by that. */
+    /** Sets a retry, used once if the source rejects the token; returns whether it serves the request. */
     void onInvalidToken(BooleanSupplier more) {
         again = more;
     }
@@ -117,8 +117,8 @@ final class RestExchange {
         return request;
     }
 
-    /** What a read's answer says beside its body. */
-    void tell(Answer<?> answer) {
+    /** Sets the response headers of a read. */
+    void setHeaders(Answer<?> answer) {
         trace.answered(answer);
         request.response().putHeader("Understudy-Revision", Long.toString(answer.revision()));
         Duration staleness = answer.staleness();
@@ -127,7 +127,7 @@ final class RestExchange {
         }
     }
 
-    /** Gives the answer its tag; says whether it is one that the client has. */
+    /** Sets the entity tag; returns whether the client has it already. */
     boolean isKnown(String tag) {
         request.response().putHeader("ETag", tag).putHeader("Cache-Control", "no-cache");
         return request.headers().getAll("If-None-Match").stream()
@@ -146,7 +146,7 @@ final class RestExchange {
         end(200, "application/json", json);
     }
 
-    /** A file of the page, unless the client has it. */
+    /** Sends a file of the page, unless the client has it. */
     void answer(Asset asset) {
         PAGE_HEADERS.forEach(request.response()::putHeader);
         boolean packed = request.headers().getAll("Accept-Encoding").stream().anyMatch(GZIP.asPredicate());
@@ -160,7 +160,7 @@ final class RestExchange {
         }
     }
 
-    /** Goes on as the client takes it. */
+    /** Writes the body at the client's pace. */
     void answer(AnswerBody body) {
         ByteBuf piece = Unpooled.buffer();
         boolean more;
@@ -185,7 +185,7 @@ final class RestExchange {
         }
     }
 
-    /** Begins an answer that goes on until its writer ends it; null if it is over, or nothing but its head was asked for. */
+    /** Starts a response that its writer ends; null if it is over, or only its head was requested. */
     @Nullable HttpServerResponse stream(String type) {
         if (!over(200)) {
             return null;
@@ -194,7 +194,7 @@ final class RestExchange {
                 .setChunked(true)
                 .putHeader("Content-Type", type)
                 .putHeader("Cache-Control", "no-store")
-                // A proxy that collects what it passes on would keep it.
+                // Otherwise a buffering proxy would retain it.
                 .putHeader("X-Accel-Buffering", "no");
         if (request.method().equals(HttpMethod.HEAD)) {
             response.end();
@@ -225,13 +225,13 @@ final class RestExchange {
             case 405 -> request.response().putHeader("Allow", "GET, HEAD");
             case 429, 503 -> request.response().putHeader("Retry-After", "1");
             default -> {
-                // Says it all.
+                // No further header.
             }
         }
         end(why.status(), Problem.CONTENT_TYPE, Buffer.buffer(why.body()));
     }
 
-    /** A script asks its user itself: to Basic a browser would put a dialog of its own before the page. */
+    /** Scripts prompt for credentials themselves: Basic would open the browser's dialog before the page. */
     private String challenge() {
         return request.headers().contains("X-Requested-With")
                 ? "Bearer realm=\"etcd\""
@@ -265,7 +265,7 @@ final class RestExchange {
             } catch (RuntimeException e) {
                 piece.release();
                 LOG.atError().addKeyValue("route", route).setCause(e).log("response failed");
-                // Too late for another status: all that is left is to let the client see that there is no end.
+                // Too late for another status; a reset shows that the response is incomplete.
                 Future<Void> unused = response.reset();
                 return;
             }
@@ -277,12 +277,12 @@ final class RestExchange {
         }
     }
 
-    /** Whether it was answered, or the client has gone. */
+    /** Whether a response was sent, or the client is gone. */
     boolean over() {
         return over;
     }
 
-    /** Ends the exchange, once: true for who came first. */
+    /** Ends the exchange; true for the first call only. */
     private boolean over(int status) {
         if (over) {
             return false;
@@ -296,8 +296,7 @@ final class RestExchange {
         return true;
     }
 
-    /** Who asks by it. */
-    Caller caller(Principal who, Session session, Freshness freshness) {
-        return new Caller(who, session, freshness, Caller.NO_DEADLINE, this::over, this::whenOver);
+    Caller caller(Principal principal, Session session, Freshness freshness) {
+        return new Caller(principal, session, freshness, Caller.NO_DEADLINE, this::over, this::whenOver);
     }
 }

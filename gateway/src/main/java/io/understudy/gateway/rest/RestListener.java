@@ -4,7 +4,7 @@ import io.understudy.gateway.trace.CallTrace;
 import io.understudy.gateway.trace.Carrier;
 import java.time.Duration;
 
-/** Told of each answered request, on its event loop. */
+/** Receives each completed request, on its event loop. */
 @FunctionalInterface
 public interface RestListener {
 
@@ -16,7 +16,7 @@ public interface RestListener {
      */
     void answered(String route, int status, Duration took);
 
-    /** One that is answered at once begins: who is told more of it than how it ended. */
+    /** A unary request begins; the returned trace receives more than its end. */
     default CallTrace begins(String route, Carrier carrier) {
         return CallTrace.NONE;
     }

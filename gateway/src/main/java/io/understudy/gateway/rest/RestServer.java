@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 /** The listening port of REST, with a server on every event loop. */
 public final class RestServer {
 
-    /** Of path and query together; a key that is longer has to be asked for by other means. */
+    /** Of path and query together; longer keys need another interface. */
     private static final int MAX_TARGET_BYTES = 16 << 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(RestServer.class);
@@ -56,13 +56,13 @@ public final class RestServer {
     private final @Nullable Dashboard dashboard;
 
     /**
-     * Listens to nobody yet.
+     * Creates a server that is not listening yet.
      *
      * @param tls null for plain text
      * @param loads counts what is under way on the same event loops
-     * @param permissions say who is shown all of the status, and the dashboard
+     * @param permissions decide on access to the full status and the dashboard
      * @param dashboard null if there is none
-     * @param authenticate makes a call of {@code Auth.Authenticate}, for nobody in particular
+     * @param authenticate calls {@code Auth.Authenticate} without a caller identity
      */
     public RestServer(
             Vertx vertx,
@@ -95,7 +95,7 @@ public final class RestServer {
                 listener);
     }
 
-    /** Listens, with one server per loop; gives the port. Fails if it can't be had. */
+    /** Listens with one server per loop; returns the port, or fails if it is not available. */
     public Future<Integer> listen(int loops) {
         int maxConnections = Math.max(1, connectionLimit.clients() / loops);
         return vertx.deployVerticle(() -> new Loop(maxConnections), new DeploymentOptions().setInstances(loops))
@@ -112,7 +112,7 @@ public final class RestServer {
                 .setMaxInitialLineLength(MAX_TARGET_BYTES)
                 .setIdleTimeout((int) IDLE.toSeconds())
                 .setTcpNoDelay(true)
-                // Until it knows the protocol, Vert.x logs each client that goes away as an error.
+                // Until the protocol is negotiated, Vert.x logs each disconnect as an error.
                 .setHttp2ClearTextEnabled(false);
         if (tls != null) {
             options.setSsl(true)
@@ -131,7 +131,7 @@ public final class RestServer {
         return options;
     }
 
-    /** One for all that listen at the port: with the one before go the sessions that clients might resume. */
+    /** Replaces the TLS context of all servers at the port, which drops the sessions that clients might resume. */
     private void replaceContext() {
         servers.element()
                 .updateSSLOptions(options().getSslOptions(), true)
@@ -139,7 +139,7 @@ public final class RestServer {
                         LOG.warn("REST TLS reload failed; sessions from before the reload can still be resumed", why));
     }
 
-    /** Streams of commits that are open. For any thread. */
+    /** The number of open streams of commits. Thread-safe. */
     public int streams() {
         return streams.stream().mapToInt(each -> each.commits().size()).sum();
     }
@@ -155,7 +155,7 @@ public final class RestServer {
                 .mapEmpty();
     }
 
-    /** Has all clients connect again. For any thread. */
+    /** Closes all connections, so that clients reconnect. Thread-safe. */
     public void disconnect() {
         disconnects.forEach(Runnable::run);
     }
@@ -177,10 +177,10 @@ public final class RestServer {
                     dashboard == null ? null : new OverviewStreams(dashboard, permissions));
             streams.add(here);
             disconnects.add(() -> context.runOnContext(run -> sessions.disconnect()));
-            // A negative port is a free one that all servers with the same number share: the etcd API has another.
+            // Servers with the same negative port share a free one; the etcd API has another.
             int port = listen.port() == 0 ? -2 : listen.port();
             return vertx.createHttpServer(options())
-                    // A client that went away says so by a reset; without a handler each is logged as an error.
+                    // A disconnect arrives as a reset; without a handler each is logged as an error.
                     .connectionHandler(client -> {
                         client.exceptionHandler(lost -> {});
                         if (sessions.count() < maxConnections) {

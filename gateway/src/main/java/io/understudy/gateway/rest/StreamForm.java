@@ -5,17 +5,17 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** How a stream of commits is written. */
+/** The format of a stream of commits. */
 enum StreamForm {
 
     /** Server-sent events (HTML, section 9.2): a browser's {@code EventSource} reads them. */
     EVENTS("text/event-stream", "text/event-stream|text/\\*|\\*/\\*"),
 
-    /** A line of JSON for each. */
+    /** One line of JSON per commit. */
     LINES("application/json", "application/json|application/\\*");
 
     private final String contentType;
-    /** A pattern of the media ranges that admit it. */
+    /** A pattern of the accepted media ranges. */
     private final String admitted;
 
     StreamForm(String contentType, String admitted) {
@@ -27,7 +27,7 @@ enum StreamForm {
         return contentType;
     }
 
-    /** What the values of {@code Accept} admit; events if they admit both, or there are none. */
+    /** Returns the form by the values of {@code Accept}; events if both are accepted, or none is given. */
     static StreamForm of(List<String> accept) throws Problem {
         List<String> types = accept.stream()
                 .flatMap(value -> Arrays.stream(value.split(",")))

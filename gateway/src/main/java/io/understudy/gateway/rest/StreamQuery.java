@@ -6,15 +6,15 @@ import io.vertx.core.http.HttpServerRequest;
 import java.util.Set;
 
 /**
- * Which commits a client wants to be told of, and how.
+ * The commits that a client requests, and their form.
  *
- * @param spec which; a start of 0 is after now
+ * @param spec the watch; start 0 is after now
  */
 record StreamQuery(WatchSpec spec, StreamForm form) {
 
     private static final Set<String> PARAMETERS = Set.of("key", "prefix", "revision", "previous", "only");
 
-    /** A browser sends it when it connects again: the id of the last event that it has. */
+    /** Sent by a browser that reconnects: the ID of its last event. */
     private static final String LAST_EVENT_ID = "Last-Event-ID";
 
     static StreamQuery of(HttpServerRequest request) throws Problem {
@@ -46,12 +46,12 @@ record StreamQuery(WatchSpec spec, StreamForm form) {
             return query.revision();
         }
         try {
-            long told = Long.parseLong(last);
-            if (told >= 0 && told < Long.MAX_VALUE) {
-                return told + 1;
+            long delivered = Long.parseLong(last);
+            if (delivered >= 0 && delivered < Long.MAX_VALUE) {
+                return delivered + 1;
             }
         } catch (NumberFormatException e) {
-            // Told below.
+            // Rejected below.
         }
         throw Problem.badRequest(LAST_EVENT_ID + " is '" + last + "'; allowed: a revision");
     }

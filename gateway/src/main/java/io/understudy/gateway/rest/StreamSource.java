@@ -7,10 +7,10 @@ import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
 
 /**
- * Where streams of commits come from.
+ * The source of commit streams.
  *
- * @param range what can be watched
- * @param heartbeatInterval after which a quiet client is told how far it is
+ * @param range that can be watched
+ * @param heartbeatInterval after which a quiet client receives its revision
  */
 public record StreamSource(
         WatchHub hub, KeyRange range, ReadPermissions permissions, Duration heartbeatInterval, Counter revocations) {}

@@ -29,7 +29,7 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
 
     private boolean over;
 
-    /** @param taken run once the client's request was answered */
+    /** @param taken runs once the client's request was answered */
     ForwardedWatch(WatchStream stream, long id, KeyRange range, Runnable taken) {
         super(stream, id, range);
         this.taken = taken;
@@ -113,7 +113,7 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
         }
     }
 
-    /** The source does it. */
+    /** The source sends progress itself. */
     @Override
     void tick() {}
 

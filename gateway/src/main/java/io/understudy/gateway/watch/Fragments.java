@@ -2,7 +2,7 @@ package io.understudy.gateway.watch;
 
 import io.understudy.gateway.hub.EventBatch;
 
-/** Where a response is split that is too large, as etcd does it ({@code sendFragments} in {@code v3rpc/watch.go}). */
+/** Splits responses that are too large, as etcd does ({@code sendFragments} in {@code v3rpc/watch.go}). */
 final class Fragments {
 
     /** {@code WatchResponse.fragment}, set. */
@@ -10,7 +10,7 @@ final class Fragments {
 
     private Fragments() {}
 
-    /** Whether to split at all. {@code besides} are the bytes of a response without events. */
+    /** Whether to split. {@code besides} is the size of a response without events. */
     static boolean needed(EventBatch.EncodedEvents events, long besides, long maxBytes) {
         return events.ends().length >= 2 && besides + events.bytes().length >= maxBytes;
     }

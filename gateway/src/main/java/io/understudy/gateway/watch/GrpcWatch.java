@@ -15,8 +15,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call of {@code etcdserverpb.Watch/Watch}. What a client is told in one turn of the hub leaves as one piece; events are
- * never encoded for it alone.
+ * A call of {@code etcdserverpb.Watch/Watch}. The responses of one hub turn are written as one piece; events are encoded
+ * once for all streams.
  *
  * <p>Invariant N2: an unread watch stream stays open, uses bounded memory, blocks no other stream of its connection,
  * and delivers everything once it is read.
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GrpcWatch extends ServerCall.Listener<byte[]> implements WatchOutput {
 
-    /** As etcd compares them, letter by letter (api/v3rpc/rpctypes/md.go). */
+    /** Case-sensitive as in etcd (api/v3rpc/rpctypes/md.go). */
     private static final Metadata.Key<String> REQUIRES_LEADER =
             Metadata.Key.of("hasleader", Metadata.ASCII_STRING_MARSHALLER);
 
@@ -35,7 +35,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
     /** Events of more bytes are shared rather than copied. */
     private static final int LARGE_BYTES = 16 << 10;
 
-    /** What etcd sends of a message has no other limit than gRPC's, of 2 GiB; a little of that is what surrounds it. */
+    /** gRPC's limit of 2 GiB for messages, which is etcd's too, less some room for the envelope. */
     private static final int MAX_BYTES = Integer.MAX_VALUE - (64 << 10);
 
     private final MessageCall call;
@@ -43,10 +43,10 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
     private final WatchLoop loop;
     private final WatchStream stream;
     private @Nullable ByteBuf collected;
-    /** Whether what is collected is one message that belongs to all streams. */
+    /** Whether the collected bytes are one message that all streams share. */
     private boolean collectedShared;
 
-    /** What was collected the last time: room for as much is made at once. */
+    /** The bytes collected the last time, as initial capacity. */
     private int usualBytes;
 
     private boolean wantsNext;
@@ -88,7 +88,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
         }
     }
 
-    /** Whoever doesn't read its answers may ask for no more. */
+    /** Requests the next message unless the client leaves its responses unread. */
     private void next() {
         wantsNext = !ready();
         if (!wantsNext) {
@@ -104,7 +104,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
         stream.ready();
     }
 
-    /** The end of the client's requests is not that of its watchers. */
+    /** Half-closing does not end the watchers. */
     @Override
     public void onHalfClose() {}
 
@@ -187,7 +187,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
         }
     }
 
-    /** A client that doesn't read may have it kept for long. */
+    /** Copies a mostly empty buffer, as a client that doesn't read may retain it for long. */
     private ByteBuf fitting(ByteBuf full) {
         if (full.readableBytes() >= full.capacity() / 2) {
             return full;
@@ -196,7 +196,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
         try {
             own = call.allocator().directBuffer(full.readableBytes());
         } catch (OutOfMemoryError e) {
-            // Better too large than not told.
+            // Deliver in the larger buffer.
             return full;
         }
         own.writeBytes(full);
@@ -214,7 +214,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
         }
     }
 
-    /** Whether there is a stream to tell; what is collected may have to leave first, which may find that there is none. */
+    /** Whether the stream is open; flushes collected bytes first, which may find it closed. */
     private boolean isOpen() {
         if (!over && collectedShared && collected != null && collected.readableBytes() >= LARGE_BYTES) {
             flush();

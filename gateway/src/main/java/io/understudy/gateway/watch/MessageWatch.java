@@ -17,12 +17,12 @@ import io.understudy.gateway.server.WebRequest;
 import java.util.Objects;
 
 /**
- * A stream of watchers whose responses are taken one by one, as encoded messages: for protocols that have to put them into
- * another form anyway. On the event loop of the client's connection.
+ * A stream of watchers that hands out its responses one by one, as encoded messages, for protocols that convert them.
+ * Confined to the event loop of the client's connection.
  */
 public final class MessageWatch implements WatchOutput, StreamedCall {
 
-    /** As grpc-gateway names what gRPC has as metadata. */
+    /** gRPC metadata as grpc-gateway names it. */
     private static final AsciiString REQUIRES_LEADER = AsciiString.cached("grpc-metadata-hasleader");
 
     private final StreamTaker taker;
@@ -58,7 +58,7 @@ public final class MessageWatch implements WatchOutput, StreamedCall {
         return watch;
     }
 
-    /** Receives requests as long as each was answered and its answer was taken. */
+    /** Receives requests while each was answered and its answer was read. */
     private void receive() {
         if (receiving) {
             return;
@@ -124,7 +124,7 @@ public final class MessageWatch implements WatchOutput, StreamedCall {
 
     @Override
     public void flush() {
-        // Each was taken at once.
+        // Each was read at once.
     }
 
     @Override

@@ -24,7 +24,7 @@ final class ServedWatch extends StreamWatcher implements WatcherListener {
     private @Nullable Watcher watcher;
     /** Whether its first events have no previous entries, which the source has compacted. */
     private boolean lacksPrevious;
-    /** Whether nothing was told since the last tick. */
+    /** Whether nothing was sent since the last tick. */
     private boolean quiet = true;
 
     ServedWatch(
@@ -60,7 +60,7 @@ final class ServedWatch extends StreamWatcher implements WatcherListener {
         caller.session().answered(batch.revision());
         try {
             if (fragments) {
-                tellInFragments(batch);
+                sendFragments(batch);
             } else {
                 output.events(id, batch, 0, batch.events().size(), false);
             }
@@ -87,11 +87,11 @@ final class ServedWatch extends StreamWatcher implements WatcherListener {
 
     @Override
     public void compacted(long compactRevision) {
-        // It goes on to exist, and so to keep its id and to have no progress, until the client cancels it.
+        // As in etcd: it keeps its ID, without progress, until the client cancels it.
         stream.send(WatchControl.compacted(id, compactRevision));
     }
 
-    private void tellInFragments(EventBatch batch) {
+    private void sendFragments(EventBatch batch) {
         EncodedEvents events = batch.encoded();
         long most = loop.watches().maxMessageBytes();
         int besides = WatchMessage.size(loop.headers().of(batch.revision()), id, false);
@@ -114,7 +114,7 @@ final class ServedWatch extends StreamWatcher implements WatcherListener {
         return watcher().isSynced();
     }
 
-    /** Up to which it was told of all, if it is synced. */
+    /** The revision up to which all events were delivered, if it is synced. */
     long revision() {
         return watcher().revision();
     }

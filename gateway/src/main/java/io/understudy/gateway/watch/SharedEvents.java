@@ -6,7 +6,7 @@ import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.server.MessageCall;
 import org.jspecify.annotations.Nullable;
 
-/** The bytes of the batch that a loop tells its watchers of, made once. On that loop only. */
+/** The bytes of the batch that a loop delivers, encoded once. Confined to that loop. */
 final class SharedEvents {
 
     private @Nullable EventBatch batch;

@@ -1,14 +1,14 @@
 package io.understudy.gateway.watch;
 
 /**
- * What a client is told of its watchers beside events: a {@code WatchResponse} without any.
+ * A {@code WatchResponse} without events.
  *
  * @param revision of the header
  * @param watchId -1 for none in particular
- * @param created whether it answers a request to create one; with {@code canceled}, one that was refused
+ * @param created whether it answers a create request; with {@code canceled}, a rejected one
  * @param canceled whether nothing follows
- * @param compactRevision the oldest that can still be had, if that is why nothing follows; else 0
- * @param cancelReason why a request was refused; else empty
+ * @param compactRevision the oldest available revision, if the watch was compacted; else 0
+ * @param cancelReason why a request was rejected; else empty
  */
 public record WatchControl(
         long revision, long watchId, boolean created, boolean canceled, long compactRevision, String cancelReason) {
@@ -24,7 +24,7 @@ public record WatchControl(
         return new WatchControl(revision, NO_WATCHER, true, true, 0, reason);
     }
 
-    /** One that was there is ended, since what it tells may not be read any more; etcd never does that. */
+    /** Cancels a watch of a range that may no longer be read; etcd never does that. */
     static WatchControl revoked(long revision, long watchId, String reason) {
         return new WatchControl(revision, watchId, false, true, 0, reason);
     }
@@ -33,7 +33,7 @@ public record WatchControl(
         return new WatchControl(revision, watchId, false, true, 0, "");
     }
 
-    /** etcd tells no revision of its own here. */
+    /** The header has no revision, as in etcd. */
     static WatchControl compacted(long watchId, long compactRevision) {
         return new WatchControl(0, watchId, false, true, compactRevision, "");
     }

@@ -18,13 +18,13 @@ final class WatchHeaders {
     private long raftTerm;
     private byte[] encoded = {};
 
-    /** {@code cluster} is known once there was a snapshot, so before any watcher. */
+    /** @param cluster is known after the first snapshot, so before any watcher */
     WatchHeaders(ResponseHeaders headers, Supplier<@Nullable ClusterId> cluster) {
         this.headers = headers;
         this.cluster = cluster;
     }
 
-    /** As the field that a response begins with; not to be changed. */
+    /** Returns the first field of a response; not to be changed. */
     byte[] of(long wanted) {
         long term = headers.raftTerm();
         if (wanted != revision || term != raftTerm) {
@@ -32,7 +32,7 @@ final class WatchHeaders {
                     .toByteArray();
             encoded = new byte[2 + content.length];
             encoded[0] = HEADER;
-            // Four numbers of ten bytes and a tag each, at most.
+            // At most four numbers of ten bytes and a tag each.
             encoded[1] = (byte) content.length;
             System.arraycopy(content, 0, encoded, 2, content.length);
             revision = wanted;

@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The streams of one event loop. On that loop only. */
+/** The streams of one event loop. Confined to that loop. */
 final class WatchLoop {
 
     private static final long LEADER_CHECK_MILLIS = 1000;
@@ -30,7 +30,7 @@ final class WatchLoop {
     private final WatchHeaders headers;
     private final Set<WatchStream> streams = new HashSet<>();
     private final Set<WatchStream> requiringLeader = new HashSet<>();
-    private final List<WatchStream> told = new ArrayList<>();
+    private final List<WatchStream> unflushed = new ArrayList<>();
     private final SharedEvents shared = new SharedEvents();
     private @Nullable ScheduledFuture<?> leaderCheck;
     private @Nullable ScheduledFuture<?> permissionCheck;
@@ -87,23 +87,23 @@ final class WatchLoop {
         }
     }
 
-    /** Has what the stream's client was told leave when the hub's turn is over. */
+    /** Flushes the stream at the end of the hub's turn. */
     void flushLater(WatchStream stream) {
-        told.add(stream);
-        if (told.size() == 1) {
+        unflushed.add(stream);
+        if (unflushed.size() == 1) {
             hub.afterwards(this::flush);
         }
     }
 
     private void flush() {
-        List<WatchStream> all = List.copyOf(told);
-        told.clear();
-        // Each has its own hold of what it was told.
+        List<WatchStream> all = List.copyOf(unflushed);
+        unflushed.clear();
+        // Each stream holds its own reference.
         shared.forget();
         all.forEach(WatchStream::flush);
     }
 
-    /** Events as bytes, for all streams of the loop; not to be changed, and until the end of the turn the caller's. */
+    /** Returns the events as bytes, shared by all streams of the loop; read-only, valid until the end of the turn. */
     ByteBuf eventsOf(EventBatch batch, ByteBufAllocator allocator) {
         return shared.eventsOf(batch, allocator);
     }
@@ -118,7 +118,7 @@ final class WatchLoop {
         List.copyOf(streams).forEach(stream -> stream.end(why));
     }
 
-    /** Has it asked again and again whether the range may still be read; null while that need not be. */
+    /** Rechecks periodically whether the range may still be read; null if not required. */
     Rechecks.@Nullable Permit recheck(Caller caller, KeyRange range, Rechecks.Listener listener) {
         if (!watches.permissions().areRechecked()) {
             return null;
@@ -129,7 +129,7 @@ final class WatchLoop {
         return rechecks.begin(caller.principal(), new Permission.Read(range.etcdKey(), range.etcdRangeEnd()), listener);
     }
 
-    /** Those who began before there were permissions are asked about too. */
+    /** Also checks streams that were opened before permissions were enforced. */
     private void checkPermissions() {
         if (watches.permissions().areRechecked()) {
             streams.forEach(WatchStream::recheck);

@@ -26,7 +26,7 @@ final class WatchMessage {
 
     private WatchMessage() {}
 
-    /** Which id the client has chosen; 0 if it hasn't. */
+    /** Returns the ID chosen by the client; 0 for none. */
     static long chosenId(WatchCreateRequest create) {
         return last(create.getUnknownFields(), CREATE_WATCH_ID_FIELD);
     }
@@ -74,12 +74,12 @@ final class WatchMessage {
         }
     }
 
-    /** The size of what comes before the events of a response. */
+    /** The size of a response up to its events. */
     static int size(byte[] header, long watchId, boolean fragment) {
         return header.length + ProtoFields.numberSize(watchId) + (fragment ? 2 : 0);
     }
 
-    /** Writes what comes before the events of a response. */
+    /** Writes a response up to its events. */
     static void write(ByteBuf out, byte[] header, long watchId, boolean fragment) {
         out.writeBytes(header);
         ProtoFields.writeNumber(out, WATCH_ID, watchId);

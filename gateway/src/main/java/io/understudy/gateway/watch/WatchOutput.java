@@ -3,12 +3,12 @@ package io.understudy.gateway.watch;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.hub.EventBatch;
 
-/** Where a stream's responses go, in one protocol. On the event loop of the client's connection. */
+/** Writes a stream's responses in one protocol. On the event loop of the client's connection. */
 public interface WatchOutput {
 
     /**
-     * Whether the client takes what it is told. If not, {@link WatchStream#ready} has to be called when it does again; what
-     * it is told regardless is kept.
+     * Whether the client reads its responses. If not, {@link WatchStream#ready} must be called when it does again;
+     * responses sent meanwhile are buffered.
      */
     boolean ready();
 
@@ -18,15 +18,15 @@ public interface WatchOutput {
     void message(byte[] response);
 
     /**
-     * Tells a watcher of events.
+     * Sends events of a batch to a watcher.
      *
-     * @param first of the batch's events that are told
+     * @param first index of the first event
      * @param end of them, exclusive
      * @param fragment whether the rest of the batch follows in further responses
      */
     void events(long watchId, EventBatch batch, int first, int end, boolean fragment);
 
-    /** What was told may leave: nothing follows at once. */
+    /** Flushes; no response follows immediately. */
     void flush();
 
     /** Ends the stream. */

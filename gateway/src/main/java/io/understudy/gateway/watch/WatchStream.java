@@ -44,7 +44,7 @@ public final class WatchStream {
 
     private static final Logger LOG = LoggerFactory.getLogger(WatchStream.class);
 
-    /** How long what is told next may have been permitted before. */
+    /** Maximum age of a permission check before events are sent. */
     private static final long PERMITTED_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final ByteString ZERO = ByteString.copyFrom(new byte[] {0});
@@ -62,7 +62,7 @@ public final class WatchStream {
     private long nextId;
     private @Nullable ScheduledFuture<?> ticker;
     private @Nullable Runnable waiting;
-    private boolean told;
+    private boolean flushPending;
     private boolean parked;
     private boolean over;
 
@@ -92,7 +92,7 @@ public final class WatchStream {
         }
     }
 
-    /** The client takes what it is told again. */
+    /** The client reads responses again. */
     public void ready() {
         if (parked && !over) {
             parked = false;
@@ -127,7 +127,7 @@ public final class WatchStream {
         }
     }
 
-    /** Ends the stream, so that its client resumes what it was told of only in part. */
+    /** Ends the stream, so that its client resumes after a partial response. */
     private void fail(Throwable why) {
         if (!over) {
             LOG.error("watch stream failed", why);
@@ -135,29 +135,29 @@ public final class WatchStream {
         }
     }
 
-    /** The client takes nothing more for now; {@link #ready} tells when it does. */
+    /** Pauses delivery until {@link #ready}. */
     void park() {
         parked = true;
     }
 
-    /** Whether nothing is told any more. */
+    /** Whether the stream has ended. */
     boolean isOver() {
         return over;
     }
 
-    /** The watcher is no more. */
+    /** Removes an ended watcher. */
     void remove(long id) {
         watchers.remove(id);
     }
 
-    /** Permissions have come to be enforced. */
+    /** Rechecks all watchers, as permissions are enforced now. */
     void recheck() {
         watchers.values().forEach(StreamWatcher::recheck);
     }
 
-    /** Fails alone: others have something to flush too. */
+    /** Handles its own failure: others have responses to flush too. */
     void flush() {
-        told = false;
+        flushPending = false;
         if (!over) {
             try {
                 output.flush();
@@ -184,7 +184,7 @@ public final class WatchStream {
                 : loop.watches().permissions().check(caller.principal(), new Permission.Read(key, end));
         allowed.onComplete(checked -> {
             if (checked.cause() instanceof ApiException why && why.code() == Status.Code.UNAVAILABLE) {
-                // Nobody could tell: the client goes on elsewhere, or tries again.
+                // The permission is unknown: the client retries, here or at another gateway.
                 end(why);
                 return;
             }
@@ -205,7 +205,7 @@ public final class WatchStream {
         });
     }
 
-    /** Runs {@code task} once the hub is where the client has been, unless the stream is over. */
+    /** Runs {@code task} once the hub has reached the client's revision, unless the stream is over. */
     private void whenCurrent(boolean previous, Runnable task) {
         if (over) {
             return;
@@ -217,12 +217,12 @@ public final class WatchStream {
             }
         });
         if (loop.hub().revision(previous) < least) {
-            // What the client has done may lie outside of the range, of which the feed tells when it is asked.
+            // The client's last write may lie outside the range, so only a requested progress mark covers it.
             loop.watches().requestProgress();
         }
     }
 
-    /** In etcd's order of checks. */
+    /** Checks in etcd's order. */
     private void create(
             WatchCreateRequest request, @Nullable KeyRange range, @Nullable String forbidden, Runnable taken) {
         long chosen = WatchMessage.chosenId(request);
@@ -308,7 +308,7 @@ public final class WatchStream {
         }
     }
 
-    /** A client that has read newer is not told older, where nothing depends on what the hub has told. */
+    /** A revision for responses without events, never lower than one that the client has seen. */
     long newestKnown() {
         return Math.max(loop.hub().revision(), caller.session().lastRevision());
     }
@@ -324,7 +324,7 @@ public final class WatchStream {
             // Each at its own revision: the source is ahead of the replica, and neither waits for the other.
             List.copyOf(watchers.values()).forEach(StreamWatcher::progress);
         } else if (!served.isEmpty() && served.stream().allMatch(ServedWatch::isSynced)) {
-            // Those who want keys as they stood before may be behind others, who were told more than that.
+            // Watchers with previous entries may be behind the others.
             LongSummaryStatistics revisions =
                     served.stream().mapToLong(ServedWatch::revision).summaryStatistics();
             if (revisions.getMin() == revisions.getMax()) {
@@ -333,7 +333,7 @@ public final class WatchStream {
         }
     }
 
-    /** From the stream's beginning on, as etcd's, but only where anybody wants it. */
+    /** Starts at the stream's start as etcd's, but only if a watcher requests progress. */
     private void startTicker() {
         long interval = loop.watches().settings().progressInterval().toNanos();
         long jittered = interval + ThreadLocalRandom.current().nextLong(interval / 10);
@@ -345,8 +345,8 @@ public final class WatchStream {
         if (!over) {
             ticker = loop.after(nanos, () -> tick(nanos));
             loop.hub().turn();
-            // What they are told leaves at once, and may find that the client is gone.
-            told = true;
+            // Responses of a tick are flushed at once, which may find the client gone.
+            flushPending = true;
             try {
                 List.copyOf(watchers.values()).forEach(StreamWatcher::tick);
             } finally {
@@ -361,7 +361,7 @@ public final class WatchStream {
         flushLater();
     }
 
-    /** A response of the source; the session has its revision. */
+    /** Passes on a response of the source; the session has its revision. */
     void pass(WatchResponse response) {
         output.message(response.toByteArray());
         flushLater();
@@ -385,13 +385,13 @@ public final class WatchStream {
     }
 
     void flushLater() {
-        if (!told) {
-            told = true;
+        if (!flushPending) {
+            flushPending = true;
             loop.flushLater(this);
         }
     }
 
-    /** An error as etcd's watch server puts it into a text. */
+    /** Returns an error in the form of etcd's watch server. */
     static String longForm(Throwable why) {
         if (!(why instanceof ApiException refusal)) {
             return "understudy: " + why;

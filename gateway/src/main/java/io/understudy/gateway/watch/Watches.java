@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Watches implements AutoCloseable {
 
-    /** Of progress requests to the source, between two. */
+    /** Minimum interval of progress requests to the source. */
     private static final long PROGRESS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final WatchHub hub;
@@ -51,11 +51,12 @@ public final class Watches implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * What streams have to know of the source.
+     * State of the source that watch streams need.
      *
      * @param cluster null before the first snapshot
-     * @param leaderless how long no revision was confirmed by a quorum, though asked for; zero if one was when last asked
-     * @param requestProgress has the feed tell how far it is; doesn't wait
+     * @param leaderless time without a revision confirmed by a quorum, although requested; zero if the last request
+     *     succeeded
+     * @param requestProgress requests a progress mark from the feed; doesn't wait
      */
     public record Source(
             Supplier<@Nullable ClusterId> cluster, Supplier<Duration> leaderless, Runnable requestProgress) {}
@@ -122,14 +123,14 @@ public final class Watches implements AutoCloseable {
         streams.incrementAndGet();
         loop.opened(stream, requiresLeader);
         if (closed) {
-            // Who closes may not have seen the loop, if this is its first stream.
+            // The closing thread may have missed the loop, if this is its first stream.
             stream.close();
             throw stopped();
         }
         return stream;
     }
 
-    /** Ends all streams, and refuses new ones. Clients go on elsewhere: etcd's know the error as one to retry. */
+    /** Ends all streams and rejects new ones, with an error that etcd's clients retry elsewhere. */
     @Override
     public void close() {
         closed = true;
@@ -157,7 +158,7 @@ public final class Watches implements AutoCloseable {
         streams.decrementAndGet();
     }
 
-    /** Whether the source has had no leader for the configured time. From any thread. */
+    /** Whether the source has had no leader for the configured time. Thread-safe. */
     public boolean isLeaderLost() {
         return source.leaderless().get().compareTo(settings().noLeaderTimeout()) >= 0;
     }
@@ -182,14 +183,14 @@ public final class Watches implements AutoCloseable {
         return maxMessageBytes;
     }
 
-    /** Null if one watcher more is allowed. */
+    /** Returns the reason to reject another watcher; null if it is allowed. */
     @Nullable String refusal() {
         return hub.hasRoom()
                 ? null
                 : "understudy: too many watchers; allowed: " + settings().maxWatchers() + " (watches.maxWatchers)";
     }
 
-    /** What is outside of the range moves the source's revision too, and the feed tells of it when it is asked. */
+    /** Requests progress, as commits outside the range advance the source's revision too. */
     void requestProgress() {
         if (!range.isAll()) {
             source.requestProgress().run();

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What watchers are told of the past, and how keys stood then, when the replica doesn't know.
+ * Reads past commits and previous entries that the replica lacks from the source.
  *
  * <p>Tests invariant N3.
  */
@@ -72,7 +72,7 @@ final class SourceHistoryIT {
     }
 
     @Test
-    void commitsOfThePastKnowHowTheirKeysStoodIfThatIsWanted() throws Exception {
+    void pastCommitsIncludePreviousEntriesIfRequested() throws Exception {
         long before = put("a", "1");
         long after = put("a", "2");
         try (CommitHistory.Reading reading = history.open(after, true)) {
@@ -81,12 +81,12 @@ final class SourceHistoryIT {
             assertThat(commit.previous(key("a")).modRevision()).isEqualTo(before);
         }
         try (CommitHistory.Reading reading = history.open(after, false)) {
-            assertThat(next(reading).knowsPrevious()).isFalse();
+            assertThat(next(reading).hasPrevious()).isFalse();
         }
     }
 
     @Test
-    void aCommitLearnsHowItsKeysStoodFromTheSource() throws Exception {
+    void previousEntriesOfACommitAreReadFromTheSource() throws Exception {
         put("b", "1");
         LoggedCommit commit = commitAt(put("b", "2"));
         CompletableFuture<Void> one = entries.learn(commit);
@@ -100,12 +100,12 @@ final class SourceHistoryIT {
     void aCommitThatCreatedItsKeyLearnsOfNothing() throws Exception {
         LoggedCommit commit = commitAt(put("created", "1"));
         entries.learn(commit).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-        assertThat(commit.knowsPrevious()).isTrue();
+        assertThat(commit.hasPrevious()).isTrue();
         assertThat(commit.previous(key("created"))).isNull();
     }
 
     @Test
-    void aDeletionOfManyKeysLearnsHowAllOfThemStood() throws Exception {
+    void previousEntriesOfALargeDeletionAreReadFromTheSource() throws Exception {
         for (int i = 0; i < 300; i++) {
             put(String.format("many/%03d", i), "value");
         }
@@ -123,7 +123,7 @@ final class SourceHistoryIT {
     }
 
     @Test
-    void whatWasCompactedIsToldWithTheCompactRevisionAndStandsForNothing() throws Exception {
+    void compactedCommitsAreReportedWithTheCompactRevision() throws Exception {
         long first = put("c", "1");
         LoggedCommit commit = commitAt(put("c", "2"));
         long compacted = put("c", "3");

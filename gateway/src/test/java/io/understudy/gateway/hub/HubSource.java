@@ -34,7 +34,7 @@ final class HubSource implements CommitHistory, PreviousEntries {
     /** Revision of the first commit that the source does not serve; 0 for none. */
     private long unreadable;
 
-    private boolean knowsPrevious = true;
+    private boolean hasPrevious = true;
 
     HubSource() {
         log.begin(revision);
@@ -48,9 +48,9 @@ final class HubSource implements CommitHistory, PreviousEntries {
         return revision;
     }
 
-    /** Whether commits from now on know how their keys stood before. */
-    synchronized void knowPrevious(boolean knows) {
-        knowsPrevious = knows;
+    /** Whether the following commits include previous entries. */
+    synchronized void includePrevious(boolean included) {
+        hasPrevious = included;
     }
 
     /** A null value deletes the key, if it is there. */
@@ -76,27 +76,27 @@ final class HubSource implements CommitHistory, PreviousEntries {
         }
         revision = next;
         history.put(next, events);
-        LoggedCommit commit = commit(next, events, knowsPrevious);
+        LoggedCommit commit = commit(next, events, hasPrevious);
         log.add(commit);
     }
 
-    /** Something happened outside of the range. */
+    /** A commit outside of the range. */
     synchronized void elsewhere() {
         revision++;
         log.advance(revision);
     }
 
-    /** The replica's window doesn't reach back further. */
+    /** Drops commits from the replica's window. */
     synchronized void forget(long upTo) {
         log.forget(Math.min(upTo, revision));
     }
 
-    /** As if the replica had begun anew from a snapshot. */
-    synchronized void beginAnew() {
+    /** As after a new snapshot of the replica. */
+    synchronized void beginAgain() {
         log.begin(revision);
     }
 
-    /** As if another cluster followed, after that revision of this one. */
+    /** Another cluster follows, after that revision of this one. */
     synchronized void restart(long seen) {
         log.restart(seen);
     }
@@ -172,7 +172,7 @@ final class HubSource implements CommitHistory, PreviousEntries {
         });
     }
 
-    /** Fails the commits that want to learn. */
+    /** Fails pending reads of previous entries. */
     synchronized void refuse(Throwable why) {
         List<LoggedCommit> refused = List.copyOf(unlearned);
         unlearned.clear();
@@ -180,7 +180,7 @@ final class HubSource implements CommitHistory, PreviousEntries {
                 commit -> Objects.requireNonNull(learning.remove(commit)).completeExceptionally(why));
     }
 
-    /** Lets those commits learn that want to. */
+    /** Completes pending reads of previous entries. */
     void teach() {
         List<LoggedCommit> wanted;
         synchronized (this) {
@@ -205,7 +205,7 @@ final class HubSource implements CommitHistory, PreviousEntries {
         }
     }
 
-    private static LoggedCommit commit(long revision, List<WatchEvent> events, boolean knowsPrevious) {
+    private static LoggedCommit commit(long revision, List<WatchEvent> events, boolean hasPrevious) {
         Map<ByteString, Entry> previous = new HashMap<>();
         for (WatchEvent event : events) {
             if (event.previous() != null) {
@@ -215,7 +215,7 @@ final class HubSource implements CommitHistory, PreviousEntries {
         return new LoggedCommit(
                 new Revision(revision),
                 events.stream().map(WatchEvent::entry).toList(),
-                knowsPrevious ? previous::get : null);
+                hasPrevious ? previous::get : null);
     }
 
     private static Entry entry(ByteString key, String value, long create, long mod, long version) {

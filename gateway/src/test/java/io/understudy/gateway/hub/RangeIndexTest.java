@@ -13,10 +13,10 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** Random ranges against asking each of them. */
+/** Compares lookups in random ranges with a scan of all. */
 final class RangeIndexTest {
 
-    /** A range that is added, or, of those there, one that is removed. */
+    /** Adds a range, or removes an existing one. */
     record Step(KeyRange range, int remove) {}
 
     @Provide
@@ -52,7 +52,7 @@ final class RangeIndexTest {
     }
 
     @Property(tries = 500)
-    void findsWhatContainsTheKeyAndNothingElse(
+    void findsExactlyTheRangesThatContainTheKey(
             @ForAll("steps") List<Step> steps, @ForAll("keys") ByteString one, @ForAll("keys") ByteString other) {
         RangeIndex<Step> index = new RangeIndex<>();
         List<Step> held = new ArrayList<>();

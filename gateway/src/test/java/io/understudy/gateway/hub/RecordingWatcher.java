@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A watcher that keeps what it is told, while it is ready. */
+/** A watcher that records its events while it is ready. */
 final class RecordingWatcher implements WatcherListener {
 
     private final List<WatchEvent> events = new ArrayList<>();
@@ -23,7 +23,7 @@ final class RecordingWatcher implements WatcherListener {
     @Override
     public void events(EventBatch batch) {
         if (breaks) {
-            throw new IllegalStateException("as the test wants");
+            throw new IllegalStateException("delivery failed");
         }
         events.addAll(batch.events());
         batches.add(batch.events());
@@ -40,7 +40,7 @@ final class RecordingWatcher implements WatcherListener {
         compacted = compactRevision;
     }
 
-    /** Throws when it is told next. */
+    /** Throws at the next delivery. */
     void breaks() {
         breaks = true;
     }
@@ -62,11 +62,7 @@ final class RecordingWatcher implements WatcherListener {
         return events;
     }
 
-    List<WatchEvent> told() {
-        return events;
-    }
-
-    /** As responses' headers told them. */
+    /** The revisions of the response headers. */
     List<Long> headers() {
         return headers;
     }

@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Random watchers, commits, stalls and compactions on two loops: whatever happens, each watcher is told of every event
- * that it wants from its start on, once and in order, or that it was compacted.
+ * Random watchers, commits, stalls and compactions on two loops: each watcher receives every matching event from its
+ * start on, once and in order, or ends as compacted.
  *
  * <p>Tests invariant V1.
  */
@@ -39,7 +39,7 @@ final class WatchHubRandomTest {
     private final List<Live> watchers = new ArrayList<>();
     private long mayBeCompacted;
 
-    /** Runs what it is given when the test says so. */
+    /** Runs its tasks when the test calls {@code run}. */
     private static final class Loop implements Executor {
         private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
@@ -68,7 +68,7 @@ final class WatchHubRandomTest {
 
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("seeds")
-    void eachWatcherIsToldOfWhatItWantsOnceAndInOrder(long seed) {
+    void watchersReceiveEveryMatchingEventOnceInOrder(long seed) {
         random.setSeed(seed);
         try (hub) {
             int steps = 20 + random.nextInt(300);
@@ -77,7 +77,7 @@ final class WatchHubRandomTest {
             }
             comeToRest();
             for (Live live : watchers) {
-                assertTold(live);
+                assertReceived(live);
             }
         }
     }
@@ -95,7 +95,7 @@ final class WatchHubRandomTest {
             case 5 -> source.forget(source.revision() - random.nextInt(30));
             case 6 -> {
                 if (random.nextInt(4) == 0) {
-                    source.beginAnew();
+                    source.beginAgain();
                     hub.moved();
                 }
             }
@@ -113,7 +113,7 @@ final class WatchHubRandomTest {
                     live.recorder().ready(true);
                     live.watcher().resume();
                 });
-            case 12 -> source.knowPrevious(random.nextBoolean());
+            case 12 -> source.includePrevious(random.nextBoolean());
             default -> {
                 source.teach();
                 loops.forEach(loop -> loop.run(random.nextInt(4)));
@@ -134,7 +134,7 @@ final class WatchHubRandomTest {
         watchers.add(new Live(watcher, recorder, first, loop));
     }
 
-    /** Where a watcher that wants what is after now begins. */
+    /** The revision after which a watcher with start 0 begins. */
     private static long revisionOf(LoopHub loop, WatchSpec spec) {
         return loop.revision(spec.previous());
     }
@@ -182,12 +182,12 @@ final class WatchHubRandomTest {
     }
 
     private boolean isAtRest(Live live) {
-        boolean isTold = live.watcher().isSynced()
+        boolean isCaughtUp = live.watcher().isSynced()
                 && revisionOf(hub.on(live.loop()), live.watcher().spec()) == source.revision();
-        return live.recorder().compacted() != null || isTold || live.start() > source.revision();
+        return live.recorder().compacted() != null || isCaughtUp || live.start() > source.revision();
     }
 
-    private void assertTold(Live live) {
+    private void assertReceived(Live live) {
         WatchSpec spec = live.watcher().spec();
         List<WatchEvent> expected = new ArrayList<>();
         for (WatchEvent event : source.events(live.start())) {
@@ -195,12 +195,12 @@ final class WatchHubRandomTest {
                 expected.add(spec.previous() ? event : new WatchEvent(event.entry(), null));
             }
         }
-        List<WatchEvent> told = live.recorder().told();
+        List<WatchEvent> received = live.recorder().events();
         if (live.recorder().compacted() == null) {
-            assertThat(told).as("of %s from %s", spec, live.start()).isEqualTo(expected);
+            assertThat(received).as("of %s from %s", spec, live.start()).isEqualTo(expected);
         } else {
             assertThat(live.recorder().compacted()).isLessThanOrEqualTo(mayBeCompacted);
-            assertThat(told).isEqualTo(expected.subList(0, told.size()));
+            assertThat(received).isEqualTo(expected.subList(0, received.size()));
         }
         for (int i = 0; i < live.recorder().batches().size(); i++) {
             List<WatchEvent> batch = live.recorder().batches().get(i);

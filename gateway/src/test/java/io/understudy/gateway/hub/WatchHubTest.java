@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a random schedule comes upon too seldom.
+ * Cases that random schedules reach too rarely.
  *
  * <p>Tests invariants V2, V3.
  */
@@ -37,7 +37,7 @@ final class WatchHubTest {
     }
 
     @Test
-    void aWatcherThatCannotBeToldIsEndedAndNobodyElseIs() {
+    void aFailedDeliveryCancelsOnlyThatWatcher() {
         RecordingWatcher broken = new RecordingWatcher();
         RecordingWatcher before = new RecordingWatcher();
         RecordingWatcher after = new RecordingWatcher();
@@ -51,15 +51,15 @@ final class WatchHubTest {
 
         await().untilAsserted(() -> {
             runTasks();
-            assertThat(broken.failure()).hasMessage("as the test wants");
-            assertThat(before.told()).hasSize(3);
-            assertThat(after.told()).hasSize(3);
+            assertThat(broken.failure()).hasMessage("delivery failed");
+            assertThat(before.events()).hasSize(3);
+            assertThat(after.events()).hasSize(3);
         });
-        assertThat(broken.told()).isEmpty();
+        assertThat(broken.events()).isEmpty();
     }
 
     @Test
-    void whoWantsWhatARunningReadingHasLetGoIsServedByTheNext() {
+    void commitsThatAReadingHasDroppedAreServedByTheNext() {
         commits(20_000);
         source.forget(19_500);
         loop.turn();
@@ -69,7 +69,7 @@ final class WatchHubTest {
                 .pollInterval(Duration.ofMillis(1))
                 .until(() -> {
                     runTasks();
-                    return first.told().size() > 3000;
+                    return first.events().size() > 3000;
                 });
 
         RecordingWatcher late = new RecordingWatcher();
@@ -81,15 +81,15 @@ final class WatchHubTest {
                 .pollInterval(Duration.ofMillis(1))
                 .untilAsserted(() -> {
                     runTasks();
-                    assertThat(first.told()).hasSize(20_001 - 100);
-                    assertThat(late.told()).hasSize(20_001 - 200);
-                    assertThat(lateFromTheBeginning.told()).hasSize(20_001 - 50);
+                    assertThat(first.events()).hasSize(20_001 - 100);
+                    assertThat(late.events()).hasSize(20_001 - 200);
+                    assertThat(lateFromTheBeginning.events()).hasSize(20_001 - 50);
                 });
         assertThat(far.isSynced()).isTrue();
     }
 
     @Test
-    void whenRevisionsBeginAgainEachWatcherEndsAsCompacted_andSoDoesOneThatResumesAtAFormerRevision() throws Exception {
+    void whenRevisionsBeginAgainEveryWatcherEndsAsCompacted() throws Exception {
         commits(10);
         loop.turn();
         source.forget(5);
@@ -135,7 +135,7 @@ final class WatchHubTest {
     }
 
     @Test
-    void thousandsWhoWaitForARevisionAllBeginToWatchThere() {
+    void thousandsOfWatchersWaitForARevisionAndStartThere() {
         List<RecordingWatcher> recorders = new ArrayList<>();
         loop.turn();
         for (int i = 0; i < 20_000; i++) {
@@ -151,7 +151,7 @@ final class WatchHubTest {
         commits(1);
         runTasks();
 
-        assertThat(recorders).hasSize(20_000).allSatisfy(each -> assertThat(each.told())
+        assertThat(recorders).hasSize(20_000).allSatisfy(each -> assertThat(each.events())
                 .hasSize(1));
     }
 
@@ -164,7 +164,7 @@ final class WatchHubTest {
         commits(2_001);
         await().untilAsserted(() -> {
             runTasks();
-            assertThat(recorder.told()).hasSize(2_001);
+            assertThat(recorder.events()).hasSize(2_001);
         });
 
         assertThat(recorder.headers()).isSorted();
@@ -172,7 +172,7 @@ final class WatchHubTest {
     }
 
     @Test
-    void whoIsALittleBehindDoesNotWaitForWhoBeginsFarBack() {
+    void aShortLagDoesNotWaitForALongOne() {
         loop.turn();
         RecordingWatcher slow = new RecordingWatcher();
         Watcher parked = watch(0, slow);
@@ -186,11 +186,11 @@ final class WatchHubTest {
 
         slow.ready(true);
         parked.resume();
-        while (slow.told().size() < 10_005) {
+        while (slow.events().size() < 10_005) {
             runTasks(1);
         }
 
-        assertThat(deep.told().size()).isLessThan(9_000);
+        assertThat(deep.events().size()).isLessThan(9_000);
     }
 
     @Test
@@ -226,9 +226,9 @@ final class WatchHubTest {
     }
 
     @Test
-    void previousValuesThatTheSourceRefusesEndOnlyWatchersThatNeedThem_butAClosedSourceEndsNone() {
+    void rejectedPreviousValuesEndOnlyWatchersThatNeedThem() {
         commits(2);
-        source.knowPrevious(false);
+        source.includePrevious(false);
         loop.turn();
         RecordingWatcher ended = new RecordingWatcher();
         RecordingWatcher other = new RecordingWatcher();
@@ -244,7 +244,7 @@ final class WatchHubTest {
         runTasks();
         assertThat(ended.failure()).isNull();
 
-        // Learned again after a pause.
+        // Read again after a pause.
         await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
             runTasks();
             source.refuse(new IllegalStateException("permission denied"));
@@ -252,7 +252,7 @@ final class WatchHubTest {
             assertThat(ended.failure())
                     .hasMessage("cannot read previous values of revision " + source.revision() + ": permission denied");
         });
-        source.knowPrevious(true);
+        source.includePrevious(true);
         source.commit(Map.of("other", "1"));
         hub.moved();
         runTasks();
@@ -285,7 +285,7 @@ final class WatchHubTest {
     }
 
     @Test
-    void watchersThatNeedWhatTheSourceDoesNotServeEndWithTheCause() {
+    void watchersOfUnservedCommitsEndWithTheCause() {
         commits(10);
         source.unreadable();
         long served = source.revision() - 1;

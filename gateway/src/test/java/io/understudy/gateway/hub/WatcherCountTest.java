@@ -12,7 +12,7 @@ import java.util.Queue;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The gauge of watchers follows those who come and leave, whether or not anything is committed. */
+/** The gauge counts current watchers, with or without commits. */
 final class WatcherCountTest {
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
@@ -20,7 +20,7 @@ final class WatcherCountTest {
     private final HubSource source = new HubSource();
 
     @Test
-    void whoHasLeftIsCountedNoLonger() {
+    void cancelledWatchersAreNotCounted() {
         try (WatchHub hub = new WatchHub(HubSettings.DEFAULTS, source.log(), source, source, registry)) {
             LoopHub loop = hub.on(tasks::add);
             loop.turn();

@@ -10,9 +10,9 @@ interface Candidate {
 
     @Nullable Entry get(ByteString key);
 
-    /** The puts of one commit made, each encoded first. */
+    /** Applies the puts of one commit, each encoded first. */
     Candidate put(List<Change.Put> commit);
 
-    /** Copies the encodings of the first {@code limit} entries from {@code from} on; returns how many bytes they are. */
+    /** Copies the encodings of the first {@code limit} entries from {@code from} on; returns their size. */
     int copy(ByteString from, int limit, byte[] out);
 }

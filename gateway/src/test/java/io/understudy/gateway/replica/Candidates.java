@@ -10,7 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.pcollections.TreePMap;
 
-/** What the benchmark compares. */
+/** The structures that the benchmark compares. */
 final class Candidates {
 
     private Candidates() {}
@@ -41,7 +41,7 @@ final class Candidates {
         return new Library(map);
     }
 
-    /** What the replica uses. */
+    /** The replica's own structure. */
     private record Tree(EntryTree entries) implements Candidate {
         @Override
         public @Nullable Entry get(ByteString key) {
@@ -155,7 +155,7 @@ final class Candidates {
                 return -low - 1;
             }
 
-            /** For a key that is there already. */
+            /** Replaces the value of an existing key. */
             Chunk with(int index, byte[] wire) {
                 int grown = wire.length - (ends[index] - begin(index));
                 byte[] next = new byte[bytes.length + grown];

@@ -11,7 +11,7 @@ import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 
-/** Tells the CPU time per operation, the collector's included: steadier on a busy machine than time that passes. */
+/** Reports CPU time per operation, garbage collection included: steadier on a busy machine than elapsed time. */
 public final class CpuTime implements InternalProfiler {
 
     private final OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();

@@ -14,7 +14,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** An entry against protobuf's own encoding of the same message. */
+/** Compares an entry with protobuf's own encoding of the same message. */
 final class EntryTest {
 
     @Provide
@@ -40,7 +40,7 @@ final class EntryTest {
     }
 
     @Property(tries = 500, edgeCases = EdgeCasesMode.NONE)
-    void withoutItsValueIsWhatStandsBeforeAndAfterThatField(@ForAll("entries") KeyValue given) {
+    void withoutValueReturnsTheFieldsBeforeAndAfterIt(@ForAll("entries") KeyValue given) {
         Entry entry = Entry.of(given);
         ByteArrayOutputStream parts = new ByteArrayOutputStream();
         parts.write(entry.wire(), 0, entry.valueFieldStart());

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * The tree against a sorted map.
+ * Compares the tree with a sorted map.
  *
  * <p>Tests invariant R1.
  */
@@ -60,7 +60,7 @@ final class EntryTreeTest {
     }
 
     @Property(tries = 200)
-    void holdsWhatASortedMapHoldsAndOldTreesStayAsTheyWere(
+    void equalsASortedMapAndLeavesOldTreesUnchanged(
             @ForAll("edits") List<Edit> edits,
             @ForAll("keys") ByteString one,
             @ForAll("keys") ByteString other,
@@ -213,7 +213,7 @@ final class EntryTreeTest {
         return found;
     }
 
-    /** By protobuf's own account. */
+    /** Computed from protobuf's messages. */
     private static Totals totals(Collection<KeyValue> entries) {
         RangeResponse.Builder whole = RangeResponse.newBuilder();
         RangeResponse.Builder withoutValues = RangeResponse.newBuilder();

@@ -6,7 +6,7 @@ import io.understudy.vocabulary.Revision;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 
-/** Keys and entries for tests: few enough to collide, with the bytes that orders get wrong. */
+/** Keys and entries for tests: few enough to collide, with bytes at the edges of orders. */
 final class Keys {
 
     private Keys() {}
@@ -38,7 +38,7 @@ final class Keys {
                 0);
     }
 
-    /** The message that etcd would send. */
+    /** Returns the message that etcd would send. */
     static io.etcd.jetcd.api.KeyValue message(KeyValue entry) {
         return io.etcd.jetcd.api.KeyValue.newBuilder()
                 .setKey(entry.key())

@@ -83,9 +83,9 @@ final class MemoryTest {
         assertThat(replica.state().keys()).isEqualTo(KEYS);
     }
 
-    /** What the replica says of itself is what limits are kept by. */
-    private static void requireNear(long told, long measured) {
-        assertThat((double) told / measured).isBetween(0.9, 1.15);
+    /** Limits depend on the size that the replica reports. */
+    private static void requireNear(long reported, long measured) {
+        assertThat((double) reported / measured).isBetween(0.9, 1.15);
     }
 
     private void load(Replica replica) {

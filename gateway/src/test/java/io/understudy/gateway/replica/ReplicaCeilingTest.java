@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a replica does rather than to take more memory than it may, or to go on with a state that is wrong.
+ * A replica drops its state rather than exceed its memory limit or continue with a wrong one.
  *
  * <p>Tests invariants R1b, R5.
  */
@@ -87,7 +87,7 @@ final class ReplicaCeilingTest {
     }
 
     @Test
-    void isBuiltAnewAfterTheRetryIntervalAndReadyWhenItFits() {
+    void theStateIsRebuiltAfterTheRetryIntervalOnceItFits() {
         Replica replica = replica(Duration.ZERO);
         load(replica, 1, 1);
         for (int revision = 2; revision <= 20; revision++) {
@@ -102,7 +102,7 @@ final class ReplicaCeilingTest {
     }
 
     @Test
-    void isDroppedAndBuiltAnewWhenSomebodyFoundItWrong() {
+    void aStateReportedAsWrongIsDroppedAndRebuilt() {
         Replica replica = replica(Duration.ofHours(1));
         load(replica, 10, 1);
         replica.rebuild("it differs");
@@ -118,7 +118,7 @@ final class ReplicaCeilingTest {
     }
 
     @Test
-    void theLogGoesOnWithoutAStateAndHoldsNoneFromBefore() {
+    void theLogContinuesWithoutAStateAndDropsTheOldOne() {
         Replica replica = replica(Duration.ofHours(1));
         load(replica, 1, 1);
         put(replica, 2, "before");
@@ -127,16 +127,16 @@ final class ReplicaCeilingTest {
         put(replica, 3, "after");
         assertThat(replica.log().from()).isEqualTo(1);
         assertThat(replica.log().head()).isEqualTo(3);
-        assertThat(replica.log().after(1).knowsPrevious()).isFalse();
-        assertThat(replica.log().after(2).knowsPrevious()).isFalse();
+        assertThat(replica.log().after(1).hasPrevious()).isFalse();
+        assertThat(replica.log().after(2).hasPrevious()).isFalse();
         load(replica, 3, 1);
         put(replica, 4, "again");
         assertThat(replica.log().from()).isEqualTo(3);
-        assertThat(replica.log().after(3).knowsPrevious()).isTrue();
+        assertThat(replica.log().after(3).hasPrevious()).isTrue();
     }
 
     @Test
-    void aSnapshotThatDoesNotFitBesideTheStateIsReadAgainAtOnceAndOneThatDoesNotFitAloneLater() {
+    void aSnapshotTooLargeBesideTheStateIsReadAgainAtOnce() {
         Replica replica = replica(Duration.ofHours(1));
         load(replica, 1, 1);
         tooLarge(replica);
@@ -157,7 +157,7 @@ final class ReplicaCeilingTest {
     }
 
     @Test
-    void thePastGivesWayBeforeTheState() {
+    void pastStatesAreDroppedBeforeTheLatest() {
         Replica replica = replica(Duration.ofHours(1));
         load(replica, 1, 1);
         for (int revision = 2; revision <= 1_000; revision++) {
@@ -169,7 +169,7 @@ final class ReplicaCeilingTest {
     }
 
     @Test
-    void theWindowForgetsTheOldestToStayWithinItsBytes() {
+    void theWindowDropsTheOldestStatesToStayWithinItsBytes() {
         ReplicaSettings settings = new ReplicaSettings(1_000_000, 1 << 20, 1L << 30, Duration.ofHours(1));
         Replica replica = new Replica(KeyRange.all(), settings, listener);
         load(replica, 1, 100);

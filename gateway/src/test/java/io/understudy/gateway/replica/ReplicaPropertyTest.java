@@ -34,18 +34,18 @@ final class ReplicaPropertyTest {
 
     private static final ClusterId CLUSTER = new ClusterId(7);
 
-    /** What happens next. */
+    /** A step of a feed. */
     sealed interface Step {
-        /** One commit at the source, told to the replica. */
+        /** A commit of the source that the feed delivers. */
         record Write(Map<ByteString, String> values) implements Step {}
 
         /** Nothing inside the range: a write outside of it, then a progress mark. */
         record Progress() implements Step {}
 
         /**
-         * Commits that the replica never hears of, then a snapshot in pages cut at the given keys.
+         * Commits that the feed skips, then a snapshot in pages cut at the given keys.
          *
-         * @param abandoned how many pages of a first attempt are given before it is started anew
+         * @param abandoned number of pages of a first attempt before the snapshot starts again
          */
         record Resync(List<Map<ByteString, String>> missed, List<ByteString> cuts, int abandoned) implements Step {}
     }
@@ -129,7 +129,7 @@ final class ReplicaPropertyTest {
         }
     }
 
-    /** Each state, from {@code oldest} on and no further. */
+    /** Checks each state from {@code oldest} on, and that there is no older one. */
     private static void requireWindow(Replica replica, SourceModel source, long oldest) {
         KeyRange range = replica.range();
         assertThat(replica.at(new Revision(oldest - 1))).isNull();
@@ -141,7 +141,7 @@ final class ReplicaPropertyTest {
         }
     }
 
-    /** Each commit's changes after {@code from}, with what stood there before where a state tells. */
+    /** Checks each commit's changes after {@code from}, and its previous entries where a state has them. */
     private static void requireLog(Replica replica, SourceModel source, long from) {
         KeyRange range = replica.range();
         CommitLog log = replica.log();
@@ -163,8 +163,8 @@ final class ReplicaPropertyTest {
             assertThat(commit.changes()).isEqualTo(changes);
             bytes += commit.heapBytes();
             Map<ByteString, KeyValue> before = byKey(source.at(revision - 1, range));
-            assertThat(commit.knowsPrevious()).isEqualTo(replica.at(new Revision(revision - 1)) != null);
-            for (Entry change : commit.knowsPrevious() ? changes : List.<Entry>of()) {
+            assertThat(commit.hasPrevious()).isEqualTo(replica.at(new Revision(revision - 1)) != null);
+            for (Entry change : commit.hasPrevious() ? changes : List.<Entry>of()) {
                 Entry previous = commit.previous(change.key());
                 assertThat(previous == null ? null : previous.keyValue()).isEqualTo(before.get(change.key()));
             }
@@ -193,7 +193,7 @@ final class ReplicaPropertyTest {
         }
     }
 
-    /** Tells all commits after {@code from}, and that there are no more. */
+    /** Delivers all commits after {@code from}, then a progress mark. */
     private static void follow(Replica replica, SourceModel source, long from) {
         for (long revision = from + 1; revision <= source.revision(); revision++) {
             List<Change> changes = source.changes(revision, replica.range());
@@ -214,7 +214,7 @@ final class ReplicaPropertyTest {
         replica.snapshotCompleted(position(source.revision()));
     }
 
-    /** Gives up to {@code pages} pages that begin at the cuts inside the range. */
+    /** Delivers up to {@code pages} pages that begin at the cuts in the range. */
     private static void give(Replica replica, SourceModel source, List<ByteString> cuts, int pages) {
         KeyRange range = replica.range();
         List<ByteString> inside = cuts.stream()

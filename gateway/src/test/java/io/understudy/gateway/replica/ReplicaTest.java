@@ -16,7 +16,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a replica refuses, because it would break one of its invariants; and that it stays as it was then.
+ * A replica rejects what would break its invariants, and keeps its state.
  *
  * <p>Tests invariants G4, R2, R3, R4.
  */
@@ -82,7 +82,7 @@ final class ReplicaTest {
     }
 
     @Test
-    void theLogBeginsAnewAfterASnapshot() {
+    void theLogStartsAgainAfterASnapshot() {
         load(5);
         put(A, 6);
         load(9);
@@ -169,7 +169,7 @@ final class ReplicaTest {
     }
 
     @Test
-    void afterAMoveToLowerRevisionsTheLogBeginsAgain_andRemembersWhatReadersMayKnow() {
+    void afterAMoveToLowerRevisionsTheLogStartsAgain() {
         List<String> calls = new ArrayList<>();
         Replica other = new Replica(KeyRange.all(), new ReplicaListener() {
             @Override

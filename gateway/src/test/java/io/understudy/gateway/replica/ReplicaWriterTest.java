@@ -50,7 +50,7 @@ final class ReplicaWriterTest {
     }
 
     @Test
-    void afterAGapANewFeedIsOpenedAndItsSnapshotMerged() {
+    void afterAGapTheSnapshotOfTheNextFeedIsMerged() {
         feeds.next(consumer -> {
             throw new FeedEndedException.Gap(position(5), new Revision(8), "compacted");
         });
@@ -178,8 +178,8 @@ final class ReplicaWriterTest {
     }
 
     @Test
-    void whatTakesADroppedStatesPlaceIsOfTheHistoryThatWasKnown() {
-        buildAnewFromASnapshot();
+    void aDroppedStateIsReplacedOnlyFromTheSameHistory() {
+        rebuildFromASnapshot();
         await().atMost(Duration.ofSeconds(20)).until(() -> !feeds.resumedAt.isEmpty());
         assertThat(feeds.resumedAt).containsExactly(position(5));
         assertThat(replica.state()).isNull();
@@ -208,18 +208,18 @@ final class ReplicaWriterTest {
         feeds.nextResumed(consumer -> {
             throw new FeedEndedException.AnotherHistory("restored");
         });
-        buildAnewFromASnapshot();
+        rebuildFromASnapshot();
         await().atMost(Duration.ofSeconds(20)).until(() -> writer.failed() != null);
         assertThat(writer.failed()).isInstanceOf(ReplicaDivergedException.class).hasMessage("restored");
         assertThat(replica.state()).isNull();
     }
 
     @Test
-    void aReplicaThatDiffersIsNotBuiltAnewByAHistoryThatNobodyCanRecognise() {
+    void aDivergedReplicaIsNotRebuiltFromAnUnrecognisedHistory() {
         feeds.nextResumed(consumer -> {
             throw new FeedEndedException.Gap(position(5), new Revision(8), "compacted");
         });
-        buildAnewFromASnapshot();
+        rebuildFromASnapshot();
         await().atMost(Duration.ofSeconds(20)).until(() -> writer.failed() != null);
         assertThat(writer.failed())
                 .hasMessageContaining("cannot be verified (gap after revision 5: compacted); restart the gateway");
@@ -242,7 +242,7 @@ final class ReplicaWriterTest {
         assertThat(writer.failure()).isNotDone();
     }
 
-    private void buildAnewFromASnapshot() {
+    private void rebuildFromASnapshot() {
         replica.rebuild("it differs");
         await().atMost(Duration.ofSeconds(20)).until(() -> feeds.opened.size() == 2);
         snapshot(9, B);

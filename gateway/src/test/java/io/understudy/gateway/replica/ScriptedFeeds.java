@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A source whose feeds do what a test tells them: those that resume a history, and the others. */
+/** A source with scripted feeds: those that resume a history, and the others. */
 public final class ScriptedFeeds implements FeedSource {
 
     /** One event, or the end. */
@@ -37,7 +37,7 @@ public final class ScriptedFeeds implements FeedSource {
         events.add(event);
     }
 
-    /** Of a feed that is opened at a position. */
+    /** Adds an event of a feed that is opened at a position. */
     void nextResumed(Event event) {
         resumedEvents.add(event);
     }

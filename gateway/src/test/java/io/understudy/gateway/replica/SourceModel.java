@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
-/** A naive store: all keys at every revision it ever had. */
+/** A naive store: all keys at every revision. */
 final class SourceModel {
 
     private final List<NavigableMap<ByteString, KeyValue>> revisions = new ArrayList<>();
@@ -36,14 +36,14 @@ final class SourceModel {
                 .toList();
     }
 
-    /** What the commit at that revision changed inside the range. */
+    /** Returns the changes in the range of the commit at that revision. */
     List<Change> changes(long revision, KeyRange range) {
         return changes.get((int) revision).stream()
                 .filter(change -> range.contains(change.key()))
                 .toList();
     }
 
-    /** Puts and, where the value is empty, deletes, at one new revision; tells only what is inside the range. */
+    /** Puts and, where the value is empty, deletes, at one new revision; returns only changes in the range. */
     List<Change> write(Map<ByteString, String> values, KeyRange range) {
         long revision = revision() + 1;
         NavigableMap<ByteString, KeyValue> next = new TreeMap<>(revisions.get(revisions.size() - 1));

@@ -76,7 +76,7 @@ final class WriteSpeedTest {
         return COMMITS * TimeUnit.SECONDS.toNanos(1) / Math.max(1, threads.getCurrentThreadCpuTime() - begin);
     }
 
-    /** Ranges of a thousand keys, each of one state. */
+    /** Reads ranges of a thousand keys, each of one state. */
     private void read(AtomicBoolean done, AtomicLong reads) {
         Random own = new Random(1);
         while (!done.get()) {

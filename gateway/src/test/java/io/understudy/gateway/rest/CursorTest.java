@@ -11,18 +11,18 @@ final class CursorTest {
     private static final ByteString PREFIX = ByteString.copyFromUtf8("p".repeat(3_000));
 
     @Test
-    void whatIsGivenBackIsWhatWasGiven() throws Problem {
+    void decodingReturnsTheEncodedCursor() throws Problem {
         Cursor cursor = new Cursor(7, 1L << 40, PREFIX, PREFIX.concat(ByteString.copyFromUtf8("from")));
         assertThat(Cursor.decode(cursor.encode())).isEqualTo(cursor);
     }
 
     @Test
-    void aLongPrefixIsThereOnce() {
+    void aLongPrefixIsEncodedOnce() {
         assertThat(new Cursor(7, 9, PREFIX, PREFIX).encode()).hasSizeLessThan(PREFIX.size() * 3 / 2);
     }
 
     @Test
-    void whatNobodyGaveIsRefused() {
+    void anInvalidCursorIsRejected() {
         assertThatExceptionOfType(Problem.class).isThrownBy(() -> Cursor.decode("AQ"));
     }
 }

@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
- * The document beside the code. What it says of answers is checked where they are made.
+ * The document matches the code. Its responses are checked by the tests of their routes.
  *
  * <p>Tests invariant H1.
  */

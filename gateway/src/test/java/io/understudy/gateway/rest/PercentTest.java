@@ -24,7 +24,7 @@ final class PercentTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"%", "a%2", "%zz", "%%%"})
-    void whatIsHalfEncodedIsRefused(String text) {
+    void incompleteEncodingsAreRejected(String text) {
         assertThatExceptionOfType(Problem.class)
                 .isThrownBy(() -> Percent.decode(text, false))
                 .withMessageContaining(text);

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What becomes of watches when permissions change, with permissions that are what the test says.
+ * Watches while permissions change, with scripted permissions.
  *
  * <p>Tests invariant P1b.
  */
@@ -97,12 +97,12 @@ final class WatchPermissionsTest {
     }
 
     @Test
-    void aWatchThatBeganBeforePermissionsWereEnforcedIsAskedAboutHoweverSoonTheyWere() throws Exception {
+    void watchesOpenedBeforeEnforcementAreRecheckedAtOnce() throws Exception {
         log.begin(5);
         enforced = true;
         Client before = new Client();
         before.watch();
-        // The first check is of the watch that begins, the second one of the watch that lasts.
+        // The first check is for the new watch, the second for the running one.
         await().until(() -> checks.get() >= 2);
         assertThat(before.received).hasSize(1);
         before.leave();
@@ -144,7 +144,7 @@ final class WatchPermissionsTest {
         client.watch();
         permitted = Future.failedFuture(ApiException.permissionDenied());
         assertThat(client.received).isEmpty();
-        // Longer than a permission may be used without another check.
+        // Longer than the maximum age of a permission check.
         clock.addAndGet(Duration.ofMillis(200).toNanos());
         log.begin(5);
         hub.moved();

@@ -6,13 +6,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The watchers of a cohort that wish for the same: what they are told is made once. */
-final class Audience {
+/** The watchers of a cohort with the same filter; they share their batches. */
+final class FilterGroup {
 
-    /** What they have in common. */
-    record Wish(KeyRange range, boolean noPuts, boolean noDeletes) {
-        static Wish of(WatchSpec spec) {
-            return new Wish(spec.range(), spec.noPuts(), spec.noDeletes());
+    /** The filter that the watchers share. */
+    record WatchFilter(KeyRange range, boolean noPuts, boolean noDeletes) {
+        static WatchFilter of(WatchSpec spec) {
+            return new WatchFilter(spec.range(), spec.noPuts(), spec.noDeletes());
         }
 
         boolean includes(Entry change) {
@@ -21,22 +21,22 @@ final class Audience {
     }
 
     private final Cohort cohort;
-    private final Wish wish;
+    private final WatchFilter filter;
     private final ArrayList<Watcher> watchers = new ArrayList<>(1);
-    /** For them, of the commits that are gone through. */
+    /** Events for them of the current pass. */
     private @Nullable List<WatchEvent> collected;
 
-    Audience(Cohort cohort, Wish wish) {
+    FilterGroup(Cohort cohort, WatchFilter filter) {
         this.cohort = cohort;
-        this.wish = wish;
+        this.filter = filter;
     }
 
     Cohort cohort() {
         return cohort;
     }
 
-    Wish wish() {
-        return wish;
+    WatchFilter filter() {
+        return filter;
     }
 
     int size() {
@@ -48,7 +48,7 @@ final class Audience {
     }
 
     void add(Watcher watcher) {
-        watcher.audience = this;
+        watcher.filterGroup = this;
         watcher.place = watchers.size();
         watchers.add(watcher);
     }
@@ -59,10 +59,10 @@ final class Audience {
             watchers.set(watcher.place, last);
             last.place = watcher.place;
         }
-        watcher.audience = null;
+        watcher.filterGroup = null;
     }
 
-    /** Returns whether it is the first one since {@link #take}. */
+    /** Adds an event; returns whether it is the first one since {@link #take}. */
     boolean collect(WatchEvent event) {
         if (collected != null) {
             collected.add(event);
@@ -73,7 +73,7 @@ final class Audience {
         return true;
     }
 
-    /** What was collected. */
+    /** Returns and clears the collected events. */
     List<WatchEvent> take() {
         List<WatchEvent> taken = collected == null ? List.of() : collected;
         collected = null;

@@ -11,13 +11,12 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Watchers of one event loop that all want keys as they stood before, or all don't: who wants that may have to wait for it,
- * and nobody else shall.
+ * The watchers of one event loop with, or without, previous entries: reading those must not delay the others.
  *
- * <p>Each commit is gone through once by each cohort. One cohort is live, at the log's head; those behind advance from the
- * lowest on, and merge with the next when they have come as far.
+ * <p>Each cohort passes each commit once. One cohort is live, at the log's head; those behind advance from the lowest on,
+ * and merge with the next when they reach it.
  */
-final class Lane {
+final class WatcherGroup {
 
     private final LoopHub hub;
     private final boolean previous;
@@ -28,10 +27,10 @@ final class Lane {
     private Cohort live;
     private final Set<Watcher> parked = new HashSet<>();
     private int early;
-    /** All but those that are over. */
+    /** The number of watchers that have not ended. */
     private int size;
 
-    Lane(LoopHub hub, CommitLog log, boolean previous) {
+    WatcherGroup(LoopHub hub, CommitLog log, boolean previous) {
         this.hub = hub;
         this.log = log;
         this.previous = previous;
@@ -39,13 +38,13 @@ final class Lane {
         this.live = new Cohort(log.head());
     }
 
-    /** How far its live watchers were told. */
+    /** The revision up to which its live watchers have received all events. */
     long revision() {
-        return live.told();
+        return live.revision();
     }
 
     boolean isLive(Watcher watcher) {
-        return watcher.audience != null && watcher.audience.cohort() == live;
+        return watcher.filterGroup != null && watcher.filterGroup.cohort() == live;
     }
 
     int live() {
@@ -67,23 +66,23 @@ final class Lane {
     void add(Watcher watcher) {
         long start = watcher.spec().startRevision();
         size++;
-        if (start > live.told() + 1) {
+        if (start > live.revision() + 1) {
             early++;
             coming.computeIfAbsent(start, revision -> new LinkedHashSet<>()).add(watcher);
             if (start <= log.former() + 1) {
                 hub.wake();
             }
         } else {
-            place(watcher, start == 0 ? live.told() : start - 1);
+            place(watcher, start == 0 ? live.revision() : start - 1);
         }
     }
 
     void resume(Watcher watcher) {
-        // Not while its cohort is told, which it would join without being told the same.
+        // Not during a delivery to its cohort, which would skip it.
         hub.afterwards(() -> {
             if (watcher.state() == Watcher.State.PARKED) {
                 parked.remove(watcher);
-                place(watcher, watcher.told);
+                place(watcher, watcher.delivered);
                 hub.wake();
             }
         });
@@ -99,7 +98,7 @@ final class Lane {
                 }
                 early--;
             }
-            case TOLD -> leave(watcher);
+            case ACTIVE -> leave(watcher);
             case PARKED -> parked.remove(watcher);
             case OVER -> {
                 return;
@@ -110,18 +109,18 @@ final class Lane {
         hub.left();
     }
 
-    /** Takes the live ones on, by one batch at most. Returns whether there is more to do at once. */
+    /** Advances the live watchers by one batch at most. Returns whether more can be delivered at once. */
     boolean stepLive() {
         long head = log.head();
         if (head == CommitLog.NONE) {
             return false;
         }
-        if (live.told() == CommitLog.NONE) {
-            live.told(head);
+        if (live.revision() == CommitLog.NONE) {
+            live.advance(head);
         }
         admitComing();
         endAmbiguous();
-        long before = live.told();
+        long before = live.revision();
         if (before >= head) {
             return false;
         }
@@ -131,14 +130,14 @@ final class Lane {
             fallBehind(head);
             return true;
         }
-        live.told(reached);
+        live.advance(reached);
         admitComing();
         return reached > before && reached < head;
     }
 
     /**
-     * Takes the lowest that can be taken on by one batch, and the one nearest to the present: who fell behind a little must
-     * not wait for who begins far back. Returns whether there was one.
+     * Advances the lowest cohort that can advance by one batch, and the one nearest to the head: a short lag must not wait
+     * for a long one. Returns whether there was one.
      */
     boolean stepBehind(CatchUps catchUps) {
         boolean stepped = false;
@@ -155,55 +154,55 @@ final class Lane {
     }
 
     private boolean stepBehind(Cohort cohort, CatchUps catchUps) {
-        long told = cohort.told();
-        CommitLog source = log.isReadable(told) ? log : catchUps.covering(told, previous);
+        long revision = cohort.revision();
+        CommitLog source = log.isReadable(revision) ? log : catchUps.covering(revision, previous);
         if (source == null) {
             CatchUps.Compacted compacted = catchUps.compacted(previous);
-            boolean gone = compacted.concerns(told);
+            boolean gone = compacted.concerns(revision);
             if (gone) {
                 compacted(cohort, compacted);
             }
             return gone;
         }
         takeUp(cohort);
-        Long higher = behind.higherKey(told);
-        long limit = Math.min(source.head(), higher == null ? live.told() : Math.min(higher, live.told()));
-        long reached = limit <= told ? told : pass.run(cohort, source, limit, false);
-        if (reached > told) {
-            behind.remove(told);
-            cohort.told(reached);
+        Long higher = behind.higherKey(revision);
+        long limit = Math.min(source.head(), higher == null ? live.revision() : Math.min(higher, live.revision()));
+        long reached = limit <= revision ? revision : pass.run(cohort, source, limit, false);
+        if (reached > revision) {
+            behind.remove(revision);
+            cohort.advance(reached);
             settle(cohort);
             return true;
         }
         return false;
     }
 
-    /** Has those that are little ahead go on with the cohort: thousands who each resume elsewhere make one. */
+    /** Merges the cohorts that are a little ahead: thousands of watchers with different resume points become one cohort. */
     private void takeUp(Cohort cohort) {
-        long told = cohort.told();
-        Long next = behind.higherKey(told);
-        while (next != null && next <= told + Pass.MAX_COMMITS) {
+        long revision = cohort.revision();
+        Long next = behind.higherKey(revision);
+        while (next != null && next <= revision + Pass.MAX_COMMITS) {
             Cohort ahead = behind.remove(next);
             cohort.merge(ahead);
-            next = behind.higherKey(told);
+            next = behind.higherKey(revision);
         }
     }
 
-    /** Adds how far those cohorts were told that the log has nothing for any more. */
+    /** Adds the cohorts that need commits which the log has dropped. */
     void addForgotten(List<CatchUps.Want> wants) {
         for (Cohort cohort : behind.values()) {
-            if (!log.isReadable(cohort.told())) {
-                wants.add(new CatchUps.Want(cohort.told(), previous));
+            if (!log.isReadable(cohort.revision())) {
+                wants.add(new CatchUps.Want(cohort.revision(), previous));
             }
         }
     }
 
-    private void place(Watcher watcher, long told) {
-        watcher.told = told;
-        if (told >= live.told()) {
+    private void place(Watcher watcher, long revision) {
+        watcher.delivered = revision;
+        if (revision >= live.revision()) {
             live.add(watcher);
         } else {
-            behind.computeIfAbsent(told, Cohort::new).add(watcher);
+            behind.computeIfAbsent(revision, Cohort::new).add(watcher);
             hub.wake();
         }
     }
@@ -212,12 +211,12 @@ final class Lane {
         if (cohort.size() == 0) {
             return;
         }
-        if (cohort.told() == live.told()) {
+        if (cohort.revision() == live.revision()) {
             live = united(cohort, live);
             return;
         }
-        Cohort there = behind.get(cohort.told());
-        behind.put(cohort.told(), there == null ? cohort : united(cohort, there));
+        Cohort there = behind.get(cohort.revision());
+        behind.put(cohort.revision(), there == null ? cohort : united(cohort, there));
     }
 
     private static Cohort united(Cohort one, Cohort other) {
@@ -227,19 +226,19 @@ final class Lane {
     }
 
     private void leave(Watcher watcher) {
-        Audience audience = watcher.audience;
-        if (audience == null) {
+        FilterGroup filterGroup = watcher.filterGroup;
+        if (filterGroup == null) {
             throw new IllegalStateException("watcher is in no cohort");
         }
-        Cohort cohort = audience.cohort();
+        Cohort cohort = filterGroup.cohort();
         cohort.remove(watcher);
         if (cohort.size() == 0 && cohort != live) {
-            behind.remove(cohort.told(), cohort);
+            behind.remove(cohort.revision(), cohort);
         }
     }
 
     private void admitComing() {
-        while (!coming.isEmpty() && coming.firstKey() <= live.told() + 1) {
+        while (!coming.isEmpty() && coming.firstKey() <= live.revision() + 1) {
             Map.Entry<Long, Set<Watcher>> first = coming.pollFirstEntry();
             for (Watcher watcher : first.getValue()) {
                 early--;
@@ -249,7 +248,7 @@ final class Lane {
     }
 
     /**
-     * Ends those that start ahead, at a revision from before revisions began again: commits before it would be missed.
+     * Ends the watchers of a future start revision from before revisions began again, as they would miss commits.
      */
     private void endAmbiguous() {
         while (!coming.isEmpty() && coming.firstKey() <= log.former() + 1) {
@@ -259,7 +258,7 @@ final class Lane {
         }
     }
 
-    /** Ends all: what follows has other revisions. */
+    /** Ends all watchers: the following commits have other revisions. */
     void restart(long compactRevision) {
         List<Watcher> all = new ArrayList<>(parked);
         live.forEach(all::add);
@@ -271,12 +270,12 @@ final class Lane {
         early = 0;
         live = new Cohort(CommitLog.NONE);
         for (Watcher watcher : all) {
-            watcher.audience = null;
+            watcher.filterGroup = null;
             end(watcher, compactRevision);
         }
     }
 
-    /** The log begins after what they were told last. */
+    /** Moves the live cohort behind, as the log has dropped its next commits. */
     private void fallBehind(long head) {
         Cohort late = live;
         live = new Cohort(head);
@@ -284,13 +283,13 @@ final class Lane {
         admitComing();
     }
 
-    /** Ends those who miss something; others of the cohort may be ahead of it, and miss nothing. */
+    /** Ends the watchers that need compacted commits; others of the cohort may be ahead of the gap. */
     private void compacted(Cohort cohort, CatchUps.Compacted found) {
-        behind.remove(cohort.told(), cohort);
+        behind.remove(cohort.revision(), cohort);
         cohort.forEach(watcher -> {
             cohort.remove(watcher);
-            if (watcher.told + 1 >= found.next()) {
-                place(watcher, watcher.told);
+            if (watcher.delivered + 1 >= found.next()) {
+                place(watcher, watcher.delivered);
             } else if (found.refusal() == null) {
                 end(watcher, found.next());
             } else {
@@ -302,7 +301,7 @@ final class Lane {
         });
     }
 
-    /** Ends those that need previous entries of a commit which the source does not serve. */
+    /** Ends the watchers that need previous entries of a commit which the source does not serve. */
     void unreadable(LoggedCommit commit, Throwable why) {
         Set<Watcher> ended = new LinkedHashSet<>();
         List<Cohort> cohorts =
@@ -311,9 +310,9 @@ final class Lane {
             cohorts.add(live);
         }
         for (Cohort cohort : cohorts) {
-            Pass.forEachThatNeedsPrevious(cohort, commit, audience -> {
-                for (int i = 0; i < audience.size(); i++) {
-                    ended.add(audience.get(i));
+            Pass.forEachThatNeedsPrevious(cohort, commit, filterGroup -> {
+                for (int i = 0; i < filterGroup.size(); i++) {
+                    ended.add(filterGroup.get(i));
                 }
             });
         }
@@ -323,7 +322,7 @@ final class Lane {
         }
     }
 
-    /** Ends a watcher, which is in no cohort any more, with why the source does not serve it. */
+    /** Ends a watcher that is in no cohort, with the source's reason. */
     private void refused(Watcher watcher, String why) {
         try {
             watcher.listener().unreadable(why);
@@ -332,7 +331,7 @@ final class Lane {
         }
     }
 
-    /** As compacted; it is in no cohort any more. */
+    /** Ends a watcher that is in no cohort as compacted. */
     private void end(Watcher watcher, long compactRevision) {
         watcher.state(Watcher.State.OVER);
         size--;
@@ -344,8 +343,8 @@ final class Lane {
         }
     }
 
-    /** Tells it, or parks it if its client takes nothing more. */
-    void tell(Watcher watcher, EventBatch batch) {
+    /** Delivers a batch, or parks the watcher if its client reads nothing. */
+    void deliver(Watcher watcher, EventBatch batch) {
         try {
             if (watcher.listener().ready()) {
                 watcher.listener().events(batch);
@@ -354,7 +353,7 @@ final class Lane {
                 park(watcher);
             }
         } catch (RuntimeException | Error e) {
-            // It may have missed this, so it gets nothing more; the others are not to suffer for it.
+            // It may have missed this batch, so it is cancelled; the others continue.
             cancel(watcher);
             hub.failed(watcher, e);
         }
