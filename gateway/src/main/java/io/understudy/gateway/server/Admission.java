@@ -27,10 +27,10 @@ public final class Admission {
     }
 
     /**
-     * Takes a request on; {@link #leave} is told of its end.
+     * Admits a request; {@link #leave} ends it.
      *
-     * @param lasts whether it is a stream, which goes on after its first answer
-     * @throws ApiException it is refused, and nothing is taken
+     * @param lasts whether it is a stream
+     * @throws ApiException if it is rejected
      */
     public void enter(boolean lasts, long nowNanos) throws ApiException {
         if (limits.maxRate() != null && !rate().take(nowNanos)) {

@@ -65,7 +65,7 @@ public final class ApiServer {
     private final Requests requests;
 
     /**
-     * Of those who answer what isn't gRPC, {@code calls} come before {@code pages}, which answer all that is left.
+     * Requests other than gRPC go to {@code calls} first, and the rest to {@code pages}.
      *
      * @param tls null for plain text
      * @param loads counts what is under way on the same event loops
@@ -221,8 +221,8 @@ public final class ApiServer {
      * The end of what is done for a connection here; Vert.x comes after it.
      *
      * <p>Lets Vert.x close the connection when it wants to. It writes an empty buffer first and waits until that has left, which
-     * is never for a client that doesn't read, or for one that others keep busy. It writes nothing else: all that clients are
-     * told comes from the handlers before this one.
+     * is never for a client that doesn't read, or for one that others keep busy. It writes nothing else: all data for
+     * clients comes from the handlers before this one.
      */
     private static final class PromptClose extends ChannelDuplexHandler {
 

@@ -28,7 +28,7 @@ final class BodyPump {
      *
      * @param ends whether the body's end is the answer's
      * @param done run after the last piece was written
-     * @param broken told if the body can't be produced to its end
+     * @param broken called if the body can't be produced to its end
      */
     BodyPump(Exchange exchange, AnswerBody body, boolean ends, Runnable done, Consumer<Throwable> broken) {
         this.exchange = exchange;

@@ -31,7 +31,7 @@ public record CallMethod(MethodDescriptor<byte[], byte[]> descriptor, boolean ke
          *     is cancelled and takes nothing more
          * @param metadata of the request
          * @param loop the event loop of the caller's connection
-         * @return told of the client's messages, as many as were asked for, on {@code loop}
+         * @return the listener of the client's messages, as many as were requested, on {@code loop}
          */
         ServerCall.Listener<byte[]> start(MessageCall call, Metadata metadata, Caller caller, Executor loop);
     }

@@ -86,7 +86,7 @@ final class ClientConnection {
         return session;
     }
 
-    /** Its event loop; what runs there may ask Vert.x for the current context. */
+    /** Its event loop, with a current Vert.x context. */
     Executor loop() {
         return loop;
     }
@@ -95,7 +95,7 @@ final class ClientConnection {
         return context.nettyEventLoop();
     }
 
-    /** Who the connection itself says it is; known once something was received by it. */
+    /** The identity by its TLS certificate; valid once data was received. */
     Principal peer() {
         if (peer == null) {
             peer = Peer.of(socket.sslSession());

@@ -22,7 +22,7 @@ final class Deframer {
     private int messageBytes;
     private int claimedBytes;
 
-    /** {@code encoding} is what the request says its compressed messages are in. */
+    /** {@code encoding} is the value of the request's {@code grpc-encoding}. */
     Deframer(long maxBytes, @Nullable CharSequence encoding) {
         this.maxBytes = maxBytes;
         this.encoding = encoding;

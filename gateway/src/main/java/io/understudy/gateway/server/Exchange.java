@@ -30,7 +30,7 @@ interface Exchange {
     void body(ByteBuf data, boolean end);
 
     /**
-     * As many bytes are kept of what has come of a message, all told.
+     * Reports how many bytes of an incomplete message are held in total.
      *
      * @throws ApiException the connection's requests keep too much
      */

@@ -44,7 +44,7 @@ final class GrpcCall {
     }
 
     /**
-     * Takes the call on, reads who calls, and sets the clock.
+     * Admits the call, reads its caller, and starts the deadline.
      *
      * @param lasts whether it is a stream
      * @throws ApiException there is no room for it, or the headers make no sense; the call has yet to be ended
@@ -111,7 +111,7 @@ final class GrpcCall {
      * Answers a call of one request, as the client takes it, unless it is over. One that is longer than a message can be is
      * refused.
      *
-     * @param broken told if the message can't be produced to its end; the call has yet to be ended
+     * @param broken called if the message can't be produced to its end; the call has yet to be ended
      */
     void answer(Reply reply, Consumer<Throwable> broken) {
         if (over) {
@@ -154,7 +154,7 @@ final class GrpcCall {
         try {
             boolean unused = over(Status.Code.OK);
         } finally {
-            // Whatever those do who are told that it is over.
+            // Even if a listener fails.
             exchange.answer(fields, bytes);
         }
     }
@@ -199,7 +199,7 @@ final class GrpcCall {
         }
     }
 
-    /** True for who comes first. */
+    /** Ends the call; returns true for the first call. */
     private boolean over(Status.Code code) {
         if (over) {
             return false;

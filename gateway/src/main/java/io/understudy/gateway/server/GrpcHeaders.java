@@ -41,7 +41,7 @@ final class GrpcHeaders {
         return next == '+' || next == ';';
     }
 
-    /** Whether messages are protobuf, as far as the content type tells. */
+    /** Whether messages are protobuf, by the content type. */
     static boolean protobuf(CharSequence contentType) {
         CharSequence rest = contentType.subSequence(GRPC.length(), contentType.length());
         return rest.isEmpty() || rest.charAt(0) == ';' || startsWith(rest, "+proto");
@@ -104,9 +104,9 @@ final class GrpcHeaders {
     }
 
     /**
-     * When the client gives up, by {@link System#nanoTime}; {@link Caller#NO_DEADLINE} if it tells nothing.
+     * Returns the deadline by {@link System#nanoTime}; {@link Caller#NO_DEADLINE} without a timeout.
      *
-     * @throws NumberFormatException what it tells is no time
+     * @throws NumberFormatException if the timeout is malformed
      */
     static long deadlineNanos(@Nullable CharSequence timeout, long nowNanos) {
         if (timeout == null || timeout.isEmpty()) {

@@ -32,7 +32,7 @@ final class GrpcMetadata {
             try {
                 add(metadata, name, header.getValue().toString());
             } catch (IllegalArgumentException e) {
-                // Not a name, or not a value, that gRPC allows: nobody can have meant it to be read.
+                // A name or value that gRPC does not allow is ignored.
             }
         }
         return metadata;

@@ -133,7 +133,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         ctx.fireChannelReadComplete();
     }
 
-    /** Goes on as far as the answer to one request need not be awaited. */
+    /** Handles messages until one has to wait for the answer of a request. */
     private void work() {
         if (working) {
             return;

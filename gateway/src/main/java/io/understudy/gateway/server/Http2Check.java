@@ -36,7 +36,7 @@ final class Http2Check {
             heardNanos = now;
             pingedNanos = null;
         }
-        // Once the socket takes nothing, no stream can be ended by itself; and of half a frame none knows.
+        // A full socket or half a frame affects all streams, so that none can be ended by itself.
         if (unread.lasts(
                         !handler.decoder().prefaceReceived()
                                 || !context.channel().isWritable(),

@@ -42,7 +42,7 @@ final class Http2Exchange implements Exchange, RequestHead {
     /** Bytes that went either way. */
     private long moved;
 
-    /** What has to be on its way before it goes on by {@link #whenPushable}; negative for {@link #whenWritable}. */
+    /** The bound on unsent bytes of {@link #whenPushable}; negative for {@link #whenWritable}. */
     private int resumeAt = -1;
 
     private boolean requestEnded;
@@ -55,7 +55,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         this.request = request;
     }
 
-    /** Who takes the request's body. */
+    /** Sets the reader of the request's body. */
     void reader(RequestReader takes) {
         reader = takes;
     }
@@ -66,7 +66,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         return reader == null ? data.readableBytes() : reader.read(data, end);
     }
 
-    /** Nothing of the request's head is asked for from now on. */
+    /** Releases the request's head, which is not read again. */
     void forgetHead() {
         request = EmptyHttp2Headers.INSTANCE;
     }
@@ -106,7 +106,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         }
     }
 
-    /** What waits to go on may hold a state of the replica: not once there is nothing left to write. */
+    /** Drops a waiting task, which may hold a state of the replica, once there is nothing left to write. */
     private void forgetResume() {
         if (resume != null) {
             resume = null;
@@ -172,7 +172,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         }
     }
 
-    /** Goes on, if the client takes more, else goes on waiting. */
+    /** Runs the waiting task if the client takes more. */
     void resume() {
         Runnable waiting = resume;
         if (waiting != null) {
@@ -229,7 +229,7 @@ final class Http2Exchange implements Exchange, RequestHead {
     }
 
     private void awaitRoom() {
-        // Else its own window has to grow, which is told for each stream: thousands may wait so, and for long.
+        // Else a window update of the stream resumes it: thousands may wait so, and for long.
         if (resumeAt < 0 || freeBytes() > 0) {
             handler.await(this);
         }
@@ -287,7 +287,7 @@ final class Http2Exchange implements Exchange, RequestHead {
                 writeHeld();
                 answered();
             }
-            // What the client still sends is of no use to anybody once it has its answer.
+            // The rest of the request is of no use after the answer.
             handler.write(stream, headers, end, end && !requestEnded);
         }
     }
@@ -346,9 +346,9 @@ final class Http2Exchange implements Exchange, RequestHead {
         broken(why);
     }
 
-    /** What the client is told has a hole from here on: it has to ask again. */
+    /** Resets the stream, since the response has a gap: the client has to retry. */
     void broken(Throwable why) {
-        // What waits is dropped so as well when a stream ends, just before that is told here.
+        // Also called when a stream ends, just before its notification.
         if (stream.state() != Http2Stream.State.CLOSED) {
             answered();
             LOG.atError().addKeyValue("target", target()).setCause(why).log("writing a response failed");
@@ -356,7 +356,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         }
     }
 
-    /** Nobody will take what is left of the answer. */
+    /** Discards the rest of the answer. */
     private void lost() {
         int bytes = (int) pending;
         taken(bytes);

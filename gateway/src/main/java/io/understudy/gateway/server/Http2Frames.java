@@ -56,7 +56,7 @@ final class Http2Frames extends Http2FrameAdapter {
                 return;
             }
         }
-        // Else these are trailers, of which nobody expects any.
+        // Else these are trailers, which are ignored.
         if (endStream) {
             int unused = exchange.read(Unpooled.EMPTY_BUFFER, true);
         }

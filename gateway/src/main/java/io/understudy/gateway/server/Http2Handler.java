@@ -35,7 +35,7 @@ final class Http2Handler extends Http2ConnectionHandler {
     /** What streams may hold together, in terms of what answers may have unread, before they need an open window. */
     private static final int HELD_SHARE = 4;
 
-    /** As {@link #HELD_SHARE}, before all of them have to wait: dozens may each hold a large batch, and others go on. */
+    /** As {@link #HELD_SHARE}, before all of them have to wait: dozens may each hold a large batch, and others continue. */
     private static final int MOST_HELD_SHARE = 64;
 
     private final Http2Connection.PropertyKey exchangeKey = connection().newKey();
@@ -117,8 +117,8 @@ final class Http2Handler extends Http2ConnectionHandler {
     }
 
     /**
-     * Whether what was pushed to any stream isn't too much for the connection, and a stream whose window has room for
-     * {@code free} bytes may hold what comes beyond those.
+     * Whether the connection has room for pushed data, and a stream with {@code free} bytes in its window may hold more than
+     * those.
      */
     boolean pushable(long free) {
         return pushing < maxUnreadBytes
@@ -200,7 +200,7 @@ final class Http2Handler extends Http2ConnectionHandler {
         }
     }
 
-    /** {@code reset} asks to end the stream in the other direction as well, afterwards. */
+    /** {@code reset} ends the stream in the other direction as well, afterwards. */
     void write(Http2Stream stream, Http2Headers headers, boolean end, boolean reset) {
         ChannelPromise written = context().newPromise();
         if (reset) {
@@ -210,7 +210,7 @@ final class Http2Handler extends Http2ConnectionHandler {
         flushSoon();
     }
 
-    /** Whether the client has to enlarge a window before the stream can go on. */
+    /** Whether the client has to enlarge a window before the stream can continue. */
     boolean windowIsFull(Http2Stream stream) {
         Http2RemoteFlowController windows = encoder().flowController();
         return windows.windowSize(stream) <= 0
@@ -241,7 +241,7 @@ final class Http2Handler extends Http2ConnectionHandler {
         super.onConnectionError(ctx, outbound, cause, why);
     }
 
-    /** Asks the client whether it is there; any answer will do. */
+    /** Sends a ping; any frame counts as its answer. */
     void ping() {
         ChannelFuture unused = encoder()
                 .writePing(context(), false, System.nanoTime(), context().newPromise());
@@ -346,7 +346,7 @@ final class Http2Handler extends Http2ConnectionHandler {
         }
     }
 
-    /** Asked by Vert.x, when its patience with those under way has ended. */
+    /** Called by Vert.x when its timeout for requests in flight has passed. */
     @Override
     public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
         ChannelFuture unused = ctx.close(promise);

@@ -39,7 +39,7 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
     private int sinceFlush;
     /** As many as went before the last flush: clients that don't read must not be able to have large ones kept for little. */
     private int usualBytes = MIN_BUFFER_BYTES;
-    /** Those whose answers end in the buffer. */
+    /** Exchanges with the end of their answer in the buffer. */
     private List<Http2Exchange> ending = new ArrayList<>();
 
     /** Writes the frame that begins an answer. */
@@ -51,7 +51,7 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
         into.setMedium(begin, into.writerIndex() - begin - FRAME_HEADER_BYTES);
     }
 
-    /** Writes the frame that ends a call well; the exchange is told when all until here was given to the socket. */
+    /** Writes the frame that ends a call with OK; notifies the exchange once the socket has all until here. */
     void end(Http2Exchange exchange) {
         ByteBuf into = room(FRAME_HEADER_BYTES + LiteralHeaders.OK_BYTES);
         header(
@@ -137,7 +137,7 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
         }
     }
 
-    /** Whatever goes wrong with one, the others are told. */
+    /** Catches failures, so that the others are notified. */
     private static void went(Http2Exchange exchange, ChannelFuture written) {
         try {
             exchange.went(written);

@@ -13,7 +13,7 @@ import java.util.Map;
 
 /**
  * Blocks of headers that need no table of what was sent before (RFC 7541, 6.2.2 and 6.2.3), so that they are copied rather
- * than encoded and may stand anywhere between those of Netty's encoder. Only what never changes is made by that, once.
+ * than encoded and may be anywhere between those of Netty's encoder. Only what never changes is made by that, once.
  */
 final class LiteralHeaders {
 
@@ -92,7 +92,7 @@ final class LiteralHeaders {
         ByteBuf block = Unpooled.buffer();
         try {
             encoder.configuration().maxHeaderTableSize(0);
-            // That is told with the first block.
+            // The first block carries the table size.
             encoder.encodeHeaders(1, EmptyHttp2Headers.INSTANCE, block);
             block.clear();
             encoder.encodeHeaders(1, headers, block);

@@ -37,11 +37,11 @@ final class LoadMetrics {
         ABUSE,
         /** It violates HTTP/2. */
         PROTOCOL,
-        /** What was begun hasn't gone on, or nothing is read. */
+        /** A request makes no progress, or nothing is read. */
         STALL,
-        /** Nothing is under way. */
+        /** No request is in flight. */
         IDLE,
-        /** Nobody is there. */
+        /** No answer to a ping. */
         DEAD
     }
 

@@ -24,7 +24,7 @@ public final class Loads {
         this.metrics = new LoadMetrics(registry, this::inFlight, this::calls);
     }
 
-    /** What may be asked of one loop; for connections of that loop. */
+    /** Returns the load of one loop, for its connections. */
     public LoopLoad of(EventLoop loop) {
         return loops.computeIfAbsent(loop, absent -> new LoopLoad(absent, limits, this, metrics));
     }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** The requests in flight and queued on one event loop. On the loop, but for the counts. */
 public final class LoopLoad {
 
-    private static final long WORTH_TELLING_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long REPORTED_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
@@ -39,7 +39,7 @@ public final class LoopLoad {
         this.queue = new QueueBound(limits.maxDelay().toNanos());
     }
 
-    /** What a connection may ask of it. {@code client} says whose it is, once that is needed. */
+    /** Returns the admission of a connection's requests; {@code client} names its client on demand. */
     public Admission admission(Supplier<String> client) {
         return new Admission(this, limits, client);
     }
@@ -69,7 +69,7 @@ public final class LoopLoad {
         }
         queue.turnEnds();
         long took = System.nanoTime() - began;
-        if (took > WORTH_TELLING_NANOS) {
+        if (took > REPORTED_TURN_NANOS) {
             metrics.turned(took);
         }
     }

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A call with any number of messages in both directions. The client may send only as much as is asked for: what has
- * arrived and nobody has asked for yet is kept from the client's window.
+ * A call with any number of messages in both directions. Messages that have arrived, but are not requested yet, are
+ * withheld from the client's window.
  *
  * <p>Invariant S3b: while a client does not read the responses of a stream, its requests are not read either.
  */
@@ -52,7 +52,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
     private int held;
 
     private boolean clientDone;
-    private boolean toldClientDone;
+    private boolean halfCloseDelivered;
     private boolean cancelled;
     private boolean delivering;
     private boolean awaitsRoom;
@@ -121,7 +121,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
         return 0;
     }
 
-    /** Hands on what was asked for. */
+    /** Delivers the messages that were requested. */
     private void deliver() {
         if (delivering) {
             return;
@@ -137,8 +137,8 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
             if (arrived.isEmpty()) {
                 releaseHeld();
             }
-            if (clientDone && arrived.isEmpty() && !toldClientDone && !call.over()) {
-                toldClientDone = true;
+            if (clientDone && arrived.isEmpty() && !halfCloseDelivered && !call.over()) {
+                halfCloseDelivered = true;
                 listener.onHalfClose();
             }
         } catch (RuntimeException e) {
@@ -221,7 +221,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
 
     /**
      * Sends messages, each behind its prefix ({@link #prefix}), and takes them over. Parts of one may come one after the
-     * other. Whatever is pushed is kept until the client takes it, without limit of time: ask {@link #pushable} first.
+     * other. Pushed data is kept until the client takes it, without limit of time: check {@link #pushable} first.
      */
     public void push(ByteBuf framed) {
         if (call.over()) {
@@ -235,8 +235,8 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
     }
 
     /**
-     * Whether the client has taken what was pushed, but for less than {@code bytes} that are on their way to it. If not, the
-     * listener's {@code onReady} tells when to ask again.
+     * Whether less than {@code bytes} of pushed data are not yet taken by the client. If not, the listener's {@code onReady}
+     * is called when they may be.
      */
     public boolean pushable(int bytes) {
         if (call.over()) {

@@ -12,7 +12,7 @@ import java.util.function.IntSupplier;
 
 /**
  * Follows what a client sends on HTTP/2 frame by frame, before it is worked on, for what Netty's own limits let pass: a block
- * of headers in many small pieces, each of which has those before it copied; frames that ask for nothing but an answer or
+ * of headers in many small pieces, each of which has those before it copied; control frames that cost only an answer or
  * some bookkeeping; and what begins and never ends.
  */
 final class ReceivedFrames extends ChannelInboundHandlerAdapter {
@@ -48,7 +48,7 @@ final class ReceivedFrames extends ChannelInboundHandlerAdapter {
 
     /**
      * @param openStreams how many there are
-     * @param abuse told once what the client does that ends its connection, upon which nothing is let through any more
+     * @param abuse receives, once, the reason to end the connection, after which no frame is let through
      */
     ReceivedFrames(ServerLimits limits, IntSupplier openStreams, Consumer<String> abuse) {
         this.maxContinuations =

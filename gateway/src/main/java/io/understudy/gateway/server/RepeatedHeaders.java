@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Decodes a connection's blocks of headers, those of a call that is made again and again once for all: a client that has
  * its headers in the connection's table sends the same few bytes each time, which mean the same as long as the table
- * stays as it is (RFC 7541, section 2.3). So headers are shared by requests, and nobody may change them. Netty does, in
- * that it sets {@code content-length} to the number that it has.
+ * stays as it is (RFC 7541, section 2.3). So headers are shared by requests and must not be changed. Netty only sets
+ * {@code content-length} to the number that it has.
  *
  * <p>Only the last block is remembered, and only from its second time on: most connections that idle never sent one
  * twice.
@@ -30,7 +30,7 @@ final class RepeatedHeaders implements Http2HeadersDecoder {
     private static final int INDEXED = 0x80;
     /** First bytes that are at least this, and less than {@link #INDEXED}, begin what changes the table. */
     private static final int CHANGES_TABLE = 0x20;
-    /** The bits of a literal's first byte that tell where its name is in the table; none if the name follows. */
+    /** The bits of a literal's first byte with its name's index in the table; none if the name follows. */
     private static final int LITERAL_NAME = 0x0f;
 
     private static final int TEXT_LENGTH = 0x7f;
@@ -97,14 +97,14 @@ final class RepeatedHeaders implements Http2HeadersDecoder {
     private static int afterNumber(ByteBuf encoded, int at, int prefix) {
         int end = encoded.writerIndex();
         int next = at;
-        boolean goesOn = (encoded.getUnsignedByte(next++) & prefix) == prefix;
-        while (goesOn && next < end) {
-            goesOn = encoded.getByte(next++) < 0;
+        boolean continues = (encoded.getUnsignedByte(next++) & prefix) == prefix;
+        while (continues && next < end) {
+            continues = encoded.getByte(next++) < 0;
         }
-        return goesOn ? -1 : next;
+        return continues ? -1 : next;
     }
 
-    /** Where a text ends, whose length comes first; negative for nowhere, or if it is too long to be of interest. */
+    /** Where a length-prefixed text ends; negative for nowhere, or if it is too long to be of interest. */
     private static int afterText(ByteBuf encoded, int at) {
         int end = encoded.writerIndex();
         if (at < 0 || at >= end) {

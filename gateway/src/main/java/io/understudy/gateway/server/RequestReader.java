@@ -10,7 +10,7 @@ interface RequestReader {
      *
      * @param data not to be kept
      * @param end whether it is the last
-     * @return how many bytes of it the client may replace by others; what is held back is told to the exchange later
+     * @return how many bytes of it the client may replace by others; the exchange is notified of the rest later
      */
     int read(ByteBuf data, boolean end);
 
@@ -19,6 +19,6 @@ interface RequestReader {
         return false;
     }
 
-    /** The client has gone, or has given the request up; also told, once, when the answer has been written. */
+    /** The client has disconnected or cancelled; also called, once, when the answer has been written. */
     void closed();
 }

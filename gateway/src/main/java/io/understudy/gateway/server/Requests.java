@@ -14,7 +14,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Finds who answers a request. For all loops.
+ * Routes requests to their methods. Thread-safe.
  *
  * <p>Invariant A2: a method that is not served is rejected with a gRPC status.
  */
@@ -70,7 +70,6 @@ final class Requests {
         CharSequence type = exchange.header(GrpcHeaders.CONTENT_TYPE);
         if (type != null && GrpcHeaders.meantBy(type)) {
             RequestReader reader = grpc(exchange, type);
-            // Who needs something of it later has kept it.
             exchange.forgetHead();
             return reader;
         }

@@ -1,6 +1,6 @@
 package io.understudy.gateway.server;
 
-/** Sees that nothing has moved, though somebody waits, over a number of checks. */
+/** Detects that pending work makes no progress over a number of checks. */
 final class Stall {
 
     /** How often to check within the time that may pass. */

@@ -26,8 +26,8 @@ public record UnaryMethod<Q extends Message>(String fullName, Decoder<Q> decoder
     public interface Answerer<Q> {
 
         /**
-         * Asked on the caller's event loop, and answers there; must not block it. Refuses by a failure with an {@link
-         * io.understudy.gateway.api.ApiException}. Nobody waits for the answer once the caller's deadline has passed.
+         * Answers on the caller's event loop, which it must not block. Rejects by a failure with an {@link
+         * io.understudy.gateway.api.ApiException}. The answer is dropped once the caller's deadline has passed.
          */
         Future<Reply> answer(Caller caller, Q request);
     }

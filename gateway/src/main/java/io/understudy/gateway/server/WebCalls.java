@@ -8,7 +8,7 @@ public interface WebCalls extends WebHandler {
     /** Whether requests to this path belong here. For any thread. */
     boolean serve(String path);
 
-    /** Whether a stream is asked for, which goes on after its first answer. */
+    /** Whether the answer is a stream of messages. */
     boolean lasts(WebRequest request);
 
     /** Whether requests to this path are a stream, to be read while they arrive. */

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * single checks below them, {@code /version}, {@code /metrics}.
  *
  * @param versions fields of {@code /version}; none while the source is unknown
- * @param metrics asked on a worker thread
+ * @param metrics called on a worker thread
  */
 public record WebPages(
         Vertx vertx,
