@@ -59,7 +59,7 @@ final class LatencyShares {
             lowerBound = bucket.getKey();
             below = bucket.getValue();
         }
-        // Longer than the last bound; nobody knows how long.
+        // At least the last bound.
         return OptionalDouble.of(lowerBound / 1e6);
     }
 }

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
 
-/** What the gateway's own metrics say of the time since the last look. On one thread. */
+/** Rates since the last look, from the gateway's own metrics. Not thread-safe. */
 final class Rates {
 
     static final String WATCHERS = "watchers";
@@ -27,7 +27,7 @@ final class Rates {
     private final Map<String, Double> totals = new HashMap<>();
     private long lookedNanos;
 
-    /** The first look tells rates since now. */
+    /** The first look returns rates since now. */
     Rates(MeterRegistry registry, long nowNanos) {
         this.registry = registry;
         this.lookedNanos = nowNanos;

@@ -24,16 +24,16 @@ final class MirrorLagsTest {
 
     @Test
     void twoThatAreCalledTheSameAreTwo() {
-        Neighbours.Told oslo = told("oslo:8081", mirror("dr", "etcd [http://oslo:2379]", "synced", 12));
-        Neighbours.Told rome = told("rome:8081", mirror("dr", "etcd [http://rome:2379]", "syncing", 34));
+        Neighbours.Report oslo = told("oslo:8081", mirror("dr", "etcd [http://oslo:2379]", "synced", 12));
+        Neighbours.Report rome = told("rome:8081", mirror("dr", "etcd [http://rome:2379]", "syncing", 34));
         assertThat(MirrorLags.of(List.of(oslo, rome))).isEqualTo(Map.of("dr", 12.0, "dr at rome:8081", 34.0));
     }
 
     @Test
     void whoDoesNotAnswerIsNotToldOf_andNobodyGetsAnotherNameByThat() {
-        Neighbours.Told oslo = told("oslo:8081", mirror("dr", "etcd [http://oslo:2379]", "synced", 12));
-        Neighbours.Told rome = told("rome:8081", mirror("dr", "etcd [http://rome:2379]", "synced", 34));
-        Neighbours.Told gone = new Neighbours.Told(oslo.neighbour(), oslo.status(), "refused");
+        Neighbours.Report oslo = told("oslo:8081", mirror("dr", "etcd [http://oslo:2379]", "synced", 12));
+        Neighbours.Report rome = told("rome:8081", mirror("dr", "etcd [http://rome:2379]", "synced", 34));
+        Neighbours.Report gone = new Neighbours.Report(oslo.neighbour(), oslo.status(), "refused");
         assertThat(MirrorLags.of(List.of(gone, rome))).isEqualTo(Map.of("dr at rome:8081", 34.0));
     }
 
@@ -43,8 +43,8 @@ final class MirrorLagsTest {
                 .isEmpty();
     }
 
-    private static Neighbours.Told told(String authority, JsonObject mirror) {
-        return new Neighbours.Told(
+    private static Neighbours.Report told(String authority, JsonObject mirror) {
+        return new Neighbours.Report(
                 new Neighbour(Neighbour.Kind.MIRROR, URI.create("http://" + authority)),
                 new JsonObject().put("mirrors", new JsonArray().add(mirror)),
                 null);

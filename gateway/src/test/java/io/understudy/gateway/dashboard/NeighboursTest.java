@@ -30,7 +30,7 @@ final class NeighboursTest {
                                 List.of(),
                                 null),
                         new SimpleMeterRegistry())) {
-            neighbours.ask();
+            neighbours.poll();
             try (Socket asked = frozen.accept()) {
                 asked.getOutputStream()
                         .write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{".getBytes(StandardCharsets.US_ASCII));

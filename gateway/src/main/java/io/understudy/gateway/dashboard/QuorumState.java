@@ -5,20 +5,20 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
-/** What can be said from here of the voters' quorum. */
-enum QuorumStanding {
+/** The quorum of the voters as this gateway sees it. */
+enum QuorumState {
     /** It confirms revisions, or enough voters are healthy. */
     HELD,
     /** Voters answer that have none. */
     LOST,
-    /** No voter answers. It may be they that are gone, or the way to them: nobody here can tell. */
+    /** No voter answers: the voters or the network have failed. */
     UNREACHABLE,
-    /** Nobody has looked yet. */
+    /** Not queried yet. */
     UNKNOWN;
 
     /**
-     * A revision that was confirmed lately was so by a quorum, whatever single members say. With the second that may go by
-     * until the next look, a lost quorum is seen within three.
+     * Only a quorum confirms revisions, whatever single members report. With the second until the next sample, a lost
+     * quorum is seen within three.
      */
     private static final Duration CONFIRMED = Duration.ofMillis(1_500);
 
@@ -28,7 +28,7 @@ enum QuorumStanding {
      * @param unconfirmed since a quorum confirmed a revision last
      * @param voters as they were seen last
      */
-    static QuorumStanding of(Duration unconfirmed, List<Health> voters) {
+    static QuorumState of(Duration unconfirmed, List<Health> voters) {
         if (unconfirmed.compareTo(CONFIRMED) < 0) {
             return HELD;
         }
