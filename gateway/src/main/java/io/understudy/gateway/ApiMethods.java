@@ -88,7 +88,7 @@ final class ApiMethods {
      * Calls any but range and a transaction that only reads, which have answers that are better not encoded yet.
      *
      * @param fullName of a method of etcd's with one request and one answer
-     * @param whenGone given what is to be run, on the session's event loop, if nobody waits for the answer any more
+     * @param whenGone receives the task to run, on the session's event loop, once the client has cancelled
      * @return the answer's bytes; fails with an {@link ApiException} only. On the session's event loop, where this is
      *     called
      */

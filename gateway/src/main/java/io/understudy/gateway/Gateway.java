@@ -65,9 +65,9 @@ import org.slf4j.LoggerFactory;
 /**
  * A running gateway: a replica of a source cluster behind a port that speaks the etcd v3 API.
  *
- * <p>It listens at once; {@code /readyz} is green, and the replica answers, from the first complete snapshot on: until then
- * reads are passed through, if the source can be asked. When the source's history can't be followed any more, {@link #failure} fails and {@code /readyz} turns red; the last good state
- * is still served, until the owner closes the gateway, which it should.
+ * <p>It listens at once; {@code /readyz} is green, and the replica answers, from the first complete snapshot on; until then
+ * reads are forwarded to the source, if it serves any. When the source's history can't be followed any more, {@link #failure}
+ * fails and {@code /readyz} turns red; the last good state is served until the owner closes the gateway.
  *
  * <p>Invariant G1: a start succeeds or leaves nothing running, and readiness follows the source.
  */
@@ -209,7 +209,7 @@ public final class Gateway implements AutoCloseable {
                 loads,
                 reads,
                 permissions,
-                request -> methods.call(AUTHENTICATE, nobody(), request, gone -> {}),
+                request -> methods.call(AUTHENTICATE, anonymous(), request, gone -> {}),
                 new StreamSource(
                         hub,
                         settings.range(),
@@ -283,7 +283,7 @@ public final class Gateway implements AutoCloseable {
         return id;
     }
 
-    /** How long ago what is served is known to have been current; null while nobody knows. */
+    /** Returns the staleness of the served state; null while unknown. */
     public @Nullable Duration staleness() {
         return reads.staleness();
     }
@@ -446,7 +446,7 @@ public final class Gateway implements AutoCloseable {
         return view == null ? null : view.status();
     }
 
-    private static Caller nobody() {
+    private static Caller anonymous() {
         return new Caller(
                 Principal.ANONYMOUS, new Session(), Freshness.ANY, Caller.NO_DEADLINE, () -> false, Runnable::run);
     }

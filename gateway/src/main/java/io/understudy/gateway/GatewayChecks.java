@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 /** What a gateway checks of itself for {@code /livez} and {@code /readyz}. For any thread. */
 final class GatewayChecks {
 
-    /** What serializable reads don't need: that somebody confirms how fresh the replica is. */
+    /** Checks of freshness, which serializable reads don't need. */
     private static final Set<String> FRESHNESS = Set.of("staleness", "read_index", "heartbeats", "source");
 
     private final BooleanSupplier closing;
@@ -31,7 +31,7 @@ final class GatewayChecks {
     /**
      * @param passesThrough whether the source answers reads while there is no replica
      * @param ofSource what else readiness depends on
-     * @param maxSilence how long the feed may tell nothing, and how old the replica may be, before readiness is red
+     * @param maxSilence maximum silence of the feed, and staleness of the replica, before readiness is red
      */
     GatewayChecks(
             BooleanSupplier closing,

@@ -133,9 +133,9 @@ public final class JsonApi implements WebCalls {
 
     private JsonExchange exchange(@Nullable JsonMethod method, WebRequest request) {
         String name = method == null ? UNKNOWN : method.fullName();
-        RequestListener.Outcomes told = outcomes.getOrDefault(name, unknown);
-        CallTrace trace = method != null && method.shape() == Shape.UNARY ? told.begins(request) : CallTrace.NONE;
-        return new JsonExchange(request, form.get(), name, told, trace);
+        RequestListener.Outcomes listener = outcomes.getOrDefault(name, unknown);
+        CallTrace trace = method != null && method.shape() == Shape.UNARY ? listener.begins(request) : CallTrace.NONE;
+        return new JsonExchange(request, form.get(), name, listener, trace);
     }
 
     private static String path(String path) {
@@ -215,7 +215,7 @@ public final class JsonApi implements WebCalls {
     /** Returns the error for a first value that is no message; null if that is the end of the messages, as in etcd 3.6. */
     @Nullable ApiException rejected(MalformedJson broken) {
         JsonForm present = form.get();
-        return present.errorsSayError() ? new ApiException(Status.Code.UNKNOWN, broken.text(present)) : null;
+        return present.errorsRepeatText() ? new ApiException(Status.Code.UNKNOWN, broken.text(present)) : null;
     }
 
     long maxRequestBytes() {

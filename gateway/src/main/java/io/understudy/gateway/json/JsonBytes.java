@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Base64;
 
-/** JSON being written, in UTF-8. Objects and arrays open and close as told; commas come by themselves. */
+/** A writer of JSON in UTF-8. Callers open and close objects and arrays; commas are added. */
 public final class JsonBytes {
 
     private static final Base64.Encoder BASE64 = Base64.getEncoder();

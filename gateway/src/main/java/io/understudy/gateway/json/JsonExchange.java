@@ -118,7 +118,7 @@ final class JsonExchange {
 
     private void refuse(Status.Code code, String text, List<Field> others) {
         if (over(code)) {
-            List<Field> fields = code == Status.Code.UNAUTHENTICATED && !form.errorsSayError()
+            List<Field> fields = code == Status.Code.UNAUTHENTICATED && !form.errorsRepeatText()
                     ? List.of(new Field("www-authenticate", text))
                     : others;
             request.answer(
@@ -141,7 +141,7 @@ final class JsonExchange {
         return over;
     }
 
-    /** Ends the exchange, once: true for who came first. */
+    /** Ends the exchange; returns true for the first call. */
     private boolean over(Status.Code code) {
         if (over) {
             return false;

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
  */
 public enum JsonForm {
 
-    /** Errors say {@code error} beside {@code code} and {@code message}; routing errors are plain text. */
+    /** Errors have {@code error} beside {@code code} and {@code message}; routing errors are plain text. */
     GRPC_GATEWAY_1(",", " "),
 
     /** Errors are a {@code google.rpc.Status}, also those of routing. */
@@ -64,7 +64,7 @@ public enum JsonForm {
     }
 
     /** Whether errors repeat their text as {@code error}. */
-    boolean errorsSayError() {
+    boolean errorsRepeatText() {
         return this == GRPC_GATEWAY_1;
     }
 

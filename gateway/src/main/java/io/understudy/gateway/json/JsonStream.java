@@ -44,7 +44,7 @@ final class JsonStream implements StreamTaker {
     private final WebStream out;
     private final JsonForm form;
     private final Descriptor type;
-    /** Told how it ended. */
+    /** Receives the final status. */
     private final Consumer<Status.Code> ended;
     /** The library puts a line together by way of Go's {@code encoding/json}, whatever its generation. */
     private final JsonBytes line = new JsonBytes(JsonForm.GRPC_GATEWAY_1);
@@ -62,7 +62,7 @@ final class JsonStream implements StreamTaker {
         this.ended = ended;
     }
 
-    /** Has the call begin that it takes the answers of. */
+    /** Starts the call and takes its answers. */
     void begin(Beginning beginning) {
         try {
             call = beginning.of(this);
@@ -98,7 +98,7 @@ final class JsonStream implements StreamTaker {
         }
     }
 
-    /** Ends it, and whoever answers. */
+    /** Ends the stream and cancels the call. */
     void breakOff(ApiException why) {
         if (!over) {
             end(why);

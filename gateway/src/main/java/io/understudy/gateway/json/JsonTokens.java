@@ -45,7 +45,7 @@ final class JsonTokens {
         at++;
     }
 
-    /** Goes to the next member or element; at the end, goes past it and says that there is none. */
+    /** Moves to the next member or element; returns false after moving past the end. */
     boolean more(char close) {
         skipSpace();
         if (in[at] == ',') {
@@ -227,7 +227,7 @@ final class JsonTokens {
         return (char) value;
     }
 
-    /** The next token is one that can't stand here. */
+    /** Returns the error for a next token that is not allowed here. */
     MalformedJson unexpected() throws MalformedJson {
         return syntax(at, "unexpected token " + raw(at));
     }

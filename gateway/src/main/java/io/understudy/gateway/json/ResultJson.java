@@ -75,7 +75,7 @@ final class ResultJson implements AnswerBody {
 
     /** Writes itself piece by piece. */
     private interface Part {
-        /** Goes on until there is nothing left, or {@code wanted} bytes are there; says whether something is left. */
+        /** Writes until the end, or until {@code wanted} bytes are there; returns whether something is left. */
         boolean write(JsonBytes out, int wanted);
     }
 

@@ -4,7 +4,7 @@ import java.math.BigInteger;
 
 /**
  * The integer that a JSON number is, as Go's {@code protojson} sees it; in time that grows with the number's length and not
- * with its value, since a few characters can name a number that nobody could write out.
+ * with its value, since a short exponent can mean any number of digits.
  */
 final class WholeNumber {
 

@@ -30,7 +30,7 @@ enum Convention {
             Status.Code.UNAVAILABLE,
             Status.Code.DATA_LOSS);
 
-    @SuppressWarnings("ImmutableEnumChecker") // so it is, but doesn't say so
+    @SuppressWarnings("ImmutableEnumChecker") // immutable, but not annotated so
     private final AttributeKey<Long> status;
 
     Convention(String status) {

@@ -4,7 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 
 /**
- * Who traces calls. For any thread.
+ * Creates the traces of calls. Thread-safe.
  *
  * <p>Invariant O1: without a collector nothing is traced, no class of OpenTelemetry is loaded, and a call allocates
  * nothing for tracing.
@@ -28,7 +28,7 @@ public interface Tracing {
     };
 
     /**
-     * As the settings say; {@link #OFF} if they name no collector. Waits for nobody.
+     * Returns tracing by the settings; {@link #OFF} without a collector. Doesn't block.
      *
      * @param instance which of the processes with the service's name this is
      * @param version what runs

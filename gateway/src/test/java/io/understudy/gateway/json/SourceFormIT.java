@@ -30,7 +30,7 @@ final class SourceFormIT {
                 SourceForm form = new SourceForm(source)) {
             await().atMost(PATIENCE).until(() -> !source.view().members().isEmpty());
             member.clientProxy().cut();
-            form.ask();
+            form.probe();
             assertThat(form.get()).isEqualTo(JsonForm.GRPC_GATEWAY_1);
             await().during(Duration.ofMillis(300)).until(() -> !form.isKnown());
             member.clientProxy().heal();
