@@ -16,30 +16,30 @@ final class QuorumStateTest {
     private static final Duration LONG = Duration.ofMinutes(1);
 
     @Test
-    void whatWasConfirmedLatelyWasSoByAQuorumWhateverMembersSay() {
+    void aRecentConfirmationProvesAQuorumWhateverMembersReport() {
         assertThat(QuorumState.of(Duration.ofMillis(500), List.of(UNREACHABLE, UNREACHABLE, UNREACHABLE)))
                 .isEqualTo(QuorumState.HELD);
     }
 
     @Test
-    void moreThanHalfOfTheVotersAreEnough() {
+    void aMajorityOfHealthyVotersHoldsAQuorum() {
         assertThat(after(HEALTHY, HEALTHY, UNREACHABLE)).isEqualTo(QuorumState.HELD);
         assertThat(after(HEALTHY, HEALTHY, UNREACHABLE, UNREACHABLE)).isEqualTo(QuorumState.LOST);
     }
 
     @Test
-    void votersThatAnswerWithoutOneSayThatItIsLost() {
+    void respondingVotersWithoutAMajorityReportALostQuorum() {
         assertThat(after(LEADERLESS, UNREACHABLE, UNREACHABLE)).isEqualTo(QuorumState.LOST);
         assertThat(after(HEALTHY, UNREACHABLE, UNKNOWN)).isEqualTo(QuorumState.LOST);
     }
 
     @Test
-    void whoReachesNoVoterKnowsNothingOfTheOthers() {
+    void withoutAReachableVoterTheQuorumIsUnreachable() {
         assertThat(after(UNREACHABLE, UNREACHABLE, UNREACHABLE)).isEqualTo(QuorumState.UNREACHABLE);
     }
 
     @Test
-    void nothingIsSaidBeforeAnybodyLooked() {
+    void theStateIsUnknownBeforeTheFirstQuery() {
         assertThat(after(UNKNOWN, UNKNOWN, UNKNOWN)).isEqualTo(QuorumState.UNKNOWN);
         assertThat(after()).isEqualTo(QuorumState.UNKNOWN);
     }

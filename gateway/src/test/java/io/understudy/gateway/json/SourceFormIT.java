@@ -23,7 +23,7 @@ final class SourceFormIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     @Test
-    void aSourceThatCouldNotBeAskedIsAskedAgain() {
+    void anUnreachableSourceIsProbedAgain() {
         EtcdMember member = SOURCE.cluster().members().get(0);
         EtcdSettings settings = EtcdSettings.of(SOURCE.cluster().clientUrls().toArray(new URI[0]));
         try (EtcdCluster source = EtcdCluster.connect(settings, new SimpleMeterRegistry());

@@ -45,7 +45,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** A server with small limits whose methods note how they are called: one echoes, one pushes, some answer by one message. */
+/** A server with small limits that records its calls: one method echoes, one pushes, others are unary. */
 final class CalledServer {
 
     static final int CONNECTIONS = 4;

@@ -26,7 +26,7 @@ final class Http1CallsTest {
     }
 
     @Test
-    void requestsOfHttp1ThatWereSentTogetherAreAnsweredInOrder() throws IOException {
+    void pipelinedRequestsAreAnsweredInOrder() throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
             String requests = "GET /a HTTP/1.1\r\nhost: x\r\n\r\n".repeat(100)
                     + "GET /last HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
@@ -41,7 +41,7 @@ final class Http1CallsTest {
     }
 
     @Test
-    void whoeverExpectsToContinueTakesNoAnswerOfTheNextRequest() throws IOException {
+    void aRequestThatExpectsContinueDoesNotTakeTheNextAnswer() throws IOException {
         List<String> lines = server.linesFor(String.join(
                 "\r\n",
                 "GET /a HTTP/1.1",
@@ -61,13 +61,13 @@ final class Http1CallsTest {
     }
 
     @Test
-    void anAnswerThatCannotBeMadeIsAnError() throws IOException {
+    void aFailedAnswerIsAnError() throws IOException {
         assertThat(server.linesFor("GET /broken HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"))
                 .startsWith("HTTP/1.1 500 Internal Server Error");
     }
 
     @Test
-    void tokensOfPlainHttpComeAsGrpcGatewayTakesThem() throws IOException {
+    void tokensAreReadFromTheHeadersOfGrpcGateway() throws IOException {
         String end = "host: x\r\nconnection: close\r\n\r\n";
         List<String> both =
                 server.linesFor("GET /a HTTP/1.1\r\ngrpc-metadata-token: one\r\nauthorization: two\r\n" + end);
@@ -81,7 +81,7 @@ final class Http1CallsTest {
     }
 
     @Test
-    void aBodyThatIsTooLargeIsRefused() throws IOException {
+    void aBodyBeyondTheLimitIsRejected() throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
             socket.getOutputStream()
                     .write("POST /a HTTP/1.1\r\nhost: x\r\ncontent-length: 100000000\r\n\r\n"
