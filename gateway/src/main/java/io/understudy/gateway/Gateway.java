@@ -77,7 +77,7 @@ public final class Gateway implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
     private static final Duration START_DEADLINE = Duration.ofSeconds(30);
-    /** Closing has to end before what started the process loses patience, whatever becomes of a collector. */
+    /** Maximum time for a collector at closing, within the termination grace period. */
     private static final Duration LAST_SPANS = Duration.ofSeconds(1);
 
     private final GatewaySettings settings;
@@ -98,7 +98,7 @@ public final class Gateway implements AutoCloseable {
     private final AtomicBoolean closing = new AtomicBoolean();
     private int apiPort;
     private int restPort;
-    /** Of the writing thread. */
+    /** Confined to the writing thread. */
     private boolean announced;
 
     private Gateway(
@@ -237,7 +237,7 @@ public final class Gateway implements AutoCloseable {
     /**
      * Starts a gateway. Does not wait for the source.
      *
-     * @throws IOException if the address can't be listened at, or the start took too long; nothing is left running
+     * @throws IOException if the address can't be bound, or the start times out; nothing is left running
      * @throws RuntimeException if files that the settings name can't be used
      */
     public static Gateway start(GatewaySettings settings) throws IOException, InterruptedException {
@@ -278,7 +278,7 @@ public final class Gateway implements AutoCloseable {
         return restPort;
     }
 
-    /** What this gateway's responses carry as member id. */
+    /** Returns the member id in this gateway's responses. */
     public MemberId memberId() {
         return id;
     }
@@ -297,7 +297,7 @@ public final class Gateway implements AutoCloseable {
     }
 
     /**
-     * Stops in order: readiness turns red and nothing new is accepted, requests under way end, the feed and the
+     * Stops in order: readiness turns red, no new requests are accepted, requests in flight end, the feed and the
      * connections to the source close. Takes little more than {@link GatewaySettings#closeTimeout}. Idempotent.
      */
     @Override

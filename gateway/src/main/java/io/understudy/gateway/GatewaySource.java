@@ -31,10 +31,10 @@ sealed interface GatewaySource permits EtcdSource, FollowedSource, KafkaSource {
     /** The latest view of the cluster; null if there is no connection to one. */
     @Nullable ClusterView view();
 
-    /** What the replica follows. */
+    /** Returns the feeds of the replica. */
     FeedSource feeds();
 
-    /** What reads beyond the replica come to. */
+    /** Returns the source of reads beyond the replica. */
     ReadSource reads();
 
     /** Whether it serves reads that the replica can't, or all reads without a replica. */
@@ -49,10 +49,10 @@ sealed interface GatewaySource permits EtcdSource, FollowedSource, KafkaSource {
     /** Returns its read permissions, which load after {@link #start}. Called once. */
     ReadPermissions permissions(Vertx vertx);
 
-    /** What becomes of calls that the gateway doesn't answer. */
+    /** Returns the forwarding of calls that the gateway doesn't answer. */
     Forwarding forwarding();
 
-    /** How JSON is answered. */
+    /** Returns the JSON dialect. */
     Supplier<JsonForm> jsonForm();
 
     /** Returns the members that clients see. */
@@ -80,7 +80,7 @@ sealed interface GatewaySource permits EtcdSource, FollowedSource, KafkaSource {
      */
     void start(ReplicaWriter writer);
 
-    /** The replica has a state, the first one or after it had none. */
+    /** The replica has a state for the first time, or again. */
     void replicaReady();
 
     /** Closes it after its last use. Idempotent. */

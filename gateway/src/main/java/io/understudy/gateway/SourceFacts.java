@@ -50,7 +50,7 @@ final class SourceFacts {
         return refreshed().revision();
     }
 
-    // Views are immutable, so the same view needs no second look: this is on the path of every request.
+    // Views are immutable, so each is evaluated once: this is on the path of every request.
     @SuppressWarnings("ReferenceEquality")
     private Known refreshed() {
         Known before = known;

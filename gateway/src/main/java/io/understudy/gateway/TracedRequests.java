@@ -8,7 +8,7 @@ import io.understudy.gateway.trace.Carrier;
 /** Reports one method's requests to the metrics and the tracer. Thread-safe. */
 record TracedRequests(Outcomes measured, CallTracer tracer) implements Outcomes {
 
-    /** As {@code measured} is, if nothing is traced. */
+    /** Returns {@code measured} if nothing is traced. */
     static Outcomes of(Outcomes measured, CallTracer tracer) {
         return tracer == CallTracer.NONE ? measured : new TracedRequests(measured, tracer);
     }

@@ -16,7 +16,7 @@ record TracedRest(RestListener measured, Map<String, CallTracer> tracers) implem
 
     private static final Set<String> READS = Set.of("/v1/kv", "/v1/kv/{key}");
 
-    /** As {@code measured} is, if nothing is traced. */
+    /** Returns {@code measured} if nothing is traced. */
     static RestListener of(RestListener measured, Tracing tracing) {
         return tracing == Tracing.OFF
                 ? measured

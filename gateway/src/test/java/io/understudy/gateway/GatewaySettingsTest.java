@@ -11,9 +11,9 @@ import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.member.MemberSettings;
 import io.understudy.gateway.member.MembersShown;
+import io.understudy.gateway.server.ConnectionTimeouts;
 import io.understudy.gateway.server.FrameLimits;
 import io.understudy.gateway.server.LoadLimits;
-import io.understudy.gateway.server.Patience;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.gateway.trace.TracingSettings;
 import io.understudy.kafka.KafkaSettings;
@@ -92,7 +92,7 @@ final class GatewaySettingsTest {
                         Duration.ofSeconds(5),
                         new FrameLimits(100, 1 << 20, 2_000),
                         new LoadLimits(5_000, 600, 70, 8_000, Duration.ofMillis(9)),
-                        new Patience(
+                        new ConnectionTimeouts(
                                 Duration.ofSeconds(2),
                                 Duration.ofHours(1),
                                 Duration.ofMinutes(10),

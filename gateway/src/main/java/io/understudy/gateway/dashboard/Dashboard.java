@@ -40,7 +40,7 @@ public final class Dashboard implements AutoCloseable {
     private volatile @Nullable Moment latest;
 
     /**
-     * Doesn't look yet.
+     * Takes no samples until {@link #start}.
      *
      * @param registry of the gateway's metrics
      * @throws io.understudy.tls.TlsFileException if files that the settings name can't be used
@@ -53,11 +53,11 @@ public final class Dashboard implements AutoCloseable {
     }
 
     /**
-     * What was seen in one look.
+     * One sample of everything.
      *
      * @param timeMillis since 1970; greater each time
-     * @param readsPerSecond since the look before
-     * @param watchers there are
+     * @param readsPerSecond since the previous sample
+     * @param watchers number of them
      * @param overview JSON
      * @param event the same with the sample, as a server-sent event
      */
@@ -141,7 +141,7 @@ public final class Dashboard implements AutoCloseable {
                 .appendString("\n\n");
     }
 
-    /** Looks no more. Idempotent. */
+    /** Stops sampling. Idempotent. */
     @Override
     public void close() {
         clock.shutdownNow();

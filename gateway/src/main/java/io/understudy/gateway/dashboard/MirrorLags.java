@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** How far behind each mirror is, whichever process is its active one. */
+/** The lag of each mirror, reported by its active process. */
 final class MirrorLags {
 
     private static final String STANDBY = "standby";

@@ -32,7 +32,7 @@ final class Neighbours implements AutoCloseable {
 
     static final Duration DEADLINE = Duration.ofSeconds(1);
 
-    /** A status that is longer is none. */
+    /** Maximum size of a status. */
     static final int MOST_BYTES = 4 << 20;
 
     private static final int OK = 200;
@@ -79,7 +79,7 @@ final class Neighbours implements AutoCloseable {
         private volatile @Nullable String problem = "not queried yet";
     }
 
-    /** All of a kind, as configured. */
+    /** Returns the reports of a kind, in configured order. */
     List<Report> of(Neighbour.Kind kind) {
         return states.entrySet().stream()
                 .filter(each -> each.getKey().kind() == kind)
@@ -101,7 +101,7 @@ final class Neighbours implements AutoCloseable {
                 HttpRequest.newBuilder(neighbour.page()).timeout(DEADLINE).build(),
                 answer -> new BoundedBody(MOST_BYTES));
         var unused = answered.thenApply(Neighbours::status)
-                // The request's own time-out ends with the headers of the answer.
+                // The request's own timeout ends with the headers of the response.
                 .orTimeout(DEADLINE.toNanos(), TimeUnit.NANOSECONDS)
                 .whenComplete((status, failure) -> {
                     if (failure == null) {
@@ -146,7 +146,7 @@ final class Neighbours implements AutoCloseable {
         tls.close();
     }
 
-    /** An answer's body, unless it is too long, in which case no more of it is read. */
+    /** The body of a response, which fails and is cancelled beyond a size. */
     private static final class BoundedBody implements HttpResponse.BodySubscriber<byte[]> {
 
         private final int most;

@@ -20,7 +20,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything as of now, as JSON: what {@code /v1/overview} answers. On one thread.
+ * The current state as JSON, for {@code /v1/overview}. Not thread-safe.
  *
  * <p>Invariant D1: a lost member, a lost quorum and an unresponsive neighbour appear in the overview within 3 s.
  */
@@ -134,7 +134,7 @@ final class Overview {
                 .put("members", members);
     }
 
-    /** Each with the name of its member, as the page of members has it. */
+    /** Returns the alarms, each with the name of its member. */
     private static JsonArray alarms(ClusterView view) {
         JsonArray alarms = new JsonArray();
         view.alarms()

@@ -7,9 +7,9 @@ import java.util.Locale;
 
 /** The quorum of the voters as this gateway sees it. */
 enum QuorumState {
-    /** It confirms revisions, or enough voters are healthy. */
+    /** It confirms revisions, or a majority of voters is healthy. */
     HELD,
-    /** Voters answer that have none. */
+    /** Voters respond, but without a quorum. */
     LOST,
     /** No voter answers: the voters or the network have failed. */
     UNREACHABLE,
@@ -23,10 +23,10 @@ enum QuorumState {
     private static final Duration CONFIRMED = Duration.ofMillis(1_500);
 
     /**
-     * Judges by what is known.
+     * Returns the state by the last confirmation and the health of the voters.
      *
-     * @param unconfirmed since a quorum confirmed a revision last
-     * @param voters as they were seen last
+     * @param unconfirmed time since the last confirmed revision
+     * @param voters their last known health
      */
     static QuorumState of(Duration unconfirmed, List<Health> voters) {
         if (unconfirmed.compareTo(CONFIRMED) < 0) {
@@ -43,7 +43,7 @@ enum QuorumState {
                 : UNREACHABLE;
     }
 
-    /** As the overview has it. */
+    /** Returns the word of the overview. */
     String word() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -34,7 +34,7 @@ final class Rates {
         Map<String, Double> unused = look(nowNanos);
     }
 
-    /** By series, in order; what isn't known is missing. */
+    /** Returns values by series, in order; unknown ones are missing. */
     Map<String, Double> look(long nowNanos) {
         double seconds = Math.max(1e-3, (nowNanos - lookedNanos) / 1e9);
         lookedNanos = nowNanos;
@@ -52,7 +52,7 @@ final class Rates {
         return values;
     }
 
-    /** All reads per second, of a look's values. */
+    /** Returns all reads per second. */
     static double reads(Map<String, Double> values) {
         return CONSISTENCIES.stream()
                 .mapToDouble(each -> values.getOrDefault("reads." + each, 0.0))
@@ -83,7 +83,7 @@ final class Rates {
                 .sum();
     }
 
-    /** Of reads over gRPC and JSON, and of those over REST. */
+    /** Returns the timers of reads over gRPC, JSON and REST. */
     private List<Timer> readTimers() {
         Collection<Timer> calls = find(GatewayMeter.REQUESTS).timers();
         Collection<Timer> rest = find(GatewayMeter.REST_REQUESTS).timers();

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Some figures at one moment.
+ * Values at one time.
  *
  * @param timeMillis since 1970
  * @param values by name of the series; unknown ones are missing. In order

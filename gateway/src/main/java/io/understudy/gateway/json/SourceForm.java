@@ -26,7 +26,7 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(SourceForm.class);
 
-    /** A range without a key: every member refuses it, whatever it is, without doing anything. */
+    /** A range without a key, which every member rejects without effect. */
     private static final String REFUSED = "{}";
 
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);

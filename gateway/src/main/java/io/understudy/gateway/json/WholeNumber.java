@@ -8,7 +8,7 @@ import java.math.BigInteger;
  */
 final class WholeNumber {
 
-    /** The largest that any type holds has as many. */
+    /** Digits of the largest value of any type. */
     private static final int MOST_DIGITS = 20;
 
     private WholeNumber() {}
@@ -16,7 +16,7 @@ final class WholeNumber {
     /**
      * The value of {@code number}, which has JSON's form.
      *
-     * @throws UnfitValue it is none, or has more digits than any type
+     * @throws UnfitValue if it is no integer, or has too many digits
      */
     static BigInteger of(String number) throws UnfitValue {
         boolean negative = number.startsWith("-");

@@ -5,7 +5,7 @@ import io.understudy.gateway.server.LoadMetrics.Refusal;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What one connection's requests may take of what there is. On its loop. */
+/** Admits the requests of one connection within the limits. On its loop. */
 public final class Admission {
 
     private final LoopLoad load;
@@ -21,7 +21,7 @@ public final class Admission {
         this.client = client;
     }
 
-    /** Something of the connection's has arrived. */
+    /** Data of the connection has arrived. */
     public void reading() {
         load.reading();
     }

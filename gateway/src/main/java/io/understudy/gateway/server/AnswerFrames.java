@@ -29,12 +29,12 @@ final class AnswerFrames {
         this.joined = joined;
     }
 
-    /** The client has changed what its table of headers may hold. */
+    /** The client has changed the maximum size of its header table. */
     void tableChanged() {
         tableChanged = true;
     }
 
-    /** Writes the frame that an answer begins with. */
+    /** Writes the first frame of an answer. */
     void head(ChannelHandlerContext ctx, Http2Stream stream, List<Field> fields) {
         if (tableUpdateIsDue()) {
             ChannelFuture unused = writeTableUpdate(ctx, stream, GrpcHeaders.head(fields), false);
@@ -44,7 +44,7 @@ final class AnswerFrames {
         stream.headersSent(false);
     }
 
-    /** Writes the frame that an answer ends with; notifies the exchange once the socket has it. */
+    /** Writes the last frame of an answer; notifies the exchange once the socket has it. */
     void end(ChannelHandlerContext ctx, Http2Exchange exchange) {
         // The second call marks trailers.
         exchange.stream().headersSent(false);

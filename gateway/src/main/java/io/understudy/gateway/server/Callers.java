@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Callers {
 
-    /** As in etcd's {@code auth/store.go}: the second is what its JSON mapping passes on. */
+    /** As in etcd's {@code auth/store.go}; the second is that of its JSON mapping. */
     private static final AsciiString TOKEN = AsciiString.cached("token");
 
-    /** What becomes {@link #TOKEN} for a caller by JSON: grpc-gateway takes the prefix away. */
+    /** {@link #TOKEN} of a JSON request: grpc-gateway removes the prefix. */
     private static final AsciiString WEB_TOKEN = AsciiString.cached("grpc-metadata-token");
 
     private static final AsciiString AUTHORIZATION = AsciiString.cached("authorization");

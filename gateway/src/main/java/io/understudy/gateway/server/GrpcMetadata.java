@@ -9,7 +9,7 @@ import java.util.Set;
 /** Headers of HTTP/2 as metadata of gRPC, and the reverse. */
 final class GrpcMetadata {
 
-    /** Those that gRPC itself reads and writes. */
+    /** Headers of the protocol itself. */
     private static final Set<String> OF_THE_PROTOCOL = Set.of(
             "content-type",
             "grpc-accept-encoding",

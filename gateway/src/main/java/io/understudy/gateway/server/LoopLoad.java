@@ -44,20 +44,20 @@ public final class LoopLoad {
         return new Admission(this, limits, client);
     }
 
-    /** What limits know a client by: the name in its certificate, else its address. */
+    /** Returns the name of a client for limits: its common name, else its address. */
     public static String client(Principal peer, SocketAddress address) {
         return peer instanceof Principal.Certificate certificate
                 ? "name " + certificate.commonName()
                 : "address " + address.hostAddress();
     }
 
-    /** Something has arrived and is about to be worked on. */
+    /** Data has arrived and is about to be handled. */
     void reading() {
         if (!inTurn) {
             inTurn = true;
             turn++;
             began = System.nanoTime();
-            // Run when all that has arrived has been worked on.
+            // Runs after all arrived data has been handled.
             loop.execute(turnEnds);
         }
     }
@@ -93,7 +93,7 @@ public final class LoopLoad {
         return all.rateOf(client);
     }
 
-    /** Counts one more, if there is room for it. */
+    /** Counts a request, if the limit allows it. */
     boolean enter(boolean lasts) {
         int open = calls.getPlain();
         int answering = inFlight.getPlain();

@@ -8,11 +8,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What answers a call of one request, and the metadata beside it.
+ * The answer to a call of one request, with its metadata.
  *
- * @param body one message; without a known length, any number of messages behind gRPC's prefix
+ * @param body one message; without a known length, any number of messages with gRPC's prefix
  * @param fields of the response's metadata
- * @param read what it was made of; null if it is no read's
+ * @param read its result; null if it is not of a read
  */
 public record Reply(
         AnswerBody body, List<Field> fields, @Nullable Answer<?> read) {

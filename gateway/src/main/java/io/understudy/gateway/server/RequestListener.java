@@ -3,7 +3,7 @@ package io.understudy.gateway.server;
 import io.understudy.gateway.trace.CallTrace;
 import io.understudy.gateway.trace.Carrier;
 
-/** Learns what became of requests. */
+/** Receives the outcomes of requests. */
 @FunctionalInterface
 public interface RequestListener {
 

@@ -15,13 +15,13 @@ public record UnaryMethod<Q extends Message>(String fullName, Decoder<Q> decoder
         return new UnaryMethod<>(method.getFullMethodName(), decoder, answerer);
     }
 
-    /** How a request is read. */
+    /** Decodes a request. */
     @FunctionalInterface
     public interface Decoder<Q> {
         Q decode(byte[] message) throws InvalidProtocolBufferException;
     }
 
-    /** What to answer. */
+    /** Answers a request. */
     @FunctionalInterface
     public interface Answerer<Q> {
 

@@ -18,16 +18,16 @@ public interface CallTrace {
         public void end(int status) {}
     };
 
-    /** It was answered by a read. */
+    /** Records the answer of a read. */
     void answered(Answer<?> answer);
 
     /** Makes the call with {@code metadata} a child of this one. */
     void passOn(Metadata metadata);
 
     /**
-     * It is over; to be called once.
+     * Ends the trace; called once.
      *
-     * @param status gRPC's, or HTTP's, as the tracer has it that began this
+     * @param status of gRPC or of HTTP, depending on the tracer
      */
     void end(int status);
 }

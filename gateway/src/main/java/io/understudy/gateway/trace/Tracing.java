@@ -11,7 +11,7 @@ import java.time.Duration;
  */
 public interface Tracing {
 
-    /** Traces nothing: no class of OpenTelemetry's is as much as loaded. */
+    /** Traces nothing, and loads no class of OpenTelemetry. */
     Tracing OFF = new Tracing() {
         @Override
         public CallTracer ofMethod(String fullName) {
@@ -31,7 +31,7 @@ public interface Tracing {
      * Returns tracing by the settings; {@link #OFF} without a collector. Doesn't block.
      *
      * @param instance which of the processes with the service's name this is
-     * @param version what runs
+     * @param version of the program
      * @throws io.understudy.tls.TlsFileException if files that the settings name can't be used
      */
     static Tracing of(TracingSettings settings, String instance, String version, MeterRegistry registry) {
@@ -40,12 +40,12 @@ public interface Tracing {
                 : SpanTracing.to(settings.endpoint(), settings, instance, version, registry);
     }
 
-    /** Of a method of gRPC, such as {@code etcdserverpb.KV/Range}; its status codes are gRPC's. What is no such name isn't traced. */
+    /** Returns the tracer of a gRPC method, such as {@code etcdserverpb.KV/Range}; other names aren't traced. */
     CallTracer ofMethod(String fullName);
 
-    /** Of what is got by HTTP at a route, such as <code>/v1/kv/{key}</code>; its status codes are HTTP's. */
+    /** Returns the tracer of GET requests to a route, such as <code>/v1/kv/{key}</code>. */
     CallTracer ofRoute(String route);
 
-    /** Hands over what there is, for as long as that, and traces nothing from then on. */
+    /** Exports the remaining spans within {@code deadline}, and stops tracing. */
     void close(Duration deadline);
 }

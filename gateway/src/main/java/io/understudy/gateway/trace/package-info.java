@@ -1,5 +1,5 @@
 /**
- * Spans of calls, for OpenTelemetry: {@link io.understudy.gateway.trace.Tracing} makes them, and hands them to a collector.
+ * Spans of calls, for OpenTelemetry: {@link io.understudy.gateway.trace.Tracing} records and exports them.
  * No other package uses that library.
  */
 @NullMarked

@@ -98,23 +98,23 @@ final class CalledServer {
     private final ManagedChannel channel;
 
     CalledServer() {
-        this(null, Unhurried.LOAD, ServerLimits.DEFAULTS.patience());
+        this(null, Unhurried.LOAD, ServerLimits.DEFAULTS.timeouts());
     }
 
     /** @param tls null for plain text */
     CalledServer(@Nullable TlsServer tls) {
-        this(tls, Unhurried.LOAD, ServerLimits.DEFAULTS.patience());
+        this(tls, Unhurried.LOAD, ServerLimits.DEFAULTS.timeouts());
     }
 
     CalledServer(LoadLimits load) {
-        this(null, load, ServerLimits.DEFAULTS.patience());
+        this(null, load, ServerLimits.DEFAULTS.timeouts());
     }
 
-    CalledServer(Patience patience) {
-        this(null, Unhurried.LOAD, patience);
+    CalledServer(ConnectionTimeouts timeouts) {
+        this(null, Unhurried.LOAD, timeouts);
     }
 
-    private CalledServer(@Nullable TlsServer tls, LoadLimits load, Patience patience) {
+    private CalledServer(@Nullable TlsServer tls, LoadLimits load, ConnectionTimeouts timeouts) {
         ServerLimits limits = new ServerLimits(
                 4 << 20,
                 64 << 10,
@@ -125,7 +125,7 @@ final class CalledServer {
                 STALL,
                 new FrameLimits(50, 64 << 10, 1_000),
                 load,
-                patience);
+                timeouts);
         ApiServer server = new ApiServer(
                 vertx,
                 new HostPort("127.0.0.1", 0),

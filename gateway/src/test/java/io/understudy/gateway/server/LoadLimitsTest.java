@@ -117,7 +117,7 @@ final class LoadLimitsTest {
 
     @Test
     void anEndlessRequestBodyIsCancelled() throws Exception {
-        server = new CalledServer(new Patience(Duration.ofSeconds(4), null, LONG, LONG));
+        server = new CalledServer(new ConnectionTimeouts(Duration.ofSeconds(4), null, LONG, LONG));
         try (RawHttp2 client = client();
                 Socket http1 = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
             client.call(1, RANGE, false, List.of());
@@ -166,7 +166,7 @@ final class LoadLimitsTest {
 
     @Test
     void idleConnectionsAreClosedExceptThoseWithAStream() throws IOException {
-        server = new CalledServer(new Patience(LONG, Duration.ofSeconds(3), LONG, LONG));
+        server = new CalledServer(new ConnectionTimeouts(LONG, Duration.ofSeconds(3), LONG, LONG));
         Promise<Status> end = Promise.promise();
         ClientCall<byte[], byte[]> stream = server.channel().newCall(CalledServer.ECHO, CallOptions.DEFAULT);
         stream.start(CalledServer.collecting(new ConcurrentLinkedQueue<>(), end), new Metadata());
@@ -185,7 +185,7 @@ final class LoadLimitsTest {
 
     @Test
     void anIdleClientIsPingedAndClosedWithoutAnAnswer() throws IOException {
-        server = new CalledServer(new Patience(LONG, null, Duration.ofSeconds(2), Duration.ofSeconds(2)));
+        server = new CalledServer(new ConnectionTimeouts(LONG, null, Duration.ofSeconds(2), Duration.ofSeconds(2)));
         try (RawHttp2 client = client()) {
             client.call(1, "/" + CalledServer.PUSHES, false, List.of());
             client.flush();
