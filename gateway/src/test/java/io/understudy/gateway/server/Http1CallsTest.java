@@ -26,7 +26,7 @@ final class Http1CallsTest {
     }
 
     @Test
-    void pipelinedRequestsAreAnsweredInOrder() throws IOException {
+    void requestsOfHttp1ThatWereSentTogetherAreAnsweredInOrder() throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
             String requests = "GET /a HTTP/1.1\r\nhost: x\r\n\r\n".repeat(100)
                     + "GET /last HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
