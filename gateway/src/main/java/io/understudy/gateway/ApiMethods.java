@@ -41,7 +41,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * Which part of the gateway answers which of etcd's methods. For any thread.
+ * Maps etcd's methods to the parts of the gateway that answer them. Thread-safe.
  *
  * <p>Invariant A1b: clients of etcd cannot distinguish a gateway from its source: etcdctl get with every option, jetcd,
  * and etcd3 for Node.
@@ -85,10 +85,10 @@ final class ApiMethods {
     }
 
     /**
-     * Calls any but range and a transaction that only reads, which have answers that are better not encoded yet.
+     * Calls any method except range and read-only transactions, which encode their answers lazily.
      *
-     * @param fullName of a method of etcd's with one request and one answer
-     * @param whenGone given what is to be run, on the session's event loop, if nobody waits for the answer any more
+     * @param fullName of a unary etcd method
+     * @param whenGone receives the task to run, on the session's event loop, once the client has cancelled
      * @return the answer's bytes; fails with an {@link ApiException} only. On the session's event loop, where this is
      *     called
      */
@@ -108,9 +108,9 @@ final class ApiMethods {
     }
 
     /**
-     * Begins a call that is answered by a stream.
+     * Begins a call with a stream of answers.
      *
-     * @param fullName of a method of etcd's with a stream of answers
+     * @param fullName of a streaming etcd method
      * @param requests of the client; more may follow
      */
     StreamedCall stream(String fullName, Caller caller, WebRequest http, StreamedRequests requests, StreamTaker taker)
@@ -124,7 +124,7 @@ final class ApiMethods {
                 : forwarding.stream(method, caller, http.loop(), requests, taker);
     }
 
-    /** From the replica, so that sources before etcd 3.7 have it too. */
+    /** Served from the replica, also for sources before etcd 3.7. */
     private GrpcMethod rangeStream() {
         return new UnaryMethod<>(
                 RANGE_STREAM, message -> SentRequests.range(message, reads.version()), (caller, request) -> {
@@ -181,7 +181,7 @@ final class ApiMethods {
                         : (call, metadata, caller, loop) -> forwarding.start(method, call, metadata, caller, loop));
     }
 
-    /** For the callers that the source's version serves ({@code v3rpc/maintenance.go}). */
+    /** Requires the permission of the source's version ({@code v3rpc/maintenance.go}). */
     private Future<StatusResponse> status(Caller caller) {
         if (reads.fails(caller)) {
             return Future.failedFuture(ApiException.noLeader());
@@ -191,7 +191,7 @@ final class ApiMethods {
         return permissions.check(caller.principal(), required).compose(allowed -> answered(self::status));
     }
 
-    /** As etcd does, to any user. */
+    /** For any user, as in etcd. */
     private Future<MemberListResponse> gateways(Caller caller) {
         if (reads.fails(caller)) {
             return Future.failedFuture(ApiException.noLeader());

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The steps of closing: every one is tried, whatever became of the others. */
+/** The steps of closing, all of which run even if some fail. */
 final class Closing {
 
     private static final Logger LOG = LoggerFactory.getLogger(Closing.class);
@@ -33,7 +33,7 @@ final class Closing {
         }
     }
 
-    /** Waits for what Vert.x does, a little longer than it was given itself. */
+    /** Waits for Vert.x, a little longer than its own timeout. */
     void await(Future<?> future) throws Exception {
         Object unused = future.toCompletionStage()
                 .toCompletableFuture()

@@ -51,7 +51,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An etcd cluster, or another gateway: it is asked for all that the replica doesn't know, and compared with it.
+ * An etcd cluster, or another gateway: serves requests beyond the replica, and is compared with it.
  *
  * <p>Invariant V9: a gateway behind a gateway costs its parent one watcher, inherits its staleness, and keeps its
  * watches through restarts and leader loss there.
@@ -176,7 +176,7 @@ final class EtcdSource implements GatewaySource {
         return new ReadSource.Cluster(cluster, this::readIndex);
     }
 
-    /** Always asked, since only that shows whether authentication was disabled. */
+    /** Always sends a request, since only that shows whether authentication was disabled. */
     private CompletableFuture<ReadIndex> readIndex(Duration deadline) {
         return cluster.readIndexRound(deadline)
                 .exceptionallyCompose(failure -> CompletableFuture.failedFuture(
@@ -264,7 +264,7 @@ final class EtcdSource implements GatewaySource {
                 new HealthCheck("verification", verifier::problem, verifier::remark),
                 new HealthCheck("read_index", reads::confirmationProblem),
                 new HealthCheck("permissions", () -> permissions == null ? Optional.empty() : permissions.problem()),
-                new HealthCheck("source", () -> Optional.ofNullable(cluster.unreachable()), this::standIns));
+                new HealthCheck("source", () -> Optional.ofNullable(cluster.unreachable()), this::missingRoles));
     }
 
     @Override
@@ -278,7 +278,7 @@ final class EtcdSource implements GatewaySource {
 
     @Override
     public void replicaReady() {
-        jsonForm.ask();
+        jsonForm.probe();
     }
 
     @Override
@@ -293,8 +293,8 @@ final class EtcdSource implements GatewaySource {
         steps.run("source", cluster::close);
     }
 
-    /** Who of the source is missed; the others serve in their place. */
-    private Optional<String> standIns() {
+    /** The unreachable role; members of other roles serve in its place. */
+    private Optional<String> missingRoles() {
         if (replica.state() == null) {
             return Optional.empty();
         }

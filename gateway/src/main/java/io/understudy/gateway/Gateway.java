@@ -65,9 +65,9 @@ import org.slf4j.LoggerFactory;
 /**
  * A running gateway: a replica of a source cluster behind a port that speaks the etcd v3 API.
  *
- * <p>It listens at once; {@code /readyz} is green, and the replica answers, from the first complete snapshot on: until then
- * reads are passed through, if the source can be asked. When the source's history can't be followed any more, {@link #failure} fails and {@code /readyz} turns red; the last good state
- * is still served, until the owner closes the gateway, which it should.
+ * <p>It listens at once; {@code /readyz} is green, and the replica answers, from the first complete snapshot on; until then
+ * reads are forwarded to the source, if it serves any. When the source's history can't be followed any more, {@link #failure}
+ * fails and {@code /readyz} turns red; the last good state is served until the owner closes the gateway.
  *
  * <p>Invariant G1: a start succeeds or leaves nothing running, and readiness follows the source.
  */
@@ -77,7 +77,7 @@ public final class Gateway implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
     private static final Duration START_DEADLINE = Duration.ofSeconds(30);
-    /** Closing has to end before what started the process loses patience, whatever becomes of a collector. */
+    /** Maximum time for a collector at closing, within the termination grace period. */
     private static final Duration LAST_SPANS = Duration.ofSeconds(1);
 
     private final GatewaySettings settings;
@@ -98,7 +98,7 @@ public final class Gateway implements AutoCloseable {
     private final AtomicBoolean closing = new AtomicBoolean();
     private int apiPort;
     private int restPort;
-    /** Of the writing thread. */
+    /** Confined to the writing thread. */
     private boolean announced;
 
     private Gateway(
@@ -209,7 +209,7 @@ public final class Gateway implements AutoCloseable {
                 loads,
                 reads,
                 permissions,
-                request -> methods.call(AUTHENTICATE, nobody(), request, gone -> {}),
+                request -> methods.call(AUTHENTICATE, anonymous(), request, gone -> {}),
                 new StreamSource(
                         hub,
                         settings.range(),
@@ -237,7 +237,7 @@ public final class Gateway implements AutoCloseable {
     /**
      * Starts a gateway. Does not wait for the source.
      *
-     * @throws IOException if the address can't be listened at, or the start took too long; nothing is left running
+     * @throws IOException if the address can't be bound, or the start times out; nothing is left running
      * @throws RuntimeException if files that the settings name can't be used
      */
     public static Gateway start(GatewaySettings settings) throws IOException, InterruptedException {
@@ -278,12 +278,12 @@ public final class Gateway implements AutoCloseable {
         return restPort;
     }
 
-    /** What this gateway's responses carry as member id. */
+    /** Returns the member id in this gateway's responses. */
     public MemberId memberId() {
         return id;
     }
 
-    /** How long ago what is served is known to have been current; null while nobody knows. */
+    /** Returns the staleness of the served state; null while unknown. */
     public @Nullable Duration staleness() {
         return reads.staleness();
     }
@@ -297,7 +297,7 @@ public final class Gateway implements AutoCloseable {
     }
 
     /**
-     * Stops in order: readiness turns red and nothing new is accepted, requests under way end, the feed and the
+     * Stops in order: readiness turns red, no new requests are accepted, requests in flight end, the feed and the
      * connections to the source close. Takes little more than {@link GatewaySettings#closeTimeout}. Idempotent.
      */
     @Override
@@ -446,7 +446,7 @@ public final class Gateway implements AutoCloseable {
         return view == null ? null : view.status();
     }
 
-    private static Caller nobody() {
+    private static Caller anonymous() {
         return new Caller(
                 Principal.ANONYMOUS, new Session(), Freshness.ANY, Caller.NO_DEADLINE, () -> false, Runnable::run);
     }

@@ -14,10 +14,10 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
-/** What a gateway checks of itself for {@code /livez} and {@code /readyz}. For any thread. */
+/** The checks of {@code /livez} and {@code /readyz}. Thread-safe. */
 final class GatewayChecks {
 
-    /** What serializable reads don't need: that somebody confirms how fresh the replica is. */
+    /** Checks of freshness, which serializable reads don't need. */
     private static final Set<String> FRESHNESS = Set.of("staleness", "read_index", "heartbeats", "source");
 
     private final BooleanSupplier closing;
@@ -30,8 +30,8 @@ final class GatewayChecks {
 
     /**
      * @param passesThrough whether the source answers reads while there is no replica
-     * @param ofSource what else readiness depends on
-     * @param maxSilence how long the feed may tell nothing, and how old the replica may be, before readiness is red
+     * @param ofSource readiness checks of the source
+     * @param maxSilence maximum silence of the feed, and staleness of the replica, before readiness is red
      */
     GatewayChecks(
             BooleanSupplier closing,
@@ -50,12 +50,12 @@ final class GatewayChecks {
         this.maxSilence = maxSilence;
     }
 
-    /** What only a restart, or an operator, can mend. */
+    /** Returns the checks of failures that only a restart or an operator can repair. */
     HealthChecks live() {
         return new HealthChecks(new HealthCheck("feed", this::feedEnded));
     }
 
-    /** Whether requests can be served as they should be. */
+    /** Returns the checks of readiness. */
     HealthChecks ready() {
         Stream<HealthCheck> always = Stream.of(
                 new HealthCheck("process", () -> closing.getAsBoolean() ? Optional.of("closing") : Optional.empty()),
@@ -75,7 +75,7 @@ final class GatewayChecks {
                 : Optional.empty();
     }
 
-    /** Not one that was dropped, where reads are passed through then. */
+    /** A dropped replica is no problem if reads are forwarded then. */
     private Optional<String> replicaMissing() {
         if (replica.condition() instanceof Condition.Loading) {
             return Optional.of("first snapshot not complete");
@@ -102,7 +102,7 @@ final class GatewayChecks {
 
     private Optional<String> tooStale() {
         if (replica.state() == null) {
-            // What is passed through is as young as the source has it.
+            // Forwarded reads are as fresh as the source.
             return Optional.empty();
         }
         Duration staleness = reads.staleness();

@@ -19,70 +19,70 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Where a gateway's replica comes from, and who is asked for what the replica doesn't know. For any thread. */
+/** The source of a gateway's replica, and of reads that the replica can't serve. Thread-safe. */
 sealed interface GatewaySource permits EtcdSource, FollowedSource, KafkaSource {
 
-    /** Of which kind it is, in a word. */
+    /** Its kind, in one word. */
     String kind();
 
-    /** The topic; null for a cluster, whose members are known by their own names. */
+    /** The topic; null for a cluster. */
     @Nullable String topic();
 
-    /** What is known of the cluster; null if it can't be asked. */
+    /** The latest view of the cluster; null if there is no connection to one. */
     @Nullable ClusterView view();
 
-    /** What the replica follows. */
+    /** Returns the feeds of the replica. */
     FeedSource feeds();
 
-    /** What reads beyond the replica come to. */
+    /** Returns the source of reads beyond the replica. */
     ReadSource reads();
 
-    /** Whether it is asked for what the replica doesn't hold, or for everything while there is none. */
+    /** Whether it serves reads that the replica can't, or all reads without a replica. */
     boolean answersReads();
 
     /** Commits from before the replica's window. */
     CommitHistory history();
 
-    /** How keys stood before a commit, where the replica doesn't tell. */
+    /** Previous key-value pairs that the replica doesn't hold. */
     PreviousEntries previousEntries();
 
-    /** Who may read what of it; begins to find out with {@link #start}. Called once. */
+    /** Returns its read permissions, which load after {@link #start}. Called once. */
     ReadPermissions permissions(Vertx vertx);
 
-    /** What becomes of calls that the gateway doesn't answer. */
+    /** Returns the forwarding of calls that the gateway doesn't answer. */
     Forwarding forwarding();
 
-    /** How JSON is answered. */
+    /** Returns the JSON dialect. */
     Supplier<JsonForm> jsonForm();
 
-    /** Whom clients see as members. */
+    /** Returns the members that clients see. */
     MembersShown membersShown();
 
-    /** Null while it hasn't told. */
+    /** Null until the source reports it. */
     @Nullable ClusterId cluster();
 
-    /** Null while there is none, as far as it has told. */
+    /** Null while the source reports none. */
     @Nullable MemberId leader();
 
-    /** The last raft term it has told, 0 before the first. */
+    /** The last reported raft term; 0 before the first. */
     long raftTerm();
 
-    /** The greatest revision it has told outside of the feed, 0 before the first. */
+    /** The greatest revision reported outside of the feed; 0 before the first. */
     long revision();
 
-    /** What of it readiness depends on. */
+    /** Its readiness checks. */
     List<HealthCheck> checks(ReadPath reads);
 
     /**
-     * Begins what goes on beside the feed.
+     * Starts background tasks other than the feed.
      *
      * @param writer of the replica
      */
     void start(ReplicaWriter writer);
 
-    /** The replica has a state, the first one or after it had none. */
+    /** The replica has a state for the first time, or again. */
     void replicaReady();
 
-    /** Nothing asks it any more. Idempotent. */
+    /** Closes it after its last use. Idempotent. */
     void close(Closing steps);
 }

@@ -29,8 +29,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a mirror writes to Kafka: it feeds the replica, and tells by heartbeats how current that is. Nobody can be asked
- * for more, so what the replica doesn't know is refused, or stands for what was compacted.
+ * A mirror's topic in Kafka: it feeds the replica, and its heartbeats carry the freshness. Requests beyond the replica are
+ * rejected, or answered as compacted.
  *
  * <p>Invariant K2: a Kafka-fed gateway rejects what needs a voter with a non-retryable error, and cancels watches
  * before its window with the compact revision.
@@ -90,7 +90,7 @@ final class KafkaSource implements GatewaySource {
         return new NoHistory(replica.log());
     }
 
-    /** As etcd tells of what it has compacted: nothing. */
+    /** As in etcd after a compaction, there are none. */
     @Override
     public PreviousEntries previousEntries() {
         return commit -> {
@@ -99,7 +99,7 @@ final class KafkaSource implements GatewaySource {
         };
     }
 
-    /** Nobody tells what the source's permissions are: who may connect may read. */
+    /** The topic has no permissions: every client that may connect may read. */
     @Override
     public ReadPermissions permissions(Vertx vertx) {
         return ReadPermissions.EVERYTHING;
@@ -115,7 +115,7 @@ final class KafkaSource implements GatewaySource {
         return () -> JsonForm.GRPC_GATEWAY_1;
     }
 
-    /** Nobody can be asked for the others. */
+    /** The topic doesn't list etcd's members. */
     @Override
     public MembersShown membersShown() {
         return MembersShown.GATEWAYS;
@@ -148,12 +148,12 @@ final class KafkaSource implements GatewaySource {
 
     @Override
     public void start(ReplicaWriter writer) {
-        // There is nothing to compare the replica with.
+        // Nothing to compare the replica with.
     }
 
     @Override
     public void replicaReady() {
-        // Nor is there anybody to ask anything.
+        // No member to probe.
     }
 
     @Override

@@ -7,9 +7,8 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * A gateway's member id, for response headers: 64 bits of a SHA-256 of its name. So it is the same after a restart without
- * anything kept on disk, differs between gateways of different names, and, etcd's members being numbered by a hash as
- * well, differs from theirs.
+ * A gateway's member id, for response headers: 64 bits of the SHA-256 of its name. It is stable across restarts, and differs
+ * between gateway names and from etcd's member ids, which are hashes as well.
  */
 final class MemberIds {
 

@@ -7,8 +7,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The newest that any member of the source has told: raft term and revision. Neither goes back, whatever happens to the
- * member that told. For any thread.
+ * The greatest raft term and revision that any member of the source has reported. Neither decreases when members fail.
+ * Thread-safe.
  */
 final class SourceFacts {
 
@@ -50,7 +50,7 @@ final class SourceFacts {
         return refreshed().revision();
     }
 
-    // Views are immutable, so the same view needs no second look: this is on the path of every request.
+    // Views are immutable, so each is evaluated once: this is on the path of every request.
     @SuppressWarnings("ReferenceEquality")
     private Known refreshed() {
         Known before = known;
@@ -58,7 +58,7 @@ final class SourceFacts {
         return view == before.view() ? before : learn(view);
     }
 
-    /** Who is slower, with an older view, takes nothing away. */
+    /** Merges, so that a slower thread with an older view loses nothing. */
     private synchronized Known learn(ClusterView view) {
         Known after = known.with(Known.of(view));
         known = after;

@@ -5,10 +5,10 @@ import io.understudy.gateway.trace.CallTrace;
 import io.understudy.gateway.trace.CallTracer;
 import io.understudy.gateway.trace.Carrier;
 
-/** What is told of one method's requests, to who measures and to who traces. For any thread. */
+/** Reports one method's requests to the metrics and the tracer. Thread-safe. */
 record TracedRequests(Outcomes measured, CallTracer tracer) implements Outcomes {
 
-    /** As {@code measured} is, if nothing is traced. */
+    /** Returns {@code measured} if nothing is traced. */
     static Outcomes of(Outcomes measured, CallTracer tracer) {
         return tracer == CallTracer.NONE ? measured : new TracedRequests(measured, tracer);
     }

@@ -11,12 +11,12 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** What is told of REST, to who measures and, of what is read by it, to who traces. For any thread. */
+/** Reports REST requests to the metrics and, for reads of keys, to the tracers. Thread-safe. */
 record TracedRest(RestListener measured, Map<String, CallTracer> tracers) implements RestListener {
 
     private static final Set<String> READS = Set.of("/v1/kv", "/v1/kv/{key}");
 
-    /** As {@code measured} is, if nothing is traced. */
+    /** Returns {@code measured} if nothing is traced. */
     static RestListener of(RestListener measured, Tracing tracing) {
         return tracing == Tracing.OFF
                 ? measured

@@ -21,7 +21,7 @@ import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** {@code KV.Txn}: a read if nothing in it writes, whichever branch is taken. */
+/** {@code KV.Txn}: a read if neither branch writes. */
 final class Transactions implements CallMethod.Starter {
 
     private static final Logger LOG = LoggerFactory.getLogger(Transactions.class);

@@ -1,4 +1,4 @@
-/** A gateway: start it, ask for its ports, close it. */
+/** A gateway: start it, read its ports, close it. */
 @NullMarked
 package io.understudy.gateway;
 

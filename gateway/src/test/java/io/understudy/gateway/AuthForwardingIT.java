@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Who writes is known to the source, though all of it comes from the gateway.
+ * Forwarded writes reach the source as their own users.
  *
  * <p>Tests invariant W2.
  */
@@ -23,7 +23,7 @@ final class AuthForwardingIT {
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
 
     @Test
-    void usersAreManagedAndToldApartThroughTheGateway() throws Exception {
+    void usersAreManagedAndDistinguishedThroughTheGateway() throws Exception {
         GatewaySettings settings =
                 GatewayFixture.settings(SOURCE.cluster()).with(ForwardSettings.DEFAULTS.with(Writes.FORWARD));
         try (GatewayFixture fixture = new GatewayFixture(settings)) {
@@ -48,11 +48,11 @@ final class AuthForwardingIT {
             assertThat(fixture.etcdctl("--user=root:root", "user", "list")).isEqualTo("guest\nroot\n");
             assertThat(fixture.etcdctl("--user=root:root", "auth", "status")).contains("Authentication Status: true");
             assertThat(fixture.etcdctl("--user=root:root", "auth", "disable")).isEqualTo("Authentication Disabled\n");
-            whatIsSwitchedAtTheMemberIsNoticed(fixture);
+            requireThatChangesAtTheMemberAreNoticed(fixture);
         }
     }
 
-    private static void whatIsSwitchedAtTheMemberIsNoticed(GatewayFixture fixture) {
+    private static void requireThatChangesAtTheMemberAreNoticed(GatewayFixture fixture) {
         assertThat(SOURCE.cluster().etcdctl("auth", "enable")).isEqualTo("Authentication Enabled\n");
         await().atMost(GatewayFixture.PATIENCE)
                 .until(() -> fixture.page("/readyz?verbose").body().contains("set source.user of this gateway"));

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A gateway that is root at its source twice over, by token and by certificate, and whose clients are not: whatever they
- * call, they get what they would get from etcd if they were nameless.
+ * A gateway that is root at its source, by token and by certificate. Its anonymous clients receive the answers that etcd
+ * gives to anonymous clients.
  *
  * <p>Tests invariant P3.
  */
@@ -71,7 +71,7 @@ final class BorrowedIdentityIT {
     }
 
     @Test
-    void whateverNobodyCallsHeIsNobodyAtTheSourceToo() {
+    void forwardedCallsOfAnonymousClientsStayAnonymous() {
         ManagedChannel anonymous =
                 CertifiedEtcd.channel(gateway.apiPort(), new TlsFiles(source.own.certificate(), null, null));
         try {
@@ -93,7 +93,7 @@ final class BorrowedIdentityIT {
     }
 
     @Test
-    void whoIsKnownByHisCertificateOnlyIsToldThatItIsNotPassedOn() {
+    void forwardedCallsByCertificateOnlyAreRejectedWithTheReason() {
         ManagedChannel named = CertifiedEtcd.channel(gateway.apiPort(), source.files(guest));
         try {
             awaitRefusals(named);
@@ -112,7 +112,7 @@ final class BorrowedIdentityIT {
     }
 
     @Test
-    void aCertificateWithANameIsNotTakenForCallsOfOthers() {
+    void aGatewayCertificateWithACommonNameFailsTheStart() {
         assertThatExceptionOfType(TlsFileException.class)
                 .isThrownBy(() -> Gateway.start(
                         GatewaySettings.of("test", new HostPort("127.0.0.1", 0), new SourceSettings.Etcd(cluster))))
@@ -121,7 +121,7 @@ final class BorrowedIdentityIT {
     }
 
     @Test
-    void aGatewayThatIsAUserByItsCertificateNeedsNoOther() throws Exception {
+    void aGatewayMayBeAUserByItsCertificateAlone() throws Exception {
         GatewaySettings certified = GatewaySettings.of(
                         "test",
                         new HostPort("127.0.0.1", 0),
@@ -138,10 +138,10 @@ final class BorrowedIdentityIT {
         }
     }
 
-    /** Until it is known that the source asks for names. */
+    /** Waits until the gateway has detected that the source requires authentication. */
     private static void awaitRefusals(Channel channel) {
         EtcdMethod put = EtcdMethod.named("etcdserverpb.KV/Put");
         await().atMost(GatewayFixture.PATIENCE)
-                .until(() -> EveryCall.outcome(channel, put), told -> told.contains("name"));
+                .until(() -> EveryCall.outcome(channel, put), refusal -> refusal.contains("name"));
     }
 }

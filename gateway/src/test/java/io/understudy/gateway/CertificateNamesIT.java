@@ -44,8 +44,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Clients that are known by their certificates, of an etcd and of a gateway that takes their names for users as etcd does.
- * {@code -Dunderstudy.seed=…} repeats a run, {@code -Dunderstudy.requests=…} asks more.
+ * Compares the reads of clients with certificates at etcd and at a gateway that maps common names to users.
+ * {@code -Dunderstudy.seed=…} repeats a run, {@code -Dunderstudy.requests=…} sets the number of requests.
  *
  * <p>Tests invariant P2.
  */
@@ -57,7 +57,7 @@ final class CertificateNamesIT {
     private static final int USERS = 4;
     private static final String DENIED = "PERMISSION_DENIED: etcdserver: permission denied";
     private static final String STRANGER = "stranger";
-    /** A user whose grants mark how far the gateway has read users and roles. */
+    /** A user with grants that mark how far the gateway has read users and roles. */
     private static final String WITNESS = "witness";
 
     @TempDir
@@ -68,7 +68,7 @@ final class CertificateNamesIT {
     private static Gateway gateway;
     private static Certificates.Pair readers;
 
-    /** To etcd, and to the gateway, by the common name that is shown. */
+    /** Channels to etcd and to the gateway, by common name. */
     private static final Map<String, ManagedChannel> ETCD = new TreeMap<>();
 
     private static final Map<String, ManagedChannel> GATEWAY = new TreeMap<>();
@@ -76,14 +76,14 @@ final class CertificateNamesIT {
     @BeforeAll
     static void start() throws Exception {
         Certificates certificates = new Certificates(folder);
-        Certificates.Pair nobody = certificates.makeNameless("nobody", "EC");
+        Certificates.Pair nameless = certificates.makeNameless("nobody", "EC");
         Map<String, Certificates.Pair> named = new TreeMap<>();
         for (String name : new String[] {Users.ROOT, STRANGER, "reader", WITNESS, "user0", "user1", "user2", "user3"}) {
             named.put(name, certificates.make(name, "EC"));
         }
         readers = named.get("reader");
         List<Certificates.Pair> clients = new ArrayList<>(named.values());
-        clients.add(nobody);
+        clients.add(nameless);
         source = new CertifiedEtcd(folder, certificates, clients.toArray(new Certificates.Pair[0]));
         users = new Users(source.cluster);
         Path trusted = CertifiedEtcd.together(
@@ -91,7 +91,8 @@ final class CertificateNamesIT {
         gateway = Gateway.start(GatewaySettings.of(
                         "test",
                         new HostPort("127.0.0.1", 0),
-                        new SourceSettings.Etcd(source.settings(nobody).withLogin(Users.root()), source.files(nobody)))
+                        new SourceSettings.Etcd(
+                                source.settings(nameless).withLogin(Users.root()), source.files(nameless)))
                 .with(Unhurried.LIMITS)
                 .with(ForwardSettings.DEFAULTS.with(Writes.FORWARD))
                 .with(new PermissionSettings(Duration.ofSeconds(1), true, true))
@@ -118,8 +119,8 @@ final class CertificateNamesIT {
     }
 
     @Test
-    void everybodyIsToldWhatEtcdTellsHim() throws Exception {
-        // Of what ends before it begins etcd says by the shape of its tree of permissions whether it may be read.
+    void everyUserReceivesTheAnswersOfEtcd() throws Exception {
+        // For ranges that end before they begin, etcd decides by the shape of its permission tree.
         PermissionDifferences differences = new PermissionDifferences(false);
         long last = 0;
         for (int i = 0; i < 50; i++) {
@@ -134,7 +135,7 @@ final class CertificateNamesIT {
         users.addNameOnly(WITNESS);
         for (int round = 0; round < ROUNDS; round++) {
             for (int i = 0; i < USERS; i++) {
-                // Some have another's role too.
+                // Some users have the role of another user too.
                 differences.grant(users, "user" + i);
             }
             users.grantRole("user" + round, "user" + (round + 1));
@@ -147,7 +148,7 @@ final class CertificateNamesIT {
             for (String name : new String[] {Users.ROOT, STRANGER, "user0", "user1", "user2", "user3"}) {
                 clients.add(new Client(name, ETCD.get(name), GATEWAY.get(name)));
             }
-            // Whatever the certificate says, a token says who somebody is.
+            // A token overrides the name in the certificate.
             String token = users.token("user0");
             clients.add(new Client(
                     "user0 by token", Users.as(token, ETCD.get(STRANGER)), Users.as(token, GATEWAY.get(STRANGER))));
@@ -156,13 +157,13 @@ final class CertificateNamesIT {
     }
 
     @Test
-    void aRoleIsWorthWhatItIsNow() throws Exception {
+    void changesOfRolesApplyToOpenWatches() throws Exception {
         changesOfARole("reader", GatewayFixture.PATIENCE);
     }
 
     @Test
     @Tag("speed")
-    void aChangeOfARoleIsSeenWithinSeconds() throws Exception {
+    void aChangeOfARoleAppliesWithinSeconds() throws Exception {
         changesOfARole("reader", Duration.ofSeconds(3));
     }
 
@@ -197,14 +198,14 @@ final class CertificateNamesIT {
     }
 
     @Test
-    void statusIsServedToThoseThatTheSourceServes() {
+    void statusRequiresTheSameUsersAsEtcd() {
         for (String name : new String[] {Users.ROOT, STRANGER}) {
             assertThat(status(GATEWAY.get(name))).as(name).isEqualTo(status(ETCD.get(name)));
         }
     }
 
     @Test
-    void whatIsNotAnsweredHereIsNotPassedOnInHisName() {
+    void forwardedCallsDoNotCarryTheNameOfACertificate() {
         assertThat(outcome(() -> KVGrpc.newBlockingStub(GATEWAY.get(Users.ROOT))
                         .put(PutRequest.newBuilder().setKey(key("stolen")).build())))
                 .startsWith("PERMISSION_DENIED: understudy: the name in a client certificate");

@@ -13,17 +13,17 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** An etcd that wants certificates of its clients, and takes their names for users; the test itself has a port without. */
+/** An etcd that requires client certificates and maps their names to users; the test has a port without TLS. */
 final class CertifiedEtcd implements AutoCloseable {
 
     final LocalEtcd cluster;
     final URI url;
-    /** What it shows. */
+    /** Its own certificate. */
     final Certificates.Pair own;
 
     private final FreePorts ports;
 
-    /** @param clients whom it trusts */
+    /** @param clients trusted certificates */
     CertifiedEtcd(Path folder, Certificates certificates, Certificates.Pair... clients) throws Exception {
         own = certificates.make("etcd", "EC");
         Path trusted = together(folder.resolve("clients-of-etcd.crt"), clients);
@@ -47,7 +47,7 @@ final class CertifiedEtcd implements AutoCloseable {
         cluster.start();
     }
 
-    /** For who shows {@code client}. */
+    /** Returns the settings of a client with that certificate. */
     EtcdSettings settings(Certificates.Pair client) {
         return EtcdSettings.of(url).withName("source").withTls(files(client));
     }
@@ -65,7 +65,7 @@ final class CertifiedEtcd implements AutoCloseable {
         return Files.writeString(file, all);
     }
 
-    /** To who listens at that port of this host, and shows what {@code files} trust. */
+    /** Returns a channel to a local port with TLS by {@code files}. */
     static ManagedChannel channel(int port, TlsFiles files) {
         return NettyChannelBuilder.forAddress("127.0.0.1", port)
                 .sslContext(TlsContext.of(files).forGrpc())

@@ -28,7 +28,7 @@ final class ChainIT {
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
 
     @Test
-    void aGatewayFollowsAGatewayAndPassesWritesOnToIt() throws Exception {
+    void aGatewayFollowsAGatewayAndForwardsWritesToIt() throws Exception {
         SOURCE.cluster().etcdctl("put", "before", "1");
         try (GatewayFixture parent =
                 new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()).with(FORWARD))) {

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Clients of etcd, as they come, can't tell the gateway from its source but for the member id.
+ * Unchanged clients of etcd receive the same answers from the gateway and from its source, except the member id.
  *
  * <p>Tests invariant A1b.
  */
@@ -72,7 +72,7 @@ final class ClientsIT {
         SOURCE.cluster().etcdctl("del", "k/3");
         current = revision();
         fixture.awaitRevision(Long.parseLong(current));
-        // The header's raft term is known once the source was asked for its status.
+        // The header's raft term is known after the first status request to the source.
         await().atMost(PATIENCE).until(() -> fixture.everything().getHeader().getRaftTerm() > 0);
         Path etcdctl = GatewayFixture.ETCDCTL;
         CompletableFuture<Map<String, String>> ofSource =
@@ -145,7 +145,7 @@ final class ClientsIT {
     }
 
     @Test
-    void jetcdIsAnsweredTheSameRanges() {
+    void jetcdReceivesTheSameRanges() {
         List<UnaryOperator<GetOption.Builder>> options = List.of(
                 get -> get,
                 get -> get.isPrefix(true),
@@ -172,7 +172,7 @@ final class ClientsIT {
     }
 
     @Test
-    void jetcdIsAnsweredTheSameTransactions() {
+    void jetcdReceivesTheSameTransactions() {
         Op one = Op.get(bytes("k/1"), GetOption.DEFAULT);
         Op all = Op.get(
                 bytes("k/"), GetOption.builder().isPrefix(true).withLimit(2).build());
@@ -201,7 +201,7 @@ final class ClientsIT {
     }
 
     @Test
-    void theNodeClientIsAnsweredTheSame() throws Exception {
+    void theNodeClientReceivesTheSameAnswers() throws Exception {
         NodeClient client = NodeClient.find();
         String expected = withoutMember(client.read(source(), current, past));
         assertThat(expected).contains("one as string: \"value 2\"").contains("OutOfRange");

@@ -18,10 +18,10 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** All that happened at a source, from its first commit on, and how each key stood before each change. */
+/** All changes at a source from its first commit on, with the previous key-value pairs. */
 final class CommitTruth {
 
-    /** A change, and how its key stood before; null if it wasn't there. */
+    /** A change, and the previous key-value pair; null if there was none. */
     record Happened(Event event, @Nullable KeyValue before) {
         long revision() {
             return event.getKv().getModRevision();
@@ -41,7 +41,7 @@ final class CommitTruth {
 
     private final NavigableMap<Long, List<Happened>> commits = new TreeMap<>();
 
-    /** @param events all, in their order, as a watch of everything from revision 1 on tells them */
+    /** @param events all in order, as a watch of all keys from revision 1 delivers them */
     CommitTruth(List<Event> events) {
         Map<ByteString, KeyValue> state = new HashMap<>();
         for (Event event : events) {
@@ -53,7 +53,7 @@ final class CommitTruth {
         }
     }
 
-    /** What a cluster tells, up to a last write, which this does; for that a watch on its leader. */
+    /** Writes a last key, and returns the changes that a watch on the leader delivers up to it. */
     static CommitTruth of(LocalEtcd source) {
         URI leader = source.leader().directClientUrl();
         ManagedChannel direct = GatewayFixture.channel(leader.getHost(), leader.getPort());
@@ -91,7 +91,7 @@ final class CommitTruth {
         return commits.containsKey(revision);
     }
 
-    /** What somebody wants of the commits from one revision up to another, both included. */
+    /** Returns the changes from one revision to another, inclusive, that match a filter. */
     List<Happened> wanted(WatchRecord.Selection selection, long from, long to) {
         List<Happened> wanted = new ArrayList<>();
         if (from <= to) {
@@ -102,7 +102,7 @@ final class CommitTruth {
         return wanted;
     }
 
-    /** The first of what somebody wants from a revision on; null if there is nothing. */
+    /** Returns the first change from a revision on that matches a filter; null if there is none. */
     @Nullable Happened first(WatchRecord.Selection selection, long from) {
         for (List<Happened> commit : commits.tailMap(from, true).values()) {
             for (Happened happened : commit) {
@@ -114,7 +114,7 @@ final class CommitTruth {
         return null;
     }
 
-    /** What an event tells of; null if nothing of the kind happened. */
+    /** Returns the change of an event; null if there was none. */
     @Nullable Happened of(Event event) {
         KeyValue kv = event.getKv();
         for (Happened happened : commits.getOrDefault(kv.getModRevision(), List.of())) {

@@ -78,7 +78,7 @@ final class CompactionIT {
 
     /** A read in a revision, in a transaction, and a watch. */
     @Test
-    void whatTheSourceHasCompactedIsAnsweredAsCompacted() throws Exception {
+    void compactedRevisionsReturnTheErrorOfTheSource() throws Exception {
         EtcdMember member = SOURCE.cluster().members().get(0);
         ManagedChannel direct = GatewayFixture.channel(
                 member.directClientUrl().getHost(), member.directClientUrl().getPort());

@@ -88,7 +88,7 @@ final class ConsistencyIT {
 
     @Test
     @Tag("speed")
-    void aLinearizableReadOfAPartNeedNotWaitForTheFeedsOwnTimeToAsk() {
+    void aLinearizableReadOfAPartRequestsProgressAtOnce() {
         long began = System.nanoTime();
         for (int i = 0; i < 50; i++) {
             readPartAfterWriteElsewhere("v" + i);
@@ -103,7 +103,7 @@ final class ConsistencyIT {
     }
 
     @Test
-    void whatIsOutsideTheRangeComesFromTheLearnerAtTheSameConsistency() {
+    void readsOutsideTheRangeUseTheLearnerAtTheSameConsistency() {
         for (int i = 0; i < 50; i++) {
             long written = put(OUTSIDE, "v" + i);
             RangeResponse seen = part.kv().range(get(OUTSIDE).build());
@@ -144,7 +144,7 @@ final class ConsistencyIT {
     }
 
     @Test
-    void aPastRevisionIsAnsweredOrRefusedAsEtcdDoes() {
+    void pastAndFutureRevisionsAreAnsweredAsByEtcd() {
         long first = put(INSIDE, "first");
         long second = put(INSIDE, "second");
         assertThat(whole.kv()
@@ -170,12 +170,12 @@ final class ConsistencyIT {
     }
 
     @Test
-    void anAtLeastReadOfARevisionThatNeverComesIsRefusedInTime() {
+    void anAtLeastReadOfAFutureRevisionTimesOut() {
         String far = Long.toString(put(INSIDE, "x") + 1_000_000);
         for (GatewayFixture gateway : new GatewayFixture[] {whole, part}) {
             for (ByteString key : new ByteString[] {INSIDE, OUTSIDE}) {
                 long began = System.nanoTime();
-                // The client's own deadline is far off: that the gateway answers with its error is its own timeout.
+                // The client's deadline is later: the error is the gateway's own timeout.
                 Status refusal =
                         refusal(() -> gateway.kv("understudy-min-revision", far).range(serializable(key)));
                 assertThat(refusal.getCode()).isEqualTo(Status.Code.OUT_OF_RANGE);
@@ -203,16 +203,16 @@ final class ConsistencyIT {
     }
 
     @Test
-    void anAnswerTellsItsRevisionAndItsStaleness() {
+    void anAnswerCarriesItsRevisionAndStaleness() {
         await().atMost(PATIENCE).until(() -> whole.gateway.staleness() != null);
-        AtomicReference<Metadata> told = new AtomicReference<>();
+        AtomicReference<Metadata> metadata = new AtomicReference<>();
         RangeResponse answer = whole.kv()
-                .withInterceptors(MetadataUtils.newCaptureMetadataInterceptor(told, new AtomicReference<>()))
+                .withInterceptors(MetadataUtils.newCaptureMetadataInterceptor(metadata, new AtomicReference<>()))
                 .range(get(INSIDE).build());
 
-        assertThat(told.get().get(ascii("understudy-revision")))
+        assertThat(metadata.get().get(ascii("understudy-revision")))
                 .isEqualTo(Long.toString(answer.getHeader().getRevision()));
-        assertThat(Long.parseLong(told.get().get(ascii("understudy-staleness-ms"))))
+        assertThat(Long.parseLong(metadata.get().get(ascii("understudy-staleness-ms"))))
                 .isNotNegative();
     }
 
@@ -221,7 +221,7 @@ final class ConsistencyIT {
     }
 
     @Test
-    void whatMakesNoSenseIsRefused() {
+    void invalidFreshnessIsRejected() {
         for (String bad : new String[] {"-1", "soon", "", "1.5"}) {
             for (String key : new String[] {"understudy-max-staleness-ms", "understudy-min-revision"}) {
                 Status refusal = refusal(() -> whole.kv(key, bad).range(serializable(INSIDE)));
@@ -232,7 +232,7 @@ final class ConsistencyIT {
     }
 
     @Test
-    void everyRoundMakesStalenessFall() {
+    void everyReadIndexRoundReducesStaleness() {
         for (GatewayFixture gateway : new GatewayFixture[] {whole, part}) {
             await().atMost(PATIENCE).until(() -> gateway.gateway.staleness() != null);
             for (int i = 0; i < 5; i++) {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A learner that is cut off from the voters goes on to answer, and knows nothing of what has changed since. */
+/** A learner without a connection to the voters continues to serve, with outdated users and roles. */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
 final class CutOffMemberIT {
 
@@ -27,7 +27,7 @@ final class CutOffMemberIT {
             EtcdExtension.voters(3).learners(1).named("cut-off").behindProxies();
 
     @Test
-    void aLearnerOfBeforeAuthenticationWasEnabledIsNotBelieved() throws Exception {
+    void aPartitionedLearnerDoesNotBypassAuthentication() throws Exception {
         EtcdSettings source = EtcdSettings.of(SOURCE.cluster().clientUrls().toArray(new URI[0]))
                 .withName("source")
                 .withLogin(Users.root());
@@ -41,7 +41,7 @@ final class CutOffMemberIT {
                 SOURCE.cluster().enableAuthentication(Users.ROOT);
 
                 await().atMost(Duration.ofSeconds(30)).until(() -> !isServed(channel));
-                // A member that failed is left alone for a while, each time longer, and then tried again.
+                // A failed member is retried with increasing delays.
                 double before = failedAtTheLearner(fixture);
                 await().atMost(GatewayFixture.PATIENCE)
                         .pollInterval(Duration.ofMillis(20))
@@ -64,9 +64,9 @@ final class CutOffMemberIT {
                 .sum();
     }
 
-    private static boolean isServed(ManagedChannel nobody) {
+    private static boolean isServed(ManagedChannel anonymous) {
         try {
-            var unused = KVGrpc.newBlockingStub(nobody)
+            var unused = KVGrpc.newBlockingStub(anonymous)
                     .withDeadlineAfter(10, TimeUnit.SECONDS)
                     .range(RangeRequest.newBuilder()
                             .setKey(ByteString.copyFromUtf8("any"))

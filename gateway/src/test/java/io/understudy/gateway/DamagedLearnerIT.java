@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * A learner tells what its voters don't: a good replica must not be given up for that.
+ * A learner with different data than the voters: the replica must not be dropped for it.
  *
  * <p>Tests invariant R6.
  */
@@ -30,7 +30,7 @@ final class DamagedLearnerIT {
     private static final String DROPS = "understudy_gateway_replica_drops_total{process=\"gateway\"} 0.0";
 
     @Test
-    void theReplicaStaysAndTheLearnerIsNamedUntilItIsMended() throws Exception {
+    void theReplicaStaysAndTheLearnerIsReportedUntilItIsRepaired() throws Exception {
         LocalEtcd cluster = SOURCE.cluster();
         cluster.etcdctl("put", "damaged", "value");
         cluster.etcdctl("put", "sound", "value");

@@ -35,8 +35,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Random ranges and transactions, asked of the gateway and of its source: the same bytes, but for member id and raft term,
- * or the same refusal. {@code -Dunderstudy.seed=…} repeats a run, {@code -Dunderstudy.requests=…} asks more.
+ * Compares random ranges and transactions at the gateway and at its source: equal bytes, except member id and raft term, or
+ * equal errors. {@code -Dunderstudy.seed=…} repeats a run, {@code -Dunderstudy.requests=…} sets the number of requests.
  *
  * <p>Tests invariants A1, A1c.
  */
@@ -46,7 +46,7 @@ final class DifferenceIT {
 
     private static final boolean LONG = "long".equals(System.getProperty("understudy.schedule"));
     private static final int REQUESTS = Integer.getInteger("understudy.requests", LONG ? 20_000 : 2_000);
-    /** Each of which the gateway asks its source for, once or several times. */
+    /** Each costs the gateway one or more requests to its source. */
     private static final int REQUESTS_PASSED_ON = REQUESTS / 10;
 
     /** The last one that is written, so that the gateway is seen to have all of it. */
@@ -85,18 +85,18 @@ final class DifferenceIT {
     }
 
     @Test
-    void answersAreThoseOfEtcd() throws Exception {
+    void answersEqualThoseOfEtcd() throws Exception {
         requireNoDifferences(KeyRange.all(), REQUESTS);
     }
 
     @Test
-    void whatIsNotHeldIsAnsweredAsByEtcdToo() throws Exception {
+    void readsOutsideTheRangeEqualThoseOfEtcd() throws Exception {
         requireNoDifferences(KeyRange.prefix(HELD), REQUESTS_PASSED_ON);
     }
 
-    /** Protobuf for Java never sends it; others do, and etcd tells it from an end that is not sent. */
+    /** Protobuf for Java omits an empty end; etcd distinguishes it from a missing one. */
     @Test
-    void anEmptyEndThatIsSentMeansWhatItMeansToEtcd() throws Exception {
+    void anExplicitEmptyEndIsReadAsByEtcd() throws Exception {
         write();
         ByteString range = RangeRequest.newBuilder()
                 .setKey(HELD)

@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What a browser's {@code EventSource} does (HTML, section 9.2): connects again whenever it is cut off, with the last id
- * that it was told, and dispatches what has data.
+ * What a browser's {@code EventSource} does (HTML, section 9.2): connects again whenever it is cut off, with the last
+ * event id, and dispatches what has data.
  */
 final class EventSource implements AutoCloseable {
 

@@ -31,12 +31,12 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Calls of every method of etcd's that a gateway passes on, with something in them that would matter. */
+/** Calls of every etcd method that a gateway forwards, with an effect if they succeed. */
 final class EveryCall {
 
     private static final ByteString KEY = ByteString.copyFromUtf8("stolen");
 
-    /** Answered by the gateway itself, or refused whoever asks. */
+    /** Answered by the gateway itself, or always rejected. */
     private static final Set<String> NOT_PASSED_ON = Set.of(
             "etcdserverpb.KV/Range",
             "etcdserverpb.Watch/Watch",
@@ -45,7 +45,7 @@ final class EveryCall {
             "etcdserverpb.Maintenance/Hash",
             "etcdserverpb.Maintenance/HashKV");
 
-    /** Where an empty request would be refused for what it lacks, before anybody asks who sends it. */
+    /** Requests of methods that reject an empty one before they authenticate. */
     private static final Map<String, MessageLite> REQUESTS = new HashMap<>(Map.of(
             "KV/Put", PutRequest.newBuilder().setKey(KEY).build(),
             "KV/DeleteRange", DeleteRangeRequest.newBuilder().setKey(KEY).build(),
@@ -87,7 +87,7 @@ final class EveryCall {
 
     static final List<EtcdMethod> PASSED_ON = EtcdMethod.ALL.stream()
             .filter(method -> !NOT_PASSED_ON.contains(method.fullName()))
-            // What etcd lets anybody do.
+            // etcd requires no permission for it.
             .filter(method -> !method.fullName().endsWith("/Compact"))
             .toList();
 

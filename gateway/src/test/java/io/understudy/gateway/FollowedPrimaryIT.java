@@ -142,7 +142,7 @@ final class FollowedPrimaryIT {
     }
 
     @Test
-    void readsContinueWhileThePrimaryIsBeingClosed() {
+    void readsContinueWhileThePrimaryCloses() {
         source.put(KEY, "1");
         source.record(source, epoch, "closing", 0);
         for (int i = 0; i < 5; i++) {
@@ -153,7 +153,7 @@ final class FollowedPrimaryIT {
     }
 
     @Test
-    void aMoveToLowerRevisionsEndsWatchesAsCompacted_andTheGatewayRunsOn() {
+    void aMoveToLowerRevisionsCancelsWatchesAsCompacted_andTheGatewayContinues() {
         while (source.revision() < standby.revision() + 50) {
             source.put(KEY, "1");
         }

@@ -119,7 +119,7 @@ final class ForwardingIT {
 
     /** It ends the process of every version of etcd. */
     @Test
-    void anAlarmRequestThatWouldEndTheSourceIsNotForwarded() {
+    void anAlarmRequestThatCrashesTheSourceIsNotForwarded() {
         assertThatExceptionOfType(StatusRuntimeException.class)
                 .isThrownBy(() -> MaintenanceGrpc.newBlockingStub(client)
                         .alarm(AlarmRequest.newBuilder().setActionValue(9).build()))
@@ -129,7 +129,7 @@ final class ForwardingIT {
 
     /** etcd 3.5 applies it on every member, which all end of it, and again whenever they are started. */
     @Test
-    void aTransactionThatWouldEndTheSourceIsNotForwarded() {
+    void aTransactionThatCrashesTheSourceIsNotForwarded() {
         ByteString key = ByteString.copyFromUtf8("unsortable");
         RequestOp range = RequestOp.newBuilder()
                 .setRequestRange(RangeRequest.newBuilder().setKey(key).setSortTargetValue(7))
@@ -192,7 +192,7 @@ final class ForwardingIT {
     }
 
     @Test
-    void theServersOwnLocksAndElectionsAreForwardedTooHoweverLongTheyTake() throws Exception {
+    void locksAndElectionsOfTheServerAreForwardedWithoutATimeout() throws Exception {
         long lease = lease();
         long other = lease();
         LockResponse held = LockGrpc.newBlockingStub(client).lock(lock(lease));
@@ -233,7 +233,7 @@ final class ForwardingIT {
     }
 
     @Test
-    void aSnapshotCanBeSavedAndIsWhole() {
+    void aSavedSnapshotIsComplete() {
         Path file = folder.resolve("snapshot.db");
         fixture.etcdctl("put", "saved", "yes");
         assertThat(fixture.etcdctl("snapshot", "save", file.toString())).contains("Snapshot saved at " + file);
@@ -244,7 +244,7 @@ final class ForwardingIT {
     }
 
     @Test
-    void aSnapshotThatNobodyReadsWaitsAndEndsWhenItIsCancelled() {
+    void anUnreadSnapshotPausesAndEndsWhenItIsCancelled() {
         for (int i = 0; i < 16; i++) {
             var unused = KVGrpc.newBlockingStub(client)
                     .put(PutRequest.newBuilder()
@@ -291,7 +291,7 @@ final class ForwardingIT {
     }
 
     @Test
-    void statusIsThatOfALearnerAndHealthThatOfTheCluster() {
+    void statusReportsALearnerAndHealthTheCluster() {
         String version = GatewayFixture.VERSION + "+understudy";
         assertThat(fixture.etcdctl("endpoint", "status", "-w=json"))
                 .contains("\"version\":\"" + version + "\"")
@@ -315,7 +315,7 @@ final class ForwardingIT {
     }
 
     @Test
-    void requestsAroundTheLimitOfTheirSizeAreAnsweredAsByEtcd() {
+    void requestsNearTheSizeLimitAreAnsweredAsByEtcd() {
         for (int beyond : new int[] {-100, -41, -30, -20, -10, -1, 0, 1, 100, 600 << 10}) {
             PutRequest put = PutRequest.newBuilder()
                     .setKey(ByteString.copyFromUtf8("large"))
@@ -333,7 +333,7 @@ final class ForwardingIT {
     }
 
     @Test
-    void transactionsAreNestedAsDeepAsTheDecoderAllows() {
+    void nestedTransactionsAreForwardedUpToTheDecoderLimit() {
         assertThat(outcome(channel -> KVGrpc.newBlockingStub(channel).txn(nested(48)), client))
                 .isEqualTo("OK");
         assertThat(outcome(channel -> KVGrpc.newBlockingStub(channel).txn(nested(60)), client))
@@ -376,7 +376,7 @@ final class ForwardingIT {
     }
 
     @Test
-    void aReadAfterAForwardedWriteOfTheSameSessionIsNotOlder() {
+    void aReadAfterAForwardedWriteOfItsSessionIncludesIt() {
         KVGrpc.KVBlockingStub kv = KVGrpc.newBlockingStub(client);
         for (int i = 0; i < 100; i++) {
             long written = kv.put(PutRequest.newBuilder()

@@ -21,7 +21,7 @@ final class FuzzIT {
     private Path folder;
 
     @Test
-    void whateverClientsSendTheyAreAnsweredOrCutOffAndOthersAreServed() {
+    void invalidInputIsAnsweredOrDisconnectedAndOthersAreServed() {
         Random random = new Random(1);
         byte[][] longOnes = new byte[40][];
         for (int i = 0; i < longOnes.length; i++) {

@@ -52,7 +52,7 @@ final class GatewayFixture implements AutoCloseable {
         this(settings, UnaryOperator.identity());
     }
 
-    /** A gateway with something between it and those who confirm revisions. */
+    /** A gateway with a wrapper around its source of read indexes. */
     GatewayFixture(GatewaySettings settings, UnaryOperator<ReadIndexSource> readIndexes)
             throws IOException, InterruptedException {
         this(Gateway.start(settings, source -> between(source, readIndexes), UnaryOperator.identity()));

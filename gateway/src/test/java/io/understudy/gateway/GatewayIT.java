@@ -32,7 +32,7 @@ final class GatewayIT {
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
 
     @Test
-    void writesReachTheGatewayAndItsHeaderIsTheSourcesButForTheMemberId() throws Exception {
+    void writesReachTheGatewayWithTheHeaderOfTheSource() throws Exception {
         try (GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()))) {
             fixture.awaitReady();
             SOURCE.cluster().etcdctl("put", "seen", "yes");
@@ -111,7 +111,7 @@ final class GatewayIT {
     }
 
     @Test
-    void aPortInUseIsNamedAndNothingIsLeftRunning() throws Exception {
+    void aPortInUseFailsTheStartWithItsAddress() throws Exception {
         GatewaySettings settings = GatewayFixture.settings(SOURCE.cluster());
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             HostPort at = new HostPort("127.0.0.1", taken.getLocalPort());
@@ -127,7 +127,7 @@ final class GatewayIT {
     }
 
     @Test
-    void metricsTellOfReplicaAndRequests() throws Exception {
+    void metricsCoverReplicaAndRequests() throws Exception {
         SOURCE.cluster().etcdctl("put", "measured", "yes");
         try (GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()))) {
             fixture.awaitReady();

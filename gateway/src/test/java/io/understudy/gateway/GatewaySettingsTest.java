@@ -11,9 +11,9 @@ import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.member.MemberSettings;
 import io.understudy.gateway.member.MembersShown;
+import io.understudy.gateway.server.ConnectionTimeouts;
 import io.understudy.gateway.server.FrameLimits;
 import io.understudy.gateway.server.LoadLimits;
-import io.understudy.gateway.server.Patience;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.gateway.trace.TracingSettings;
 import io.understudy.kafka.KafkaSettings;
@@ -92,7 +92,7 @@ final class GatewaySettingsTest {
                         Duration.ofSeconds(5),
                         new FrameLimits(100, 1 << 20, 2_000),
                         new LoadLimits(5_000, 600, 70, 8_000, Duration.ofMillis(9)),
-                        new Patience(
+                        new ConnectionTimeouts(
                                 Duration.ofSeconds(2),
                                 Duration.ofHours(1),
                                 Duration.ofMinutes(10),
@@ -100,7 +100,7 @@ final class GatewaySettingsTest {
     }
 
     @Test
-    void allThatIsWrongIsToldTogether() {
+    void allProblemsAreReportedTogether() {
         assertThatExceptionOfType(ConfigurationException.class)
                 .isThrownBy(() -> load("""
                         listen: nowhere
@@ -114,7 +114,7 @@ final class GatewaySettingsTest {
     }
 
     @Test
-    void impossibleCombinationsAreRefused() {
+    void invalidCombinationsAreRejected() {
         assertThatExceptionOfType(ConfigurationException.class)
                 .isThrownBy(() -> load("source: {endpoints: ['http://127.0.0.1:1', 'https://127.0.0.1:2']}"))
                 .withMessageContaining("mixes http and https endpoints");
@@ -134,7 +134,7 @@ final class GatewaySettingsTest {
     }
 
     @Test
-    void plainTextWithOtherMachinesHasToBeWrittenDown() throws IOException {
+    void plainTextToOtherHostsRequiresAnExplicitSetting() throws IOException {
         String source = "source: {endpoints: ['http://127.0.0.1:1']}\n";
         assertRefused(source + "listen: 0.0.0.0:2379", "listen is 0.0.0.0:2379", "insecure: true");
         assertRefused(source + "rest: {listen: '0.0.0.0:8080'}", "rest.listen is 0.0.0.0:8080", "tls.certificate");
@@ -186,7 +186,7 @@ final class GatewaySettingsTest {
     }
 
     @Test
-    void callsAreTracedWhereACollectorIsGiven() throws IOException {
+    void tracingIsEnabledByACollector() throws IOException {
         String source = "source: {endpoints: ['http://127.0.0.1:1']}\n";
         assertThat(load(source).tracing()).isEqualTo(TracingSettings.DEFAULTS);
         assertThat(load(source).tracing().endpoint()).isNull();
@@ -203,7 +203,7 @@ final class GatewaySettingsTest {
     }
 
     @Test
-    void aCollectorThatSpansCanNotBeSentToIsRefused() throws IOException {
+    void anInvalidCollectorUrlIsRejected() throws IOException {
         String source = "source: {endpoints: ['http://127.0.0.1:1']}\n";
         for (String url : List.of("ftp://c/v1/traces", "http://c:4318", "http://u:p@c/v1/traces", "here", "//c/v1")) {
             assertRefused(source + "tracing: {endpoint: '" + url + "'}", "tracing.endpoint", url, "URL");
@@ -230,10 +230,10 @@ final class GatewaySettingsTest {
                 "https");
     }
 
-    private void assertRefused(String yaml, String... told) {
+    private void assertRefused(String yaml, String... parts) {
         assertThatExceptionOfType(ConfigurationException.class)
                 .isThrownBy(() -> load(yaml))
-                .satisfies(why -> assertThat(why).message().contains(told));
+                .satisfies(why -> assertThat(why).message().contains(parts));
     }
 
     @Test

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What probes are told, asked of etcd and of a gateway in front of it. */
+/** Compares the answers to probes of etcd and of a gateway in front of it. */
 final class HealthLikeEtcdIT {
 
     @RegisterExtension
@@ -75,7 +75,7 @@ final class HealthLikeEtcdIT {
         "OPTIONS, /nothing",
         "OPTIONS, /v3/kv/range",
     })
-    void theAnswerIsEtcds(String method, String path) throws Exception {
+    void answersEqualThoseOfEtcd(String method, String path) throws Exception {
         URI etcd = SOURCE.cluster().clientUrls().get(0);
         HttpResponse<String> theirs = send(method, etcd.resolve(path));
         HttpResponse<String> ours = send(
@@ -97,7 +97,7 @@ final class HealthLikeEtcdIT {
 
     @ParameterizedTest
     @CsvSource({"HEAD", "GET", "POST"})
-    void metricsAreServedWhateverTheMethod(String method) throws Exception {
+    void metricsAreServedForAnyMethod(String method) throws Exception {
         URI etcd = SOURCE.cluster().clientUrls().get(0);
         assertThat(send(method, etcd.resolve("/metrics")).statusCode()).isEqualTo(200);
         HttpResponse<String> ours =
@@ -133,9 +133,9 @@ final class HealthLikeEtcdIT {
                 : theirs == 307 ? ours == 404 || ours == 400 : ours == theirs;
     }
 
-    private static HttpResponse<String> send(String method, URI asked) throws IOException, InterruptedException {
+    private static HttpResponse<String> send(String method, URI url) throws IOException, InterruptedException {
         return HTTP.send(
-                HttpRequest.newBuilder(asked)
+                HttpRequest.newBuilder(url)
                         .method(method, BodyPublishers.noBody())
                         .timeout(Duration.ofSeconds(30))
                         .build(),

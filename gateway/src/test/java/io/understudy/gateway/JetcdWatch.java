@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
-/** What jetcd tells of one watch. */
+/** The events of one watch by jetcd. */
 final class JetcdWatch implements AutoCloseable {
     private final List<String> events = new CopyOnWriteArrayList<>();
     private final Watch.Watcher watcher;

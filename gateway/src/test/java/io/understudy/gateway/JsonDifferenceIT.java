@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * The same JSON asked of the gateway and of its source: both answer the same bytes, or refuse in the same words.
+ * Compares JSON requests at the gateway and at its source: equal bytes, or equal errors.
  *
  * <p>Tests invariant J1.
  */
@@ -55,11 +55,11 @@ final class JsonDifferenceIT {
 
     private final Random random = new Random(SEED);
 
-    /** What a client sees of an answer, but for who answered. */
+    /** An answer without its member id and raft term. */
     private record Seen(int status, String type, String body) {}
 
     @Test
-    void valuesNestedTooDeepAreRefusedAlike() throws Exception {
+    void deeplyNestedValuesAreRejectedAsByEtcd() throws Exception {
         for (String body : List.of("[".repeat(10_001), "{\"a\":".repeat(10_001), "{\"key\":" + "[".repeat(10_000))) {
             assertAlike(RANGE, body.getBytes(StandardCharsets.US_ASCII));
         }
@@ -74,14 +74,14 @@ final class JsonDifferenceIT {
         fixture.awaitReady();
         revision = headerRevision();
         fixture.awaitRevision(revision);
-        // In the form of the source's own answers, once it has been asked.
+        // The gateway uses the source's dialect once it is detected.
         await().atMost(GatewayFixture.PATIENCE)
-                .untilAsserted(() -> assertThat(ask(gateway, RANGE, "{")).isEqualTo(ask(etcd, RANGE, "{")));
+                .untilAsserted(() -> assertThat(post(gateway, RANGE, "{")).isEqualTo(post(etcd, RANGE, "{")));
     }
 
     private static long headerRevision() throws Exception {
         Matcher header = Pattern.compile("\"revision\":\"([0-9]+)\"")
-                .matcher(ask(etcd, RANGE, "{\"key\":\"YQ==\"}").body());
+                .matcher(post(etcd, RANGE, "{\"key\":\"YQ==\"}").body());
         assertThat(header.find()).isTrue();
         return Long.parseLong(header.group(1));
     }
@@ -92,14 +92,14 @@ final class JsonDifferenceIT {
     }
 
     @Test
-    void rangesAreAnsweredAlike() throws Exception {
+    void rangesAreAnsweredAsByEtcd() throws Exception {
         for (int i = 0; i < REQUESTS; i++) {
             assertAlike(RANGE, range(true));
         }
     }
 
     @Test
-    void whatIsMalformedIsRefusedAlike() throws Exception {
+    void malformedBodiesAreRejectedAsByEtcd() throws Exception {
         for (int i = 0; i < REQUESTS; i++) {
             byte[] body = damaged(range(false));
             assertAlike(RANGE, body);
@@ -107,14 +107,14 @@ final class JsonDifferenceIT {
     }
 
     @Test
-    void transactionsThatOnlyReadAreAnsweredAlike() throws Exception {
+    void readOnlyTransactionsAreAnsweredAsByEtcd() throws Exception {
         for (int i = 0; i < REQUESTS; i++) {
             assertAlike(TXN, txn(2).getBytes(StandardCharsets.UTF_8));
         }
     }
 
     @Test
-    void oddBodiesAreTakenAlike() throws Exception {
+    void unusualBodiesAreParsedAsByEtcd() throws Exception {
         for (String body : List.of(
                 "",
                 " \n",
@@ -176,10 +176,10 @@ final class JsonDifferenceIT {
     }
 
     @Test
-    void routesAreFoundAlike() throws Exception {
+    void routesAreMatchedAsByEtcd() throws Exception {
         for (String path :
                 List.of("/v3/", "/v3/kv", "/v3/kv/range/", "/v3/kv/range:x", "/v3/nothing", "/v3beta/kv/range")) {
-            assertThat(ask(gateway, path, "{}")).as(path).isEqualTo(ask(etcd, path, "{}"));
+            assertThat(post(gateway, path, "{}")).as(path).isEqualTo(post(etcd, path, "{}"));
         }
         for (String method : List.of("GET", "HEAD", "PUT", "DELETE")) {
             assertThat(seen(gateway, RANGE, method, new byte[0]))
@@ -194,7 +194,7 @@ final class JsonDifferenceIT {
                 .isEqualTo(seen(etcd, path, "POST", body));
     }
 
-    private static Seen ask(URI at, String path, String body) throws IOException, InterruptedException {
+    private static Seen post(URI at, String path, String body) throws IOException, InterruptedException {
         return seen(at, path, "POST", body.getBytes(StandardCharsets.UTF_8));
     }
 
@@ -218,7 +218,7 @@ final class JsonDifferenceIT {
             // Values differ, so that an order by value is the only one.
             String put =
                     "{\"key\":\"%s\",\"value\":\"%s\"}".formatted(key(), base64(Integer.toString(i * 7919 % 10_007)));
-            Seen answer = ask(
+            Seen answer = post(
                     etcd,
                     delete ? "/v3/kv/deleterange" : "/v3/kv/put",
                     delete ? "{\"key\":\"%s\"}".formatted(key()) : put);

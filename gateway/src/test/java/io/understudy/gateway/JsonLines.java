@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** A request whose answer is a stream of lines, which are collected until it is closed. */
+/** A request with a stream of lines as its answer, collected until it is closed. */
 final class JsonLines implements AutoCloseable {
 
     private static final String PASSED = "context deadline exceeded";
@@ -36,7 +36,7 @@ final class JsonLines implements AutoCloseable {
         thread.start();
     }
 
-    /** Status and what is said of the content; empty before it is there. */
+    /** The status and the headers of the content; empty before they have arrived. */
     String head() {
         return head;
     }
@@ -58,8 +58,7 @@ final class JsonLines implements AutoCloseable {
                     + " " + response.headers().firstValue("transfer-encoding").orElse("-");
             try (BufferedReader reader = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8))) {
                 for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-                    // Who answers is the one thing that differs; and etcd says by chance what a deadline has passed
-                    // upon.
+                    // Member ids differ, and etcd's text of a passed deadline varies.
                     lines.add(line.replaceAll("\"member_id\":\"[0-9]+\"", "\"member_id\":\"\"")
                             .replace("stream terminated by RST_STREAM with error code: CANCEL", PASSED));
                 }

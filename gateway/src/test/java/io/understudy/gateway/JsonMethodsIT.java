@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Every method with one answer that has a path, once at a gateway that passes writes on and once at its source. What the two are asked
- * differs in nothing but the names of what is written, by which it is told apart here.
+ * Calls every unary method over JSON at a gateway that forwards writes, and at its source. The requests differ only in the
+ * names of what they write.
  *
  * <p>Tests invariant J1.
  */
@@ -41,17 +41,17 @@ final class JsonMethodsIT {
     private static Side gateway;
     private static Side etcd;
 
-    /** One of the two, and what it calls its own: a character in names and keys, and in the ids of its leases. */
+    /** A server, with a character for its names and keys, and with its lease id. */
     private record Side(URI url, String own, String lease) {
 
-        /** The status and the body of the answer, as it would be at either side. */
-        String ask(String path, String body) throws IOException, InterruptedException {
-            String asked = body.replace("KEY", base64("key-" + own))
+        /** Returns the status and the body, with the names of this side replaced. */
+        String post(String path, String body) throws IOException, InterruptedException {
+            String ownBody = body.replace("KEY", base64("key-" + own))
                     .replace("NAME", "name-" + own)
                     .replace("LEASE", lease);
             HttpResponse<String> response = HTTP.send(
                     HttpRequest.newBuilder(url.resolve("/v3/" + path))
-                            .POST(BodyPublishers.ofString(asked))
+                            .POST(BodyPublishers.ofString(ownBody))
                             .build(),
                     BodyHandlers.ofString());
             return response.statusCode() + " "
@@ -105,7 +105,7 @@ final class JsonMethodsIT {
         assertAlike("lease/timetolive", "{'ID':'LEASE','keys':true}");
         assertAlike("kv/lease/timetolive", "{'ID':'LEASE'}");
         assertAlike("lease/timetolive", "{'ID':'123456'}");
-        assertThat(gateway.ask("lease/leases", "{}")).contains("LEASE");
+        assertThat(gateway.post("lease/leases", "{}")).contains("LEASE");
         assertAlike("kv/lease/revoke", "{'ID':'LEASE'}");
         assertAlike("lease/revoke", "{'ID':'LEASE'}");
         assertAlike("kv/lease/leases", "{}");
@@ -127,8 +127,8 @@ final class JsonMethodsIT {
         assertAlike("auth/user/changepw", "{'name':'NAME','password':'q'}");
         assertAlike("auth/user/revoke", "{'name':'NAME','role':'NAME'}");
         assertAlike("auth/role/revoke", "{'role':'NAME','key':'YQ==','range_end':'Yg=='}");
-        assertThat(gateway.ask("auth/user/list", "{}")).contains("NAME");
-        assertThat(gateway.ask("auth/role/list", "{}")).contains("NAME");
+        assertThat(gateway.post("auth/user/list", "{}")).contains("NAME");
+        assertThat(gateway.post("auth/role/list", "{}")).contains("NAME");
         assertAlike("auth/user/delete", "{'name':'NAME'}");
         assertAlike("auth/role/delete", "{'role':'NAME'}");
         assertAlike("auth/user/list", "{}");
@@ -158,8 +158,8 @@ final class JsonMethodsIT {
     }
 
     @Test
-    void aClientThatGoesAwayWaitsForNoLockAnyMore() throws Exception {
-        assertThat(etcd.ask("lock/lock", "{\"name\":\"%s\"}".formatted(base64("held"))))
+    void aCancelledLockRequestStopsWaiting() throws Exception {
+        assertThat(etcd.post("lock/lock", "{\"name\":\"%s\"}".formatted(base64("held"))))
                 .startsWith("200 ");
         CompletableFuture<HttpResponse<String>> waiting = HTTP.sendAsync(
                 HttpRequest.newBuilder(gateway.url().resolve("/v3/lock/lock"))
@@ -176,7 +176,7 @@ final class JsonMethodsIT {
     }
 
     private static int waiters(String lock) throws Exception {
-        String answer = etcd.ask(
+        String answer = etcd.post(
                 "kv/range",
                 "{\"key\":\"%s\",\"range_end\":\"%s\",\"count_only\":true}"
                         .formatted(base64(lock + "/"), base64(lock + "0")));
@@ -186,8 +186,8 @@ final class JsonMethodsIT {
     }
 
     @Test
-    void theStatusIsTheGatewaysOwn() throws Exception {
-        String answer = gateway.ask("maintenance/status", "{}");
+    void statusReturnsTheGatewaysOwn() throws Exception {
+        String answer = gateway.post("maintenance/status", "{}");
         assertThat(answer).startsWith("200 ");
         assertThat(new JsonObject(answer.substring(4)).getMap())
                 .containsEntry("isLearner", true)
@@ -196,7 +196,7 @@ final class JsonMethodsIT {
 
     private static void assertAlike(String path, String body) throws Exception {
         String json = body.replace('\'', '"');
-        assertThat(gateway.ask(path, json)).as("%s %s", path, json).isEqualTo(etcd.ask(path, json));
+        assertThat(gateway.post(path, json)).as("%s %s", path, json).isEqualTo(etcd.post(path, json));
     }
 
     private static String base64(String text) {

@@ -64,7 +64,7 @@ final class JsonWatchIT {
                 GatewayFixture.settings(SOURCE.cluster()).with(ForwardSettings.DEFAULTS.with(Writes.FORWARD)));
         gateway = URI.create("http://127.0.0.1:" + fixture.gateway.apiPort());
         fixture.awaitReady();
-        // In the form of the source's own answers, once it has been asked.
+        // The gateway uses the source's dialect once it is detected.
         await().atMost(PATIENCE).untilAsserted(() -> assertAlike("/v3/maintenance/snapshot", "{", 1));
     }
 
@@ -75,7 +75,7 @@ final class JsonWatchIT {
     }
 
     @Test
-    void watchersAreToldAlikeOfWhatWasAndOfWhatComes() {
+    void watchersReceivePastAndNewEventsAsFromEtcd() {
         long first = put("told/a", "<&>");
         put("told/b", "2");
         long last = delete("told/a");
@@ -84,12 +84,12 @@ final class JsonWatchIT {
                 + create("told/b", "told/c", ",\"watch_id\":\"7\",\"filters\":[\"NODELETE\"]")
                 + create("told/c", "told/d", ",\"watch_id\":8,\"progress_notify\":true")
                 + " {\"cancel_request\":{\"watch_id\":8}}\n{\"progress_request\":{}}";
-        try (JsonLines here = ask(gateway, "/v3/watch", body);
-                JsonLines there = ask(etcd, "/v3/watch", body)) {
+        try (JsonLines here = open(gateway, "/v3/watch", body);
+                JsonLines there = open(etcd, "/v3/watch", body)) {
             // Three created, one canceled, one batch of the past; progress only if etcd was synced by then.
             await().atMost(PATIENCE).until(() -> here.lines.size() >= 5 && there.lines.size() >= 5);
             put("told/a", "again");
-            // One by one: of a commit that others follow closely, either side may tell with the revision of those.
+            // One by one: either side may send consecutive commits under the last revision.
             await().atMost(PATIENCE)
                     .until(() -> events(here).size() == 2 && events(there).size() == 2);
             delete("told/b");
@@ -109,8 +109,8 @@ final class JsonWatchIT {
     }
 
     @Test
-    void aStreamIsNoRequestWhoseAnswerIsWaitedFor() {
-        try (JsonLines client = ask(gateway, "/v3/watch", create("counted/", "counted0", ""))) {
+    void aStreamIsNotCountedAsRequestInFlight() {
+        try (JsonLines client = open(gateway, "/v3/watch", create("counted/", "counted0", ""))) {
             await().atMost(PATIENCE).until(() -> !client.lines.isEmpty());
             await().atMost(PATIENCE)
                     .until(() -> Scrape.sum(gateway, "understudy_gateway_calls") >= 1
@@ -125,25 +125,25 @@ final class JsonWatchIT {
                 "{\"createRequest\":{\"key\":\"eg==\",\"rangeEnd\":\"YQ==\"}}",
                 "{\"create_request\":{\"key\":\"YQ==\"}}{\"create_request\":5}{\"create_request\":{\"key\":\"YQ==\"}}"
             })
-    void whatIsRefusedIsRefusedAlike(String body) {
+    void invalidCreateRequestsAreRejectedAsByEtcd(String body) {
         assertAlike("/v3/watch", body, 1);
     }
 
     @Test
-    void anIdThatIsTakenIsRefusedAlike() {
+    void aDuplicateWatchIdIsRejectedAsByEtcd() {
         String same = "{\"create_request\":{\"key\":\"YQ==\",\"watch_id\":3}}";
         assertAlike("/v3/watch", same + same, 2);
     }
 
     @Test
-    void anErrorEndsTheStreamAlikeWhetherItHasBegunOrNot() {
+    void anErrorEndsTheStreamAsInEtcdBeforeAndAfterItsHead() {
         assertAlike("/v3/watch", "{\"create_request\":{\"key\":\"YQ==\"}}", 2, "Grpc-Timeout", "500m");
         assertAlike("/v3/watch", "{\"cancel_request\":{\"watch_id\":3}}", 1, "Grpc-Timeout", "500m");
         assertAlike("/v3/watch", "{}", 1, "Grpc-Timeout", "500x");
     }
 
     @Test
-    void leasesAreKeptAliveAlike() {
+    void leaseKeepAlivesAreAnsweredAsByEtcd() {
         long lease = LeaseGrpc.newBlockingStub(channel)
                 .withDeadlineAfter(30, TimeUnit.SECONDS)
                 .leaseGrant(LeaseGrantRequest.newBuilder().setTTL(1_000).build())
@@ -153,16 +153,16 @@ final class JsonWatchIT {
     }
 
     @Test
-    void whoeverObservesAnElectionIsToldOfItsLeaderAlike() {
+    void electionObserversReceiveTheLeaderAsFromEtcd() {
         String name = base64("election");
         try (JsonLines campaign =
-                ask(etcd, "/v3/election/campaign", "{\"name\":\"" + name + "\",\"value\":\"Zmlyc3Q=\"}")) {
+                open(etcd, "/v3/election/campaign", "{\"name\":\"" + name + "\",\"value\":\"Zmlyc3Q=\"}")) {
             await().atMost(PATIENCE).until(campaign::ended);
             assertThat(campaign.head()).startsWith("200 ");
         }
         String observe = "{\"name\":\"" + name + "\"}";
-        try (JsonLines here = ask(gateway, "/v3/election/observe", observe);
-                JsonLines there = ask(etcd, "/v3/election/observe", observe)) {
+        try (JsonLines here = open(gateway, "/v3/election/observe", observe);
+                JsonLines there = open(etcd, "/v3/election/observe", observe)) {
             await().atMost(PATIENCE).until(() -> here.lines.size() == 1 && there.lines.size() == 1);
             assertThat(here.lines).isEqualTo(there.lines);
             assertThat(here.head()).isEqualTo(there.head());
@@ -170,9 +170,9 @@ final class JsonWatchIT {
     }
 
     @Test
-    void aSnapshotComesPieceByPiece() throws Exception {
+    void aSnapshotIsStreamedInChunks() throws Exception {
         put("large", "x".repeat(300_000));
-        try (JsonLines here = ask(gateway, "/v3/maintenance/snapshot", "{}")) {
+        try (JsonLines here = open(gateway, "/v3/maintenance/snapshot", "{}")) {
             await().atMost(PATIENCE).until(here::ended);
             ByteArrayOutputStream all = new ByteArrayOutputStream();
             for (String line : here.lines) {
@@ -189,11 +189,11 @@ final class JsonWatchIT {
     }
 
     @Test
-    void withoutForwardingStreamsThatWriteAreRefused() throws Exception {
+    void withoutForwardingStreamsThatWriteAreRejected() throws Exception {
         try (GatewayFixture own = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()))) {
             own.awaitReady();
             URI url = URI.create("http://127.0.0.1:" + own.gateway.apiPort());
-            try (JsonLines refused = ask(url, "/v3/lease/keepalive", "{\"ID\":5}")) {
+            try (JsonLines refused = open(url, "/v3/lease/keepalive", "{\"ID\":5}")) {
                 await().atMost(PATIENCE).until(refused::ended);
                 assertThat(refused.head()).startsWith(GatewayFixture.VERSION.learnerRejectsForGood() ? "400 " : "503 ");
                 assertThat(refused.lines).singleElement().asString().contains("rpc not supported for learner");
@@ -202,16 +202,16 @@ final class JsonWatchIT {
     }
 
     @Test
-    void overHttp2RequestsAreAnsweredWhileMoreOfThemCome() {
+    void overHttp2RequestsAreAnsweredWhileOthersArrive() {
         Vertx vertx = Vertx.vertx();
         Queue<String> lines = new ConcurrentLinkedQueue<>();
-        // A client that nobody holds closes its connections.
+        // Kept in a variable: an unreachable client closes its connections.
         HttpClient client = vertx.createHttpClient(
                 new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false));
         Future<HttpClientRequest> opened =
                 client.request(HttpMethod.POST, gateway.getPort(), gateway.getHost(), "/v3/watch");
         opened.onSuccess(request -> {
-            // What comes before somebody handles it is dropped.
+            // Data without a handler is dropped.
             var unused = request.response().onSuccess(response -> response.handler(part -> lines.add(part.toString())));
             String all = create("h2/", "h20", "") + "\n" + create("h2/a", "h2/b", ",\"watch_id\":5");
             // Neither part ends where a message does.
@@ -234,7 +234,7 @@ final class JsonWatchIT {
                     .untilAsserted(() -> assertThat(String.join("", lines).split(base64("h2/a"), -1))
                             .hasSize(4));
         } finally {
-            // Else it waits for the stream's end.
+            // Otherwise closing waits for the stream's end.
             opened.onSuccess(HttpClientRequest::reset);
             var closing = client.close().eventually(vertx::close);
             await().atMost(PATIENCE).until(closing::isComplete);
@@ -245,15 +245,15 @@ final class JsonWatchIT {
         return String.join("", parts).split("\"created\":true", -1).length - 1;
     }
 
-    private static JsonLines ask(URI side, String path, String body, String... headers) {
+    private static JsonLines open(URI side, String path, String body, String... headers) {
         return new JsonLines(side.resolve(path), body, headers);
     }
 
-    /** Both sides begin their answer by {@code lines} lines that are the same, and none that is not. */
+    /** Asserts that both sides return the same {@code lines} lines first. */
     private static void assertAlike(String path, String body, int lines, String... headers) {
         fixture.awaitRevision(revision());
-        try (JsonLines here = ask(gateway, path, body, headers);
-                JsonLines there = ask(etcd, path, body, headers)) {
+        try (JsonLines here = open(gateway, path, body, headers);
+                JsonLines there = open(etcd, path, body, headers)) {
             await().atMost(PATIENCE)
                     .until(() -> !here.head().isEmpty()
                             && !there.head().isEmpty()

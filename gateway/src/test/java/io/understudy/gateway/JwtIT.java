@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A source whose tokens say by themselves who somebody is, and until when. */
+/** A source with JWTs, which carry the user and the expiry. */
 @Timeout(180)
 final class JwtIT {
 
@@ -86,7 +86,7 @@ final class JwtIT {
     }
 
     @Test
-    void aTokenLastsAsLongAsItSaysWhoeverIsRestarted() {
+    void aTokenIsValidUntilItsExpiryAcrossRestarts() {
         users.add("guest");
         users.grant("guest", Permission.Type.READ, key("script"), ByteString.EMPTY);
         String token = users.token("guest");
@@ -102,7 +102,7 @@ final class JwtIT {
             EtcdMember learner = source.learners().get(0);
             learner.stop();
             learner.start();
-            // It has forgotten nothing.
+            // The token outlives the restart.
             if (System.nanoTime() - issuedNanos < TTL.minusSeconds(3).toNanos()) {
                 assertThat(read(token, "script")).isEqualTo(Status.Code.OK);
             }
@@ -117,13 +117,13 @@ final class JwtIT {
     }
 
     @Test
-    void everybodyIsToldWhatEtcdTellsHim() throws Exception {
+    void everyUserReceivesTheAnswersOfEtcd() throws Exception {
         PermissionDifferences differences = new PermissionDifferences(true);
         for (int i = 0; i < USERS; i++) {
             users.add("user" + i);
             differences.grant(users, "user" + i);
         }
-        // Of the time before it, a token is refused by etcd.
+        // etcd rejects tokens from before the change.
         users.renewRoot();
         long last = 0;
         for (int i = 0; i < 50; i++) {
@@ -141,7 +141,7 @@ final class JwtIT {
             }
             differences.requireNone(REQUESTS, clients, last);
         }
-        // Of before a change it is of no use any more.
+        // A change of users revokes older tokens.
         users.grant("user1", Permission.Type.READ, key("elsewhere"), ByteString.EMPTY);
         for (Client each : clients) {
             assertThat(read(each.etcd(), "a")).isEqualTo(Status.Code.INVALID_ARGUMENT);

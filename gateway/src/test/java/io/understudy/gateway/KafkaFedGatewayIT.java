@@ -74,7 +74,7 @@ final class KafkaFedGatewayIT {
     }
 
     @Test
-    void readsAndWatchesAreThoseOfTheSource() throws Exception {
+    void readsAndWatchesEqualThoseOfTheSource() throws Exception {
         try (GatewayFixture fixture = start()) {
             fixture.awaitReady();
             // What came before is compacted to both.
@@ -94,7 +94,7 @@ final class KafkaFedGatewayIT {
     }
 
     @Test
-    void staleIsWhatNoHeartbeatHasToldOf() throws Exception {
+    void stalenessGrowsWithoutHeartbeats() throws Exception {
         try (GatewayFixture fixture = start()) {
             fixture.awaitReady();
             RangeRequest request = RangeRequest.newBuilder()
@@ -124,7 +124,7 @@ final class KafkaFedGatewayIT {
     }
 
     @Test
-    void itGoesOnWhenTheBrokerIsBack() throws Exception {
+    void theGatewayResumesAfterABrokerRestart() throws Exception {
         try (GatewayFixture fixture = start();
                 WatchClient watch = new WatchClient(fixture.channel())) {
             fixture.awaitReady();
@@ -143,7 +143,7 @@ final class KafkaFedGatewayIT {
 
     /** With values in Debezium's envelope. */
     @Test
-    void afterAGapItHasWhatTheSourceHas() throws Exception {
+    void afterAGapTheGatewayEqualsTheSource() throws Exception {
         try (GatewayFixture fixture = start(ValueFormat.DEBEZIUM);
                 WatchClient watch = new WatchClient(fixture.channel())) {
             fixture.awaitReady();
@@ -175,7 +175,7 @@ final class KafkaFedGatewayIT {
     }
 
     @Test
-    void aCommitLargerThanAllowedIsPassedByASnapshot() throws Exception {
+    void aSnapshotReplacesACommitBeyondTheSizeLimit() throws Exception {
         relay = new TopicRelay(SOURCE.cluster().clientUrls().get(0), KAFKA.bootstrapServers(), topic, ValueFormat.RAW);
         SourceSettings.Kafka limited = new SourceSettings.Kafka(
                 KafkaSettings.of(KAFKA.bootstrapServers()),
@@ -247,12 +247,12 @@ final class KafkaFedGatewayIT {
     private void requireSameEvents(WatchClient ours, long from, long to) {
         try (WatchClient theirs = new WatchClient(etcd)) {
             theirs.send(everything(from));
-            await().atMost(PATIENCE).until(() -> isToldUpTo(theirs, to) && isToldUpTo(ours, to));
+            await().atMost(PATIENCE).until(() -> hasReceived(theirs, to) && hasReceived(ours, to));
             assertThat(ours.eventsOf(0)).as("seed " + seed).isEqualTo(theirs.eventsOf(0));
         }
     }
 
-    private static boolean isToldUpTo(WatchClient watch, long revision) {
+    private static boolean hasReceived(WatchClient watch, long revision) {
         return watch.received().stream()
                 .flatMap(response -> response.getEventsList().stream())
                 .anyMatch(event -> event.getKv().getModRevision() == revision);

@@ -53,7 +53,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What a gateway fed by Kafka serves and what it refuses, as its clients see it; the feed does what the test says.
+ * What a gateway with a Kafka source serves and rejects, with a scripted feed.
  *
  * <p>Tests invariant K2.
  */
@@ -84,7 +84,7 @@ final class KafkaFedGatewayTest {
     }
 
     @Test
-    void itIsReadyOnceAHeartbeatHasTold() {
+    void theGatewayIsReadyAfterTheFirstHeartbeat() {
         assertThat(fixture.page("/readyz").body())
                 .contains("[-]replica failed: first snapshot not complete")
                 .contains("[+]heartbeats ok");
@@ -145,7 +145,7 @@ final class KafkaFedGatewayTest {
     }
 
     @Test
-    void whatNeedsAVoterIsRefusedWithOneErrorThatNobodyTriesAgain() throws Exception {
+    void callsThatNeedAVoterFailWithOneNonRetryableError() throws Exception {
         ready();
         RangeRequest linearizable = RangeRequest.newBuilder().setKey(KEY).build();
         PutRequest put = PutRequest.newBuilder().setKey(KEY).build();
@@ -175,7 +175,7 @@ final class KafkaFedGatewayTest {
     }
 
     @Test
-    void answersCarryTheSourcesRevisionAndClusterAndTheAge() throws Exception {
+    void answersCarryTheRevisionClusterAndStaleness() throws Exception {
         ready();
         var header = fixture.everything().getHeader();
         assertThat(header.getRevision()).isEqualTo(10);
@@ -189,7 +189,7 @@ final class KafkaFedGatewayTest {
     }
 
     @Test
-    void clientsSeeThisGatewayAlone() {
+    void theMemberListContainsOnlyThisGateway() {
         ready();
         var members = ClusterGrpc.newBlockingStub(fixture.channel())
                 .withDeadlineAfter(SOON.toSeconds(), TimeUnit.SECONDS)
@@ -208,7 +208,7 @@ final class KafkaFedGatewayTest {
     }
 
     @Test
-    void watchersAreToldOfWhatTheWindowHasAndWhereItBegins() {
+    void watchersBeforeTheWindowAreCanceledWithTheCompactRevision() {
         ready();
         try (WatchClient watch = new WatchClient(fixture.channel())) {
             watch.send(WatchRequests.create("key", create -> create.setStartRevision(10)));
@@ -224,7 +224,7 @@ final class KafkaFedGatewayTest {
     }
 
     @Test
-    void afterAGapWatchersOfWhatIsMissingAreToldWhereItGoesOn() {
+    void afterAGapWatchersAreCanceledWithTheCompactRevision() {
         ready();
         try (WatchClient watch = new WatchClient(fixture.channel())) {
             watch.send(WatchRequests.create("key"));
@@ -244,7 +244,7 @@ final class KafkaFedGatewayTest {
     }
 
     @Test
-    void streamsThatRequireALeaderEndWithTheHeartbeats() {
+    void streamsThatRequireALeaderEndWithoutHeartbeats() {
         ready();
         try (WatchClient watch = new WatchClient(fixture.channel(), "hasleader", "true")) {
             watch.send(WatchRequests.create("key"));

@@ -98,7 +98,7 @@ final class LeastPrivilegesIT {
     }
 
     @Test
-    void withoutItItSaysWhatItLacks() throws Exception {
+    void readinessNamesTheMissingPermission() throws Exception {
         users.add("powerless");
         try (GatewayFixture fixture = gateway("powerless")) {
             await().atMost(GatewayFixture.PATIENCE)

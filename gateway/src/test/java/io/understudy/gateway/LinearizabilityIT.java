@@ -51,7 +51,7 @@ final class LinearizabilityIT {
     private record Fault(String name, Runnable begin) {}
 
     @Test
-    void readsStayLinearizableAndSessionsMonotonicWhateverFails() throws Exception {
+    void readsStayLinearizableAndSessionsMonotonicUnderFailures() throws Exception {
         try (GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()))) {
             fixture.awaitReady();
             try (ReadHistory history = history(fixture)) {
@@ -77,7 +77,7 @@ final class LinearizabilityIT {
     }
 
     @Test
-    void theCheckFindsReadsThatTrustAnOldReadIndex() throws Exception {
+    void theCheckerDetectsReadsByAnOutdatedReadIndex() throws Exception {
         // What is acknowledged to writers comes to the gateway only later.
         SOURCE.cluster().voters().forEach(member -> member.clientProxy().delay(Duration.ofMillis(20)));
         UnaryOperator<ReadIndexSource> stale = StaleIndexes::new;

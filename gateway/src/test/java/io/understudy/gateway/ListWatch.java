@@ -24,9 +24,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache of all keys below a prefix, kept as Kubernetes' API server keeps its own: listed in pages at one revision, then
- * watched from the next one on, with progress asked for while somebody waits; listed anew when history was compacted. Notes
- * whatever an event doesn't agree with. On a thread of its own.
+ * A cache of all keys below a prefix, as in Kubernetes' API server: listed in pages at one revision, then watched from the
+ * next one, with progress requests during consistent reads, and listed again after a compaction. Records events that don't
+ * match the cache. On a thread of its own.
  */
 final class ListWatch implements AutoCloseable {
 
@@ -52,7 +52,7 @@ final class ListWatch implements AutoCloseable {
     /** A state, and the revision that it is of. */
     record Snapshot(long revision, List<KeyValue> entries) {}
 
-    /** What a stream comes to. */
+    /** A response or the end of a stream. */
     private record Signal(
             @Nullable WatchResponse response, @Nullable Throwable end) {}
 
@@ -63,7 +63,7 @@ final class ListWatch implements AutoCloseable {
         thread.start();
     }
 
-    /** Until all up to that revision is in the cache. */
+    /** Waits until the cache has that revision. */
     private Snapshot awaitRevision(long wanted, Duration patience) throws InterruptedException {
         long deadline = System.nanoTime() + patience.toNanos();
         waiting.incrementAndGet();
@@ -103,12 +103,12 @@ final class ListWatch implements AutoCloseable {
         return prefix;
     }
 
-    /** What it was told and should not have been. */
+    /** Returns events that did not match the cache. */
     List<String> faults() {
         return faults;
     }
 
-    /** How often it had to begin anew. */
+    /** Returns the number of lists. */
     int lists() {
         return lists.get();
     }
@@ -176,7 +176,7 @@ final class ListWatch implements AutoCloseable {
         lists.incrementAndGet();
     }
 
-    /** Returns whether what is cached may be gone on with. */
+    /** Returns whether the cache is still valid. */
     private boolean watch() throws InterruptedException {
         BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
         StreamObserver<WatchRequest> stream = WatchGrpc.newStub(channel)

@@ -41,7 +41,7 @@ final class ListWatchIT {
     private final AtomicBoolean writing = new AtomicBoolean(true);
 
     @Test
-    void cachesAreTheSourcesStateThroughRestartsAndCompactions() throws Exception {
+    void cachesEqualTheSourceAcrossRestartsAndCompactions() throws Exception {
         EtcdMember member = SOURCE.cluster().members().get(0);
         ManagedChannel direct = GatewayFixture.channel(
                 member.clientUrl().getHost(), member.clientUrl().getPort());

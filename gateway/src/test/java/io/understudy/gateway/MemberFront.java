@@ -26,13 +26,13 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
-/** A port of a member at which ranges and its status are served, as the test would have them. */
+/** A port in front of a member that serves its ranges and status, as the test sets them. */
 final class MemberFront implements AutoCloseable {
 
-    /** Run before each range is asked of the member. */
+    /** Called before each range is read from the member. */
     volatile Consumer<RangeRequest> before = request -> {};
 
-    /** What becomes of the member's answers. */
+    /** Maps the member's answers. */
     volatile UnaryOperator<RangeResponse> answer = UnaryOperator.identity();
 
     private final CountDownLatch status = new CountDownLatch(1);
@@ -51,13 +51,13 @@ final class MemberFront implements AutoCloseable {
                 .start();
     }
 
-    /** Lets it tell its status: until then it doesn't. */
+    /** Releases its status, which is withheld until then. */
     MemberFront known() {
         status.countDown();
         return this;
     }
 
-    /** A source of exactly these, this front last. */
+    /** Returns a source of these members, this one last. */
     EtcdSettings source(URI... others) {
         URI[] all = java.util.Arrays.copyOf(others, others.length + 1);
         all[others.length] = URI.create("http://127.0.0.1:" + server.getPort());
@@ -72,7 +72,7 @@ final class MemberFront implements AutoCloseable {
         threads.shutdownNow();
     }
 
-    private static <R> void tell(StreamObserver<R> observer, Supplier<R> answer) {
+    private static <R> void reply(StreamObserver<R> observer, Supplier<R> answer) {
         try {
             observer.onNext(answer.get());
             observer.onCompleted();
@@ -85,7 +85,7 @@ final class MemberFront implements AutoCloseable {
         @Override
         public void range(RangeRequest request, StreamObserver<RangeResponse> observer) {
             before.accept(request);
-            tell(observer, () -> answer.apply(GatewayFixture.kv(channel).range(request)));
+            reply(observer, () -> answer.apply(GatewayFixture.kv(channel).range(request)));
         }
     }
 
@@ -97,7 +97,7 @@ final class MemberFront implements AutoCloseable {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
-            tell(observer, () -> MaintenanceGrpc.newBlockingStub(channel)
+            reply(observer, () -> MaintenanceGrpc.newBlockingStub(channel)
                     .withDeadlineAfter(10, TimeUnit.SECONDS)
                     .status(request));
         }

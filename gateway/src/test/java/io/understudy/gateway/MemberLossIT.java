@@ -41,7 +41,7 @@ final class MemberLossIT {
     private final long seed = Long.getLong("understudy.seed", System.nanoTime());
 
     @Test
-    void theGatewayEqualsItsSourceAfterEachMemberWasKilledInTurn_andTheLearnerPromotedAndRemoved() throws Exception {
+    void theGatewayEqualsItsSourceAfterEachMemberFailedOrChanged() throws Exception {
         Writes writes = new Writes(
                 SOURCE.cluster().voters().stream()
                         .map(voter -> GatewayFixture.channel(
@@ -87,7 +87,7 @@ final class MemberLossIT {
         }
     }
 
-    /** Waits until writes after this call have reached the gateway, whose revision never goes back. */
+    /** Waits until writes after this call have reached the gateway; its revision must never decrease. */
     private static long advances(GatewayFixture fixture, Writes writes, long before) {
         int target = writes.acknowledged.get() + 20;
         await().atMost(PATIENCE).until(() -> writes.acknowledged.get() >= target);

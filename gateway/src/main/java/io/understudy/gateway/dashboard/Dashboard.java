@@ -18,14 +18,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at everything once a second, whether or not anybody watches: who comes later sees the last quarter of an hour. The
- * processes beside it are asked twice as often, so that what a look shows of them is hardly older. It has a thread of its own.
- * For any thread.
+ * Samples everything once a second, with or without watchers, and keeps the last quarter of an hour. Other processes are
+ * polled twice as often, so that their part of a sample is hardly older. Has its own thread. Thread-safe.
  */
 public final class Dashboard implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Dashboard.class);
-    private static final long ASKED_EVERY_MILLIS = Samples.STEP.toMillis() / 2;
+    private static final long POLL_MILLIS = Samples.STEP.toMillis() / 2;
 
     private final Neighbours neighbours;
     private final Samples samples = new Samples();
@@ -41,7 +40,7 @@ public final class Dashboard implements AutoCloseable {
     private volatile @Nullable Moment latest;
 
     /**
-     * Doesn't look yet.
+     * Takes no samples until {@link #start}.
      *
      * @param registry of the gateway's metrics
      * @throws io.understudy.tls.TlsFileException if files that the settings name can't be used
@@ -54,19 +53,19 @@ public final class Dashboard implements AutoCloseable {
     }
 
     /**
-     * What was seen in one look.
+     * One sample of everything.
      *
      * @param timeMillis since 1970; greater each time
-     * @param readsPerSecond since the look before
-     * @param watchers there are
+     * @param readsPerSecond since the previous sample
+     * @param watchers number of them
      * @param overview JSON
      * @param event the same with the sample, as a server-sent event
      */
     public record Moment(long timeMillis, double readsPerSecond, long watchers, Buffer overview, Buffer event) {}
 
-    /** Begins to look. */
+    /** Starts the schedule. */
     public void start() {
-        var unusedAsking = clock.scheduleAtFixedRate(this::ask, 0, ASKED_EVERY_MILLIS, TimeUnit.MILLISECONDS);
+        var unusedPolling = clock.scheduleAtFixedRate(this::poll, 0, POLL_MILLIS, TimeUnit.MILLISECONDS);
         var unusedLooking = clock.scheduleAtFixedRate(this::look, 0, Samples.STEP.toMillis(), TimeUnit.MILLISECONDS);
     }
 
@@ -75,14 +74,14 @@ public final class Dashboard implements AutoCloseable {
         return latest;
     }
 
-    /** Has {@code watcher} told of each from the next one on, on the dashboard's thread. */
+    /** Calls {@code watcher} for each from the next one on, on the dashboard's thread. */
     public void watch(Consumer<Moment> watcher) {
         watchers.add(watcher);
     }
 
     /**
-     * A server-sent event with the samples after that time, in milliseconds since 1970, and whose they are: who connects again
-     * may have come to another gateway.
+     * A server-sent event with the samples after that time, in milliseconds since 1970, and the gateway's name: a client that
+     * reconnects may have reached another gateway.
      */
     public CompletableFuture<Buffer> history(long afterMillis) {
         return CompletableFuture.supplyAsync(
@@ -97,11 +96,11 @@ public final class Dashboard implements AutoCloseable {
                 clock);
     }
 
-    private void ask() {
+    private void poll() {
         try {
-            neighbours.ask();
+            neighbours.poll();
         } catch (RuntimeException e) {
-            // It would never be done again.
+            // An exception would end the schedule.
             LOG.error("dashboard status requests failed", e);
         }
     }
@@ -131,7 +130,7 @@ public final class Dashboard implements AutoCloseable {
             latest = moment;
             watchers.forEach(watcher -> watcher.accept(moment));
         } catch (RuntimeException e) {
-            // The next look may do better; without this there would be none.
+            // An exception would end the schedule.
             LOG.error("dashboard refresh failed", e);
         }
     }
@@ -142,7 +141,7 @@ public final class Dashboard implements AutoCloseable {
                 .appendString("\n\n");
     }
 
-    /** Looks no more. Idempotent. */
+    /** Stops sampling. Idempotent. */
     @Override
     public void close() {
         clock.shutdownNow();

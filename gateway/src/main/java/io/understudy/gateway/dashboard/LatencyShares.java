@@ -10,8 +10,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long some share of what was timed since the last look took at most, out of the buckets that the timers count in: as
- * exact as those are narrow. On one thread.
+ * Quantiles of the latencies since the last look, interpolated in the timers' buckets. Not thread-safe.
  */
 final class LatencyShares {
 
@@ -22,7 +21,7 @@ final class LatencyShares {
     private double total;
     private double totalBefore;
 
-    /** Looks at the timers, all of which have the same buckets. */
+    /** Reads the timers, which have equal buckets. */
     void look(Collection<Timer> timers) {
         Map<Double, Double> now = new HashMap<>();
         double count = 0;
@@ -42,7 +41,7 @@ final class LatencyShares {
         before = now;
     }
 
-    /** In milliseconds; between two bounds in proportion. Empty if there was nothing. */
+    /** Returns a quantile in milliseconds; empty without samples. */
     OptionalDouble millis(double share) {
         if (total <= 0 || recent.isEmpty()) {
             return OptionalDouble.empty();
@@ -59,7 +58,7 @@ final class LatencyShares {
             lowerBound = bucket.getKey();
             below = bucket.getValue();
         }
-        // Longer than the last bound; nobody knows how long.
+        // At least the last bound.
         return OptionalDouble.of(lowerBound / 1e6);
     }
 }

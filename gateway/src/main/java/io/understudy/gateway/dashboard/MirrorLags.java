@@ -6,27 +6,26 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** How far behind each mirror is, whichever process is its active one. */
+/** The lag of each mirror, reported by its active process. */
 final class MirrorLags {
 
     private static final String STANDBY = "standby";
 
-    /** Processes that tell of these run one mirror. */
+    /** Processes with equal ones run the same mirror. */
     private record Mirror(String name, @Nullable Object target) {}
 
     private MirrorLags() {}
 
     /**
-     * In milliseconds, of those that tell it now: by name, and with the process after it for a second mirror that is called the
-     * same.
+     * Returns the current lags in milliseconds by name. A second mirror of the same name has its process in the name.
      */
-    static Map<String, Double> of(List<Neighbours.Told> processes) {
+    static Map<String, Double> of(List<Neighbours.Report> processes) {
         Map<Mirror, String> labels = new LinkedHashMap<>();
         Map<String, Double> lags = new LinkedHashMap<>();
-        for (Neighbours.Told process : processes) {
+        for (Neighbours.Report process : processes) {
             for (JsonObject status : Overview.mirrorsOf(process.status())) {
                 if (status.getValue("name") instanceof String name) {
-                    // Also of those who don't answer now, lest others change their names by that.
+                    // Includes unreachable ones, so that the names of others stay the same.
                     String label = labels.computeIfAbsent(
                             new Mirror(name, status.getValue("target")),
                             mirror -> labels.containsValue(name)

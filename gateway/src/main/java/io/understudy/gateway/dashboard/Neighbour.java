@@ -10,7 +10,7 @@ import java.util.Locale;
  */
 record Neighbour(Kind kind, URI url) {
 
-    /** What it is, and so where it tells how it is. */
+    /** The kind of process, with the path of its status. */
     enum Kind {
         GATEWAY("/v1/status"),
         MIRROR("/status"),
@@ -27,7 +27,7 @@ record Neighbour(Kind kind, URI url) {
         }
     }
 
-    /** What is asked for. */
+    /** Returns the URL of its status. */
     URI page() {
         return url.resolve(kind.path);
     }

@@ -27,12 +27,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Asks the processes beside this one how they are: each again only once it has answered, or could have. For any thread. */
+/** Polls the status of the other processes, with one request at a time for each. Thread-safe. */
 final class Neighbours implements AutoCloseable {
 
     static final Duration DEADLINE = Duration.ofSeconds(1);
 
-    /** A status that is longer is none. */
+    /** Maximum size of a status. */
     static final int MOST_BYTES = 4 << 20;
 
     private static final int OK = 200;
@@ -40,10 +40,10 @@ final class Neighbours implements AutoCloseable {
     private final TlsContext tls;
     private final HttpClient http;
     private final MeterRegistry registry;
-    private final Map<Neighbour, Standing> standings = new LinkedHashMap<>();
+    private final Map<Neighbour, State> states = new LinkedHashMap<>();
 
     /**
-     * Asks nobody yet.
+     * Sends no request yet.
      *
      * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
      */
@@ -59,41 +59,41 @@ final class Neighbours implements AutoCloseable {
                         settings.mirrors().stream().map(url -> new Neighbour(Neighbour.Kind.MIRROR, url)),
                         settings.supervisors().stream().map(url -> new Neighbour(Neighbour.Kind.SUPERVISOR, url)))
                 .flatMap(some -> some)
-                .forEach(neighbour -> standings.put(neighbour, new Standing()));
+                .forEach(neighbour -> states.put(neighbour, new State()));
     }
 
     /**
-     * What one told last.
+     * The last report of a process.
      *
-     * @param status null if it never told
-     * @param problem why it doesn't tell now; null if it does
+     * @param status null before the first response
+     * @param problem why the last request failed; null if it succeeded
      */
-    record Told(
+    record Report(
             Neighbour neighbour,
             @Nullable JsonObject status,
             @Nullable String problem) {}
 
-    private static final class Standing {
-        private final AtomicBoolean asking = new AtomicBoolean();
+    private static final class State {
+        private final AtomicBoolean inFlight = new AtomicBoolean();
         private volatile @Nullable JsonObject status;
         private volatile @Nullable String problem = "not queried yet";
     }
 
-    /** All of a kind, as configured. */
-    List<Told> of(Neighbour.Kind kind) {
-        return standings.entrySet().stream()
+    /** Returns the reports of a kind, in configured order. */
+    List<Report> of(Neighbour.Kind kind) {
+        return states.entrySet().stream()
                 .filter(each -> each.getKey().kind() == kind)
-                .map(each -> new Told(each.getKey(), each.getValue().status, each.getValue().problem))
+                .map(each -> new Report(each.getKey(), each.getValue().status, each.getValue().problem))
                 .toList();
     }
 
-    /** Asks all who aren't being asked. */
-    void ask() {
-        standings.forEach(this::ask);
+    /** Polls all processes that have no request in flight. */
+    void poll() {
+        states.forEach(this::poll);
     }
 
-    private void ask(Neighbour neighbour, Standing standing) {
-        if (!standing.asking.compareAndSet(false, true)) {
+    private void poll(Neighbour neighbour, State state) {
+        if (!state.inFlight.compareAndSet(false, true)) {
             return;
         }
         long began = System.nanoTime();
@@ -101,22 +101,22 @@ final class Neighbours implements AutoCloseable {
                 HttpRequest.newBuilder(neighbour.page()).timeout(DEADLINE).build(),
                 answer -> new BoundedBody(MOST_BYTES));
         var unused = answered.thenApply(Neighbours::status)
-                // The request's own time-out ends with the headers of the answer.
+                // The request's own timeout ends with the headers of the response.
                 .orTimeout(DEADLINE.toNanos(), TimeUnit.NANOSECONDS)
                 .whenComplete((status, failure) -> {
                     if (failure == null) {
-                        standing.status = status;
+                        state.status = status;
                     } else {
-                        // What is still to come of its answer would hold the connection.
+                        // The rest of its answer would hold the connection.
                         answered.cancel(true);
                     }
-                    standing.problem = failure == null ? null : problem(failure);
+                    state.problem = failure == null ? null : problem(failure);
                     GatewayMeter.DASHBOARD_QUESTIONS
                             .timer()
                             .tags("kind", neighbour.kind().word(), "outcome", failure == null ? "ok" : "failed")
                             .register(registry)
                             .record(System.nanoTime() - began, TimeUnit.NANOSECONDS);
-                    standing.asking.set(false);
+                    state.inFlight.set(false);
                 });
     }
 
@@ -146,7 +146,7 @@ final class Neighbours implements AutoCloseable {
         tls.close();
     }
 
-    /** An answer's body, unless it is too long, in which case no more of it is read. */
+    /** The body of a response, which fails and is cancelled beyond a size. */
     private static final class BoundedBody implements HttpResponse.BodySubscriber<byte[]> {
 
         private final int most;

@@ -20,13 +20,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything as of now, as JSON: what {@code /v1/overview} answers. On one thread.
+ * The current state as JSON, for {@code /v1/overview}. Not thread-safe.
  *
  * <p>Invariant D1: a lost member, a lost quorum and an unresponsive neighbour appear in the overview within 3 s.
  */
 final class Overview {
 
-    /** What another gateway's status tells. */
+    /** Fields of another gateway's status. */
     private static final List<String> OF_GATEWAYS = List.of(
             "name",
             "version",
@@ -120,7 +120,7 @@ final class Overview {
                         view.clusterId() == null ? null : view.clusterId().toString())
                 .put(
                         "quorum",
-                        QuorumStanding.of(
+                        QuorumState.of(
                                         subject.unconfirmed().get(),
                                         voters.stream().map(Member::health).toList())
                                 .word())
@@ -134,7 +134,7 @@ final class Overview {
                 .put("members", members);
     }
 
-    /** Each with the name of its member, as the page of members has it. */
+    /** Returns the alarms, each with the name of its member. */
     private static JsonArray alarms(ClusterView view) {
         JsonArray alarms = new JsonArray();
         view.alarms()
@@ -150,7 +150,7 @@ final class Overview {
     }
 
     private static JsonObject member(Member member, ClusterView view, long newest) {
-        boolean told = member.revision().value() > 0;
+        boolean reported = member.revision().value() > 0;
         JsonArray endpoints = new JsonArray();
         member.endpoints().stream().map(Endpoint::toString).forEach(endpoints::add);
         return new JsonObject()
@@ -159,8 +159,8 @@ final class Overview {
                 .put("role", word(member.role()))
                 .put("leads", view.leader().filter(member::equals).isPresent())
                 .put("health", word(member.health()))
-                .put("revision", told ? member.revision().value() : null)
-                .put("lag_revisions", told ? newest - member.revision().value() : null)
+                .put("revision", reported ? member.revision().value() : null)
+                .put("lag_revisions", reported ? newest - member.revision().value() : null)
                 .put(
                         "version",
                         member.version().equals(EtcdVersion.UNKNOWN)
@@ -171,12 +171,12 @@ final class Overview {
 
     private JsonArray neighbours(Neighbour.Kind kind, Function<JsonObject, JsonObject> shown) {
         JsonArray all = new JsonArray();
-        for (Neighbours.Told told : neighbours.of(kind)) {
-            JsonObject status = told.status();
+        for (Neighbours.Report report : neighbours.of(kind)) {
+            JsonObject status = report.status();
             JsonObject one = status == null ? new JsonObject() : shown.apply(status);
             all.add(withMessage(
-                    one.put("url", told.neighbour().url().toString()).put("reachable", told.problem() == null),
-                    told.problem()));
+                    one.put("url", report.neighbour().url().toString()).put("reachable", report.problem() == null),
+                    report.problem()));
         }
         return all;
     }
@@ -202,7 +202,7 @@ final class Overview {
         return new JsonObject().put("mirrors", mirrors);
     }
 
-    /** Those of a mirror process that its status tells of. */
+    /** Returns the mirrors in the status of a mirror process. */
     static List<JsonObject> mirrorsOf(@Nullable JsonObject status) {
         return status != null && status.getValue("mirrors") instanceof JsonArray mirrors
                 ? mirrors.stream()
@@ -212,7 +212,7 @@ final class Overview {
                 : List.of();
     }
 
-    /** A mirror says in words where it copies from and to; the first is the kind. */
+    /** The first word of a mirror's source or target is its kind. */
     private static @Nullable String kind(JsonObject mirror, String end) {
         return mirror.getValue(end) instanceof String words ? words.split(" ", 2)[0] : null;
     }

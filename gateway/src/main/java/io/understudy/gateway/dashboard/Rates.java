@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
 
-/** What the gateway's own metrics say of the time since the last look. On one thread. */
+/** Rates since the last look, from the gateway's own metrics. Not thread-safe. */
 final class Rates {
 
     static final String WATCHERS = "watchers";
@@ -27,14 +27,14 @@ final class Rates {
     private final Map<String, Double> totals = new HashMap<>();
     private long lookedNanos;
 
-    /** The first look tells rates since now. */
+    /** The first look returns rates since now. */
     Rates(MeterRegistry registry, long nowNanos) {
         this.registry = registry;
         this.lookedNanos = nowNanos;
         Map<String, Double> unused = look(nowNanos);
     }
 
-    /** By series, in order; what isn't known is missing. */
+    /** Returns values by series, in order; unknown ones are missing. */
     Map<String, Double> look(long nowNanos) {
         double seconds = Math.max(1e-3, (nowNanos - lookedNanos) / 1e9);
         lookedNanos = nowNanos;
@@ -52,7 +52,7 @@ final class Rates {
         return values;
     }
 
-    /** All reads per second, of a look's values. */
+    /** Returns all reads per second. */
     static double reads(Map<String, Double> values) {
         return CONSISTENCIES.stream()
                 .mapToDouble(each -> values.getOrDefault("reads." + each, 0.0))
@@ -83,7 +83,7 @@ final class Rates {
                 .sum();
     }
 
-    /** Of reads over gRPC and JSON, and of those over REST. */
+    /** Returns the timers of reads over gRPC, JSON and REST. */
     private List<Timer> readTimers() {
         Collection<Timer> calls = find(GatewayMeter.REQUESTS).timers();
         Collection<Timer> rest = find(GatewayMeter.REST_REQUESTS).timers();

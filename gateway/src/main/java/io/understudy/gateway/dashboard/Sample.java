@@ -6,10 +6,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Some figures at one moment.
+ * Values at one time.
  *
  * @param timeMillis since 1970
- * @param values by name of the series; those that nobody knew are missing. In order
+ * @param values by name of the series; unknown ones are missing. In order
  */
 record Sample(long timeMillis, Map<String, Double> values) {
 
@@ -23,7 +23,7 @@ record Sample(long timeMillis, Map<String, Double> values) {
         return new JsonObject().put("time", timeMillis).put("values", shown);
     }
 
-    /** Three digits behind the point are more than anybody looks at. */
+    /** Rounded to three decimal places. */
     static double rounded(double value) {
         return Math.round(value * 1_000) / 1_000.0;
     }

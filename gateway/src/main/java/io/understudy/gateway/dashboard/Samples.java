@@ -25,8 +25,8 @@ final class Samples {
     }
 
     /**
-     * Those after that time, series by series, with null where nobody knew. All of them if that is later than the last: it was
-     * told by another clock.
+     * Returns those after that time by series, with null for missing values. Returns all if that is later than the last: the
+     * clocks differ.
      */
     JsonObject after(long timeMillis) {
         List<Sample> wanted;

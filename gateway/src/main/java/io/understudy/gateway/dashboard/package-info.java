@@ -1,6 +1,5 @@
 /**
- * What an operator is shown: this gateway, its source, and the gateways, mirrors and supervisors beside it, as of now and over
- * the last minutes.
+ * The dashboard: this gateway, its source, and other gateways, mirrors and supervisors, now and over the last minutes.
  */
 @NullMarked
 package io.understudy.gateway.dashboard;

@@ -35,7 +35,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers what comes to paths below {@code /v3/}. For any event loop.
+ * Serves the paths below {@code /v3/}. For any event loop.
  *
  * <p>Invariant J1: a JSON request, well-formed or malformed, gets the bytes and status that etcd returns.
  */
@@ -44,7 +44,7 @@ public final class JsonApi implements WebCalls {
     private static final Logger LOG = LoggerFactory.getLogger(JsonApi.class);
     private static final String PREFIX = "/v3/";
 
-    /** Older clients', and what they mean by it. */
+    /** The prefix of older clients, for the same methods. */
     private static final String BETA_PREFIX = "/v3beta/";
 
     private static final String RANGE = "etcdserverpb.KV/Range";
@@ -62,8 +62,6 @@ public final class JsonApi implements WebCalls {
     private final Map<String, RequestListener.Outcomes> outcomes;
 
     /**
-     * An API.
-     *
      * @param form read for each request, on its event loop
      * @param maxRequestBytes of a request's message; its JSON may be larger
      */
@@ -133,9 +131,9 @@ public final class JsonApi implements WebCalls {
 
     private JsonExchange exchange(@Nullable JsonMethod method, WebRequest request) {
         String name = method == null ? UNKNOWN : method.fullName();
-        RequestListener.Outcomes told = outcomes.getOrDefault(name, unknown);
-        CallTrace trace = method != null && method.shape() == Shape.UNARY ? told.begins(request) : CallTrace.NONE;
-        return new JsonExchange(request, form.get(), name, told, trace);
+        RequestListener.Outcomes listener = outcomes.getOrDefault(name, unknown);
+        CallTrace trace = method != null && method.shape() == Shape.UNARY ? listener.begins(request) : CallTrace.NONE;
+        return new JsonExchange(request, form.get(), name, listener, trace);
     }
 
     private static String path(String path) {
@@ -215,7 +213,7 @@ public final class JsonApi implements WebCalls {
     /** Returns the error for a first value that is no message; null if that is the end of the messages, as in etcd 3.6. */
     @Nullable ApiException rejected(MalformedJson broken) {
         JsonForm present = form.get();
-        return present.errorsSayError() ? new ApiException(Status.Code.UNKNOWN, broken.text(present)) : null;
+        return present.errorsRepeatText() ? new ApiException(Status.Code.UNKNOWN, broken.text(present)) : null;
     }
 
     long maxRequestBytes() {
@@ -257,8 +255,7 @@ public final class JsonApi implements WebCalls {
     }
 
     /**
-     * Every method with one request and one answer, called with messages in their encoding; not for ranges, nor for
-     * transactions that only read.
+     * Unary methods with encoded messages, except ranges and read-only transactions.
      */
     @FunctionalInterface
     public interface OtherCalls {
@@ -268,12 +265,12 @@ public final class JsonApi implements WebCalls {
          * session's event loop.
          *
          * @param fullName such as {@code etcdserverpb.Maintenance/Status}
-         * @param whenGone given what is to be run, on that loop, if the client is gone
+         * @param whenGone receives the task to run, on that loop, once the client has disconnected
          */
         Future<byte[]> call(String fullName, Caller caller, byte[] request, Consumer<Runnable> whenGone);
     }
 
-    /** Every method with a stream of answers, called with messages in their encoding. */
+    /** Methods with a stream of answers, with encoded messages. */
     @FunctionalInterface
     public interface StreamCalls {
 
@@ -283,7 +280,7 @@ public final class JsonApi implements WebCalls {
          * @param fullName such as {@code etcdserverpb.Watch/Watch}
          * @param http that it came by
          * @param requests of the client, in their encoding; more may follow
-         * @throws ApiException it is refused, and nothing has begun
+         * @throws ApiException if it is rejected
          */
         StreamedCall begin(
                 String fullName, Caller caller, WebRequest http, StreamedRequests requests, StreamTaker taker)

@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Base64;
 
-/** JSON being written, in UTF-8. Objects and arrays open and close as told; commas come by themselves. */
+/** A writer of JSON in UTF-8. Callers open and close objects and arrays; commas are added. */
 public final class JsonBytes {
 
     private static final Base64.Encoder BASE64 = Base64.getEncoder();
@@ -24,7 +24,7 @@ public final class JsonBytes {
         this.escapesHtml = form.escapesHtml();
     }
 
-    /** What is written again and again: a member's name with its quotes and its colon. */
+    /** Encodes a member's name with quotes and colon, for reuse. */
     public static byte[] name(String name) {
         return ascii("\"" + name + "\":");
     }
@@ -37,13 +37,13 @@ public final class JsonBytes {
         return Arrays.copyOf(bytes, size);
     }
 
-    /** Moves what was written, leaving nothing. */
+    /** Moves the written bytes to {@code out}. */
     public void moveTo(ByteBuf out) {
         out.writeBytes(bytes, 0, size);
         size = 0;
     }
 
-    /** Ends one thing, so that the next needs a comma; but not the first in an object or an array. */
+    /** Writes a comma, except before the first member or element. */
     public JsonBytes separate() {
         if (first) {
             first = false;
@@ -65,12 +65,12 @@ public final class JsonBytes {
         return this;
     }
 
-    /** A member's name, made by {@link #name}; its value has to follow. */
+    /** Writes a member's name, encoded by {@link #name}; its value follows. */
     public JsonBytes member(byte[] name) {
         return separate().append(name);
     }
 
-    /** A number in quotes, as 64-bit integers are. */
+    /** Writes a 64-bit integer, in quotes. */
     JsonBytes quotedLong(long number) {
         return append('"').decimal(number).append('"');
     }
@@ -116,7 +116,7 @@ public final class JsonBytes {
         return append('"');
     }
 
-    /** As it is. */
+    /** Writes bytes as they are. */
     JsonBytes append(byte[] source) {
         reserve(source.length);
         System.arraycopy(source, 0, bytes, size, source.length);

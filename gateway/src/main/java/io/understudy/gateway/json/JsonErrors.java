@@ -18,7 +18,7 @@ final class JsonErrors {
 
     static byte[] body(JsonForm form, Status.Code code, String text) {
         JsonBytes out = new JsonBytes(form).open('{');
-        if (form.errorsSayError() && !text.isEmpty()) {
+        if (form.errorsRepeatText() && !text.isEmpty()) {
             out.member(ERROR).string(text);
         }
         out.member(CODE).decimal(code.value());
@@ -31,7 +31,7 @@ final class JsonErrors {
     /** As the last line of a stream. */
     static void writeStreamed(JsonBytes out, JsonForm form, ApiException why) {
         Status.Code code = why.code();
-        boolean first = form.errorsSayError();
+        boolean first = form.errorsRepeatText();
         out.open('{').member(ERROR).open('{');
         out.member(first ? GRPC_CODE : CODE).decimal(code.value());
         int status = httpStatus(form, code);

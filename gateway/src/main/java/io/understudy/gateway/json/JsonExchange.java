@@ -20,17 +20,17 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One request from its headers to its answer, on its event loop. Answered once; whatever comes afterwards is dropped. */
+/** One request from its headers to its answer, on its event loop. Later answers are dropped. */
 final class JsonExchange {
 
     private static final Logger LOG = LoggerFactory.getLogger(JsonExchange.class);
     private static final String JSON = "application/json";
     private static final String TEXT = "text/plain; charset=utf-8";
 
-    /** grpc-gateway passes on what the gRPC server's answer is headed with. */
+    /** grpc-gateway forwards the headers of the gRPC answer. */
     private static final Field GRPC = new Field("grpc-metadata-content-type", "application/grpc");
 
-    /** In seconds. etcd, which refuses nothing for that reason, has nothing like it. */
+    /** In seconds. etcd has no such rejections. */
     private static final List<Field> RETRY = List.of(new Field("retry-after", "1"));
 
     private static final List<Field> ANSWER = List.of(GRPC);
@@ -57,7 +57,7 @@ final class JsonExchange {
         });
     }
 
-    /** Runs {@code task} if the client goes before it is answered. One task. */
+    /** Runs {@code task} if the client disconnects before the answer. One task. */
     void whenGone(Runnable task) {
         gone = task;
     }
@@ -118,7 +118,7 @@ final class JsonExchange {
 
     private void refuse(Status.Code code, String text, List<Field> others) {
         if (over(code)) {
-            List<Field> fields = code == Status.Code.UNAUTHENTICATED && !form.errorsSayError()
+            List<Field> fields = code == Status.Code.UNAUTHENTICATED && !form.errorsRepeatText()
                     ? List.of(new Field("www-authenticate", text))
                     : others;
             request.answer(
@@ -126,7 +126,7 @@ final class JsonExchange {
         }
     }
 
-    /** There is no such path, or not with this method. */
+    /** Rejects an unknown path or HTTP method. */
     void refuseRoute(int status, String text, Status.Code code) {
         if (!form.routingErrorsAreText()) {
             refuse(code, text);
@@ -136,12 +136,12 @@ final class JsonExchange {
         }
     }
 
-    /** Whether it was answered, or the client has gone. */
+    /** Whether it was answered, or the client has disconnected. */
     boolean over() {
         return over;
     }
 
-    /** Ends the exchange, once: true for who came first. */
+    /** Ends the exchange; returns true for the first call. */
     private boolean over(Status.Code code) {
         if (over) {
             return false;

@@ -5,13 +5,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * How etcd's answers look as JSON. That is not the same in every build of etcd, since it depends on the version of the
- * grpc-gateway library that was linked: official 3.4 and 3.5 have its first generation, 3.6 and some distributions'
- * 3.5 its second. Names, encodings and what is left out are the same in all.
+ * The JSON dialect of an etcd build, by its version of the grpc-gateway library: official 3.4 and 3.5 have the first
+ * generation, 3.6 and some distributions' 3.5 the second. Names, encodings and omitted fields are equal in all.
  */
 public enum JsonForm {
 
-    /** Errors say {@code error} beside {@code code} and {@code message}; routing errors are plain text. */
+    /** Errors have {@code error} beside {@code code} and {@code message}; routing errors are plain text. */
     GRPC_GATEWAY_1(",", " "),
 
     /** Errors are a {@code google.rpc.Status}, also those of routing. */
@@ -33,7 +32,7 @@ public enum JsonForm {
         this.errorSpace = errorSpace;
     }
 
-    /** The form of a member that refused a request with this body; nothing if no member of etcd's writes such a one. */
+    /** Returns the dialect of an error body; empty if it is not one of etcd. */
     static Optional<JsonForm> ofRefusal(String body) {
         if (body.startsWith("{\"error\":")) {
             return Optional.of(GRPC_GATEWAY_1);
@@ -44,7 +43,7 @@ public enum JsonForm {
                 : Optional.empty();
     }
 
-    /** Between two members of an object, or two elements of an array. */
+    /** Returns the separator of members and elements. */
     String comma() {
         return comma;
     }
@@ -64,11 +63,11 @@ public enum JsonForm {
     }
 
     /** Whether errors repeat their text as {@code error}. */
-    boolean errorsSayError() {
+    boolean errorsRepeatText() {
         return this == GRPC_GATEWAY_1;
     }
 
-    /** Of a request that its client cancelled. */
+    /** Returns the status of a cancelled request. */
     int cancelledStatus() {
         return this == GRPC_GATEWAY_1 ? 408 : 499;
     }

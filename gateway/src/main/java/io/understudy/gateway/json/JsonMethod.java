@@ -12,7 +12,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A method of etcd's that can be called by JSON.
+ * An etcd method with a JSON mapping.
  *
  * @param fullName such as {@code etcdserverpb.KV/Range}
  */
@@ -73,7 +73,7 @@ record JsonMethod(String fullName, Descriptor request, Descriptor answer, Shape 
             election/resign Election Resign
             """;
 
-    /** What is sent and what is answered. */
+    /** Which sides of a call are streams. */
     enum Shape {
         /** One message each. */
         UNARY,
@@ -82,7 +82,7 @@ record JsonMethod(String fullName, Descriptor request, Descriptor answer, Shape 
         /** Streams in both directions. */
         BOTH;
 
-        /** Those that jetcd doesn't know have one message each. */
+        /** Methods that jetcd lacks are unary. */
         private static Shape of(@Nullable MethodDescriptor known) {
             return known == null || !known.isServerStreaming() ? UNARY : known.isClientStreaming() ? BOTH : ANSWERS;
         }

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A stream of answers, a line for each ({@code ForwardResponseStream} in grpc-gateway's {@code runtime/handler.go}). The
- * head waits for the first of them, since an error that comes before has a status of its own.
+ * head waits for the first answer, since an earlier error has its own status.
  *
  * <p>Invariant J2: a streaming method called by JSON returns the lines that etcd returns.
  */
@@ -44,9 +44,9 @@ final class JsonStream implements StreamTaker {
     private final WebStream out;
     private final JsonForm form;
     private final Descriptor type;
-    /** Told how it ended. */
+    /** Receives the final status. */
     private final Consumer<Status.Code> ended;
-    /** The library puts a line together by way of Go's {@code encoding/json}, whatever its generation. */
+    /** Both generations of the library write lines with Go's {@code encoding/json}. */
     private final JsonBytes line = new JsonBytes(JsonForm.GRPC_GATEWAY_1);
 
     private @Nullable StreamedCall call;
@@ -62,7 +62,7 @@ final class JsonStream implements StreamTaker {
         this.ended = ended;
     }
 
-    /** Has the call begin that it takes the answers of. */
+    /** Starts the call and takes its answers. */
     void begin(Beginning beginning) {
         try {
             call = beginning.of(this);
@@ -78,7 +78,7 @@ final class JsonStream implements StreamTaker {
         breakOff(new ApiException(Status.Code.INTERNAL, "understudy: " + why));
     }
 
-    /** Breaks it off at that time, by {@link System#nanoTime}, if it is one. */
+    /** Sets the deadline, by {@link System#nanoTime}. */
     void endAt(long nanos, EventExecutor loop) {
         if (nanos != Caller.NO_DEADLINE) {
             deadline = loop.schedule(
@@ -88,7 +88,7 @@ final class JsonStream implements StreamTaker {
         }
     }
 
-    /** The client has gone. */
+    /** The client has disconnected. */
     void gone() {
         if (!over) {
             over(Status.Code.CANCELLED);
@@ -98,7 +98,7 @@ final class JsonStream implements StreamTaker {
         }
     }
 
-    /** Ends it, and whoever answers. */
+    /** Ends the stream and cancels the call. */
     void breakOff(ApiException why) {
         if (!over) {
             end(why);

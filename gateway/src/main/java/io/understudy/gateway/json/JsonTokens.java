@@ -9,8 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The tokens of one value that is known to be JSON; so only what JSON leaves open is checked: strings are UTF-8, and their
- * escapes are characters.
+ * The tokens of one valid JSON value. Checks only what JSON's grammar leaves open: UTF-8 and escapes in strings.
  */
 final class JsonTokens {
 
@@ -30,22 +29,22 @@ final class JsonTokens {
         this.at = begin;
     }
 
-    /** Where the next token begins. */
+    /** Returns the position of the next token. */
     int position() {
         return at;
     }
 
-    /** The next token's first byte. */
+    /** Returns the next token's first byte. */
     byte peek() {
         return in[at];
     }
 
-    /** Goes inside an object or an array. */
+    /** Enters an object or an array. */
     void open() {
         at++;
     }
 
-    /** Goes to the next member or element; at the end, goes past it and says that there is none. */
+    /** Moves to the next member or element; returns false after moving past the end. */
     boolean more(char close) {
         skipSpace();
         if (in[at] == ',') {
@@ -59,7 +58,7 @@ final class JsonTokens {
         return false;
     }
 
-    /** A member's name; its value is next. */
+    /** Reads a member's name; its value is next. */
     String name() throws MalformedJson {
         String name = text();
         skipSpace();
@@ -68,7 +67,7 @@ final class JsonTokens {
         return name;
     }
 
-    /** Goes past a value of any kind. */
+    /** Skips a value. */
     void skip() throws MalformedJson {
         int depth = 0;
         do {
@@ -109,7 +108,7 @@ final class JsonTokens {
         return text();
     }
 
-    /** An integer, as a number in any notation or as a string with one. */
+    /** Reads an integer, as a number in any notation or a string with one. */
     long integer(long least, long most) throws MalformedJson, UnfitValue {
         String number = number();
         try {
@@ -218,7 +217,7 @@ final class JsonTokens {
         return next + 6;
     }
 
-    /** Four digits; whatever is none counts as 0. */
+    /** Reads four hex digits; other characters count as 0. */
     private char hex(int from) {
         int value = 0;
         for (int i = from; i < from + 4; i++) {
@@ -227,12 +226,12 @@ final class JsonTokens {
         return (char) value;
     }
 
-    /** The next token is one that can't stand here. */
+    /** Returns the error for a next token that is not allowed here. */
     MalformedJson unexpected() throws MalformedJson {
         return syntax(at, "unexpected token " + raw(at));
     }
 
-    /** What is wrong with the token at {@code position}. */
+    /** Returns the error for the token at {@code position}. */
     MalformedJson wrong(int position, String what) {
         return MalformedJson.proto("(" + place(position) + "): " + what);
     }
@@ -241,7 +240,7 @@ final class JsonTokens {
         return MalformedJson.proto("syntax error (" + place(position) + "): " + what);
     }
 
-    /** The token at {@code position} as it was given; of an object or an array, its beginning. */
+    /** Returns the source text of the token at {@code position}; of an object or an array, its beginning. */
     String raw(int position) throws MalformedJson {
         int last = position + 1;
         if (in[position] == '"') {

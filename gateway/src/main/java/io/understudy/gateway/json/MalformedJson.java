@@ -1,11 +1,11 @@
 package io.understudy.gateway.json;
 
-/** A body that can't be understood. Carries no stack trace: it is an answer, not a fault. */
+/** A request body that is not valid. Has no stack trace: it is an answer, not a fault. */
 final class MalformedJson extends Exception {
 
     private static final long serialVersionUID = 1L;
 
-    /** Whether the text is protobuf's, which it says before it. */
+    /** Whether the text is protobuf's and gets its prefix. */
     private final boolean proto;
 
     private MalformedJson(boolean proto, String text) {
@@ -23,7 +23,7 @@ final class MalformedJson extends Exception {
         return new MalformedJson(true, text);
     }
 
-    /** As etcd says it. */
+    /** Returns etcd's text of the error. */
     String text(JsonForm form) {
         return (proto ? "proto:" + form.errorSpace() : "") + getMessage();
     }

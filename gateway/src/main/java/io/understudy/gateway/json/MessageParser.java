@@ -20,7 +20,7 @@ final class MessageParser {
 
     private final Map<Descriptor, Map<String, FieldDescriptor>> names = new HashMap<>();
 
-    /** Of these types and all that they contain. */
+    /** Supports these types and all nested ones. */
     MessageParser(Collection<Descriptor> types) {
         types.forEach(this::learn);
     }
@@ -43,9 +43,9 @@ final class MessageParser {
     }
 
     /**
-     * Reads the first value of {@code body} into a message without fields; a blank body leaves it so.
+     * Reads the first value of {@code body} into an empty message, which stays empty for a blank body.
      *
-     * @throws MalformedJson for anything else than a message of the type
+     * @throws MalformedJson if it is no message of the type
      */
     <B extends Message.Builder> B read(byte[] body, B into) throws MalformedJson {
         FirstValue value = FirstValue.in(body, 0);
@@ -55,10 +55,10 @@ final class MessageParser {
         return into;
     }
 
-    /** What a body of messages one after the other holds. */
+    /** The messages of a body, and its error if any. */
     record Messages(List<byte[]> encoded, @Nullable MalformedJson broken) {}
 
-    /** Reads all values of {@code body} up to one that is no message of the type, which ends it. */
+    /** Reads the values of {@code body} up to the first that is no message of the type. */
     Messages readAll(byte[] body, Descriptor type) {
         List<byte[]> encoded = new ArrayList<>();
         try {

@@ -13,10 +13,10 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads one value, known to be JSON, into a message. One use. */
+/** Reads one valid JSON value into a message. One use. */
 final class MessageReader {
 
-    /** Of messages in messages: as deep as protobuf for Java reads, and more than anything needs. */
+    /** Maximum nesting of messages, as in protobuf for Java. */
     private static final int MAX_DEPTH = 100;
 
     private final Map<Descriptor, Map<String, FieldDescriptor>> names;
@@ -87,7 +87,7 @@ final class MessageReader {
         }
     }
 
-    /** Null for what is to be ignored: the unknown name of an enum. */
+    /** Returns null for the unknown name of an enum, which is ignored. */
     private @Nullable Object value(Message.Builder into, FieldDescriptor field, int depth) throws MalformedJson {
         if (field.getJavaType() == FieldDescriptor.JavaType.MESSAGE) {
             Message.Builder nested = into.newBuilderForField(field);
@@ -120,7 +120,7 @@ final class MessageReader {
         };
     }
 
-    /** Null for a name that isn't one. */
+    /** Returns null for an unknown name. */
     private @Nullable EnumValueDescriptor named(FieldDescriptor field) throws MalformedJson, UnfitValue {
         return in.peek() == '"'
                 ? field.getEnumType().findValueByName(in.string())

@@ -11,7 +11,7 @@ import io.understudy.gateway.replica.EntryFields;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
-/** Results of reads as JSON, made straight from the entries' wire form while the client takes it. */
+/** Results of reads as JSON, transcoded from the entries' wire form as the client reads. */
 final class ResultJson implements AnswerBody {
 
     private static final byte[] HEADER = JsonBytes.name("header");
@@ -73,9 +73,9 @@ final class ResultJson implements AnswerBody {
         }
     }
 
-    /** Writes itself piece by piece. */
+    /** A result that is written in pieces. */
     private interface Part {
-        /** Goes on until there is nothing left, or {@code wanted} bytes are there; says whether something is left. */
+        /** Writes until the end, or until {@code wanted} bytes are there; returns whether something is left. */
         boolean write(JsonBytes out, int wanted);
     }
 
@@ -159,12 +159,12 @@ final class ResultJson implements AnswerBody {
         }
     }
 
-    /** One key and its value, made from the entry's own encoding without decoding it into anything between. */
+    /** Transcodes a key-value pair from its wire form, without decoding it to objects. */
     private static final class EntryJson {
 
         private static final int LENGTH_DELIMITED = 2;
         private static final int VALUE = 5;
-        /** The last one. */
+        /** The last field number. */
         private static final int LEASE = 6;
 
         /** By field number. */
@@ -180,7 +180,7 @@ final class ResultJson implements AnswerBody {
 
         private EntryJson() {}
 
-        /** The fields are in the order of their numbers, which is that of their declaration, and those not set are not there. */
+        /** Writes the fields that are set, in the order of their numbers. */
         static void write(JsonBytes out, Entry entry, EntryFields fields) {
             byte[] wire = entry.wire();
             out.open('{');

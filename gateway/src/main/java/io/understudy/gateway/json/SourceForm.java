@@ -19,14 +19,14 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * The form in which the source's own members answer JSON; until one has told, that of official etcd 3.5. When none tells,
- * they are asked again, after a second and then ever less often. For any thread.
+ * The JSON dialect of the source's members; until one responds, that of official etcd 3.5. Probes are retried with
+ * exponential backoff. Thread-safe.
  */
 public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(SourceForm.class);
 
-    /** A range without a key: every member refuses it, whatever it is, without doing anything. */
+    /** A range without a key, which every member rejects without effect. */
     private static final String REFUSED = "{}";
 
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
@@ -34,7 +34,7 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
 
     private final EtcdCluster source;
     private final HttpClient http;
-    /** The latest series of questions: it alone goes on. */
+    /** The latest series of probes; earlier ones end. */
     private final AtomicLong series = new AtomicLong();
 
     private volatile boolean known;
@@ -53,35 +53,35 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
         return form;
     }
 
-    /** Whether the source has told, since it was last asked. */
+    /** Whether a member has responded since the last {@link #probe}. */
     boolean isKnown() {
         return known;
     }
 
-    /** Asks one member after the other, over and over until one has told; meanwhile the form stays what it was. Doesn't wait. */
-    public void ask() {
+    /** Probes the members in turn until one responds; the form stays as it is until then. Doesn't block. */
+    public void probe() {
         known = false;
-        askAll(series.incrementAndGet(), FIRST_PAUSE);
+        probeAll(series.incrementAndGet(), FIRST_PAUSE);
     }
 
-    /** Asks no more. */
+    /** Stops probing. */
     @Override
     public void close() {
         long unused = series.incrementAndGet();
     }
 
-    private void askAll(long asking, Duration pause) {
-        if (asking == series.get()) {
-            ask(
+    private void probeAll(long current, Duration pause) {
+        if (current == series.get()) {
+            probe(
                     source.view().members().stream()
                             .flatMap(member -> member.endpoints().stream())
                             .iterator(),
-                    asking,
+                    current,
                     pause);
         }
     }
 
-    private void ask(Iterator<Endpoint> rest, long asking, Duration pause) {
+    private void probe(Iterator<Endpoint> rest, long current, Duration pause) {
         if (!rest.hasNext()) {
             LOG.atLevel(pause.equals(FIRST_PAUSE) ? Level.WARN : Level.DEBUG)
                     .addKeyValue("assumed", form)
@@ -89,7 +89,7 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
             Duration doubled = pause.multipliedBy(2);
             Duration next = doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
             CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS)
-                    .execute(() -> askAll(asking, next));
+                    .execute(() -> probeAll(current, next));
             return;
         }
         HttpRequest request = HttpRequest.newBuilder(rest.next().uri().resolve("/v3/kv/range"))
@@ -99,12 +99,12 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
         var unused = http.sendAsync(request, BodyHandlers.ofString())
                 .handle((response, failure) ->
                         Optional.ofNullable(response).map(HttpResponse::body).flatMap(JsonForm::ofRefusal))
-                .thenAccept(told -> told.ifPresentOrElse(this::use, () -> ask(rest, asking, pause)));
+                .thenAccept(detected -> detected.ifPresentOrElse(this::use, () -> probe(rest, current, pause)));
     }
 
-    private void use(JsonForm told) {
-        form = told;
+    private void use(JsonForm detected) {
+        form = detected;
         known = true;
-        LOG.atInfo().addKeyValue("dialect", told).log("JSON dialect detected");
+        LOG.atInfo().addKeyValue("dialect", detected).log("JSON dialect detected");
     }
 }

@@ -4,11 +4,11 @@ import java.math.BigInteger;
 
 /**
  * The integer that a JSON number is, as Go's {@code protojson} sees it; in time that grows with the number's length and not
- * with its value, since a few characters can name a number that nobody could write out.
+ * with its value, since a short exponent can mean any number of digits.
  */
 final class WholeNumber {
 
-    /** The largest that any type holds has as many. */
+    /** Digits of the largest value of any type. */
     private static final int MOST_DIGITS = 20;
 
     private WholeNumber() {}
@@ -16,7 +16,7 @@ final class WholeNumber {
     /**
      * The value of {@code number}, which has JSON's form.
      *
-     * @throws UnfitValue it is none, or has more digits than any type
+     * @throws UnfitValue if it is no integer, or has too many digits
      */
     static BigInteger of(String number) throws UnfitValue {
         boolean negative = number.startsWith("-");

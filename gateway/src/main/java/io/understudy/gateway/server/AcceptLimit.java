@@ -11,8 +11,8 @@ import io.vertx.core.net.NetServerOptions;
 import io.vertx.core.transport.Transport;
 
 /**
- * Pauses accepting while a server has as many open connections as it may. Event loops close those beyond its limit later
- * than they are accepted: a burst would take all descriptors, after which Netty accepts nothing for a second.
+ * Pauses accepting at a server's limit of open connections. Event loops close excess connections only after they are
+ * accepted: a burst would use all descriptors, after which Netty pauses for a second.
  */
 final class AcceptLimit extends ChannelInboundHandlerAdapter {
 
@@ -39,7 +39,7 @@ final class AcceptLimit extends ChannelInboundHandlerAdapter {
         ctx.channel().config().setAutoRead(open < most);
     }
 
-    /** The native transport of Linux where it is available; each server of it has such a limit. */
+    /** Returns the native transport of Linux if available, with this limit for each server. */
     static Transport transport(int most) {
         Transport epoll = Transport.EPOLL;
         if (epoll != null && epoll.available()) {

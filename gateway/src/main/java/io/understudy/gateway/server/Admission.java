@@ -5,7 +5,7 @@ import io.understudy.gateway.server.LoadMetrics.Refusal;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What one connection's requests may take of what there is. On its loop. */
+/** Admits the requests of one connection within the limits. On its loop. */
 public final class Admission {
 
     private final LoopLoad load;
@@ -21,16 +21,16 @@ public final class Admission {
         this.client = client;
     }
 
-    /** Something of the connection's has arrived. */
+    /** Data of the connection has arrived. */
     public void reading() {
         load.reading();
     }
 
     /**
-     * Takes a request on; {@link #leave} is told of its end.
+     * Admits a request; {@link #leave} ends it.
      *
-     * @param lasts whether it is a stream, which goes on after its first answer
-     * @throws ApiException it is refused, and nothing is taken
+     * @param lasts whether it is a stream
+     * @throws ApiException if it is rejected
      */
     public void enter(boolean lasts, long nowNanos) throws ApiException {
         if (limits.maxRate() != null && !rate().take(nowNanos)) {

@@ -11,8 +11,8 @@ import io.netty.handler.codec.http2.Http2Stream;
 import java.util.List;
 
 /**
- * The frames of whole answers on one connection. Their headers need no table, but the first block after the client has changed
- * what its table may hold has to tell so (RFC 7541, 4.2): that one is Netty's.
+ * The frames of whole answers on one connection. Their headers need no table, but Netty encodes the first block after the
+ * client has changed the maximum table size, since it must carry the update (RFC 7541, 4.2).
  */
 final class AnswerFrames {
 
@@ -20,7 +20,7 @@ final class AnswerFrames {
     private final Http2ConnectionEncoder encoder;
     private final JoinedFrames joined;
     private boolean tableChanged;
-    /** Of the encoder's table of headers, as the client was told. */
+    /** The size of the encoder's header table that the client has received. */
     private long tableSize = Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE;
 
     AnswerFrames(Http2ConnectionHandler connection, JoinedFrames joined) {
@@ -29,40 +29,41 @@ final class AnswerFrames {
         this.joined = joined;
     }
 
-    /** The client has changed what its table of headers may hold. */
+    /** The client has changed the maximum size of its header table. */
     void tableChanged() {
         tableChanged = true;
     }
 
-    /** Writes the frame that an answer begins with. */
+    /** Writes the first frame of an answer. */
     void head(ChannelHandlerContext ctx, Http2Stream stream, List<Field> fields) {
-        if (tableIsUntold()) {
-            ChannelFuture unused = tellTable(ctx, stream, GrpcHeaders.head(fields), false);
+        if (tableUpdateIsDue()) {
+            ChannelFuture unused = writeTableUpdate(ctx, stream, GrpcHeaders.head(fields), false);
         } else {
             joined.head(stream.id(), fields);
         }
         stream.headersSent(false);
     }
 
-    /** Writes the frame that an answer ends with; the exchange is told when it was given to the socket. */
+    /** Writes the last frame of an answer; notifies the exchange once the socket has it. */
     void end(ChannelHandlerContext ctx, Http2Exchange exchange) {
-        // The second time it says that there are trailers.
+        // The second call marks trailers.
         exchange.stream().headersSent(false);
-        if (tableIsUntold()) {
-            ChannelFuture written = tellTable(ctx, exchange.stream(), GrpcHeaders.ok(), true);
+        if (tableUpdateIsDue()) {
+            ChannelFuture written = writeTableUpdate(ctx, exchange.stream(), GrpcHeaders.ok(), true);
             written.addListener(done -> exchange.went(written));
         } else {
             joined.end(exchange);
         }
     }
 
-    /** Settings may let answers go before they are told of themselves: so the size is compared, too. */
-    private boolean tableIsUntold() {
+    /** Compares the size too: settings may release answers before their own notification. */
+    private boolean tableUpdateIsDue() {
         return tableChanged || tableSize != table().maxHeaderTableSize();
     }
 
-    /** After a block that couldn't be written nobody knows what the client's table holds: that ends the connection. */
-    private ChannelFuture tellTable(ChannelHandlerContext ctx, Http2Stream stream, Http2Headers headers, boolean end) {
+    /** After a failed block the client's table is unknown, which ends the connection. */
+    private ChannelFuture writeTableUpdate(
+            ChannelHandlerContext ctx, Http2Stream stream, Http2Headers headers, boolean end) {
         ChannelFuture written;
         try {
             written = encoder.frameWriter().writeHeaders(ctx, stream.id(), headers, 0, end, ctx.newPromise());

@@ -41,19 +41,19 @@ import org.slf4j.LoggerFactory;
  */
 public final class ApiServer {
 
-    /** What Vert.x calls its own end of a connection's pipeline. */
+    /** The name of Vert.x's own handler in a pipeline. */
     private static final String VERTX_HANDLER = "handler";
 
-    /** For calls under way on a connection that is to end. */
+    /** Time for calls in flight on a connection that is closing. */
     private static final long DISCONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Of a connection beyond the limit. */
+    /** Lifetime of a connection beyond the limit. */
     private static final long SPARE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Queue<NetServer> servers = new ConcurrentLinkedQueue<>();
-    /** Open connections, with what ends each once its calls have ended. */
+    /** Open connections, each with its graceful shutdown. */
     private final Map<NetSocket, Runnable> connections = new ConcurrentHashMap<>();
-    /** Those beyond the limit that have requested nothing yet, oldest first. */
+    /** Connections beyond the limit without a request, oldest first. */
     private final Queue<NetSocket> idleSpares = new ConcurrentLinkedQueue<>();
 
     private final Vertx vertx;
@@ -65,10 +65,10 @@ public final class ApiServer {
     private final Requests requests;
 
     /**
-     * Of those who answer what isn't gRPC, {@code calls} come before {@code pages}, which answer all that is left.
+     * Requests other than gRPC go to {@code calls} first, and the rest to {@code pages}.
      *
      * @param tls null for plain text
-     * @param loads counts what is under way on the same event loops
+     * @param loads counts requests in flight on the same event loops
      */
     public ApiServer(
             Vertx vertx,
@@ -90,13 +90,13 @@ public final class ApiServer {
         this.requests = new Requests(methods, listener, calls, pages, limits);
     }
 
-    /** Listens, with one server per loop; gives the port. Fails if it can't be had. */
+    /** Listens with one server per loop. Returns the port; fails if it is in use. */
     public Future<Integer> listen(int loops) {
         return vertx.deployVerticle(Loop::new, new DeploymentOptions().setInstances(loops))
                 .map(deployed -> servers.element().actualPort());
     }
 
-    /** Accepts nothing new, lets what is under way end up to {@code deadline}, then closes all connections. */
+    /** Stops accepting, waits for requests in flight until {@code deadline}, then closes all connections. */
     public Future<Void> shutdown(Duration deadline) {
         return Future.join(servers.stream()
                         .map(server -> server.shutdown(deadline.toMillis(), TimeUnit.MILLISECONDS))
@@ -104,12 +104,12 @@ public final class ApiServer {
                 .mapEmpty();
     }
 
-    /** Open connections. For any thread. */
+    /** Returns the number of open connections. Thread-safe. */
     public int connections() {
         return connections.size();
     }
 
-    /** Has all clients connect again. What is under way may end first, for a moment. For any thread. */
+    /** Disconnects all clients, after a short time for requests in flight. Thread-safe. */
     public void disconnect() {
         connections.values().forEach(Runnable::run);
     }
@@ -156,7 +156,7 @@ public final class ApiServer {
             connections.remove(socket);
             idleSpares.remove(socket);
         });
-        // Before Vert.x's own handler, which sees no bytes then, but still handles the connection's end.
+        // Before Vert.x's own handler, which then only handles the connection's end.
         ChannelHandlerContext last = ((NetSocketInternal) socket).channelHandlerContext();
         ChannelPipeline pipeline = last.pipeline();
         pipeline.channel().config().setWriteBufferWaterMark(limits.unread());
@@ -177,7 +177,7 @@ public final class ApiServer {
                 }));
     }
 
-    /** Makes a connection's context the current one of Vert.x while the connection's events are worked on. */
+    /** Sets the connection's context as Vert.x's current one during its events. */
     private static final class ContextScope extends ChannelInboundHandlerAdapter {
 
         private final ContextInternal context;
@@ -218,11 +218,10 @@ public final class ApiServer {
     }
 
     /**
-     * The end of what is done for a connection here; Vert.x comes after it.
+     * The last handler before Vert.x's own.
      *
-     * <p>Lets Vert.x close the connection when it wants to. It writes an empty buffer first and waits until that has left, which
-     * is never for a client that doesn't read, or for one that others keep busy. It writes nothing else: all that clients are
-     * told comes from the handlers before this one.
+     * <p>Lets Vert.x close connections at once. It writes an empty buffer first and waits for it, which never ends for a client
+     * that doesn't read. It writes nothing else: all data for clients comes from the handlers before this one.
      */
     private static final class PromptClose extends ChannelDuplexHandler {
 
@@ -236,13 +235,13 @@ public final class ApiServer {
 
         @Override
         public void channelWritabilityChanged(ChannelHandlerContext ctx) {
-            // As long as Vert.x doesn't know, it doesn't wait for the channel to become writable.
+            // Hidden from Vert.x, which would wait for the channel to become writable.
         }
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
             if (cause instanceof IOException || cause instanceof DecoderException) {
-                // What a client does to its connection, or to a handshake, is no event here: Vert.x would log an error.
+                // Failures caused by clients are not errors, as which Vert.x would log them.
                 LOG.atDebug()
                         .addKeyValue("peer", ctx.channel().remoteAddress())
                         .addKeyValue("cause", cause.toString())

@@ -6,14 +6,13 @@ import io.understudy.gateway.api.AnswerBody;
 import java.util.function.Consumer;
 
 /**
- * Writes a body to an exchange, piece by piece, as the client takes it. While the client doesn't, nothing of the body is
- * held but what it is made of.
+ * Writes a body to an exchange in pieces, as the client reads. Until then the body is not encoded.
  *
  * <p>Invariant S3: a client that does not read uses bounded memory, and work for a disconnected client stops.
  */
 final class BodyPump {
 
-    /** What may stick out of a piece without making its buffer grow. */
+    /** Spare bytes of a buffer, so that a piece may exceed its size. */
     private static final int SLACK_BYTES = 8 << 10;
 
     private final Exchange exchange;
@@ -26,9 +25,9 @@ final class BodyPump {
     /**
      * Does nothing until {@link #run}.
      *
-     * @param ends whether the body's end is the answer's
-     * @param done run after the last piece was written
-     * @param broken told if the body can't be produced to its end
+     * @param ends whether the body ends the answer
+     * @param done called after the last piece was written
+     * @param broken called if the body can't be produced to its end
      */
     BodyPump(Exchange exchange, AnswerBody body, boolean ends, Runnable done, Consumer<Throwable> broken) {
         this.exchange = exchange;
@@ -39,7 +38,7 @@ final class BodyPump {
         this.rest = body.length() == AnswerBody.UNKNOWN ? Long.MAX_VALUE : body.length();
     }
 
-    /** Writes what the client takes now, and comes back for the rest. */
+    /** Writes until the client stops reading, and resumes later. */
     void run() {
         boolean more = true;
         while (more) {
@@ -53,7 +52,7 @@ final class BodyPump {
                 piece = exchange.allocator().directBuffer(wanted == rest ? wanted : wanted + SLACK_BYTES);
                 more = body.appendTo(piece, wanted);
             } catch (Throwable e) {
-                // Errors too: without memory for a piece the client would wait for ever.
+                // Errors too: without memory the client would wait forever.
                 piece.release();
                 broken.accept(e);
                 return;

@@ -10,16 +10,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads from a request's head who asks, and how fresh the answer has to be.
+ * Reads the caller's identity and the required freshness from a request's head.
  *
  * <p>Invariant T1: with TLS, only verified clients are served, under their verified name, by TLS 1.2 or later.
  */
 final class Callers {
 
-    /** As in etcd's {@code auth/store.go}: the second is what its JSON mapping passes on. */
+    /** As in etcd's {@code auth/store.go}; the second is that of its JSON mapping. */
     private static final AsciiString TOKEN = AsciiString.cached("token");
 
-    /** What becomes {@link #TOKEN} for a caller by JSON: grpc-gateway takes the prefix away. */
+    /** {@link #TOKEN} of a JSON request: grpc-gateway removes the prefix. */
     private static final AsciiString WEB_TOKEN = AsciiString.cached("grpc-metadata-token");
 
     private static final AsciiString AUTHORIZATION = AsciiString.cached("authorization");
@@ -30,9 +30,9 @@ final class Callers {
     private Callers() {}
 
     /**
-     * Who sends this request.
+     * Returns the caller of a request.
      *
-     * @throws ApiException what it says of the freshness makes no sense
+     * @throws ApiException for an invalid freshness
      */
     static Caller of(
             RequestHead head,
@@ -45,9 +45,9 @@ final class Callers {
                 principal(head, connection), connection.session(), freshness(head), deadlineNanos, gone, whenOver);
     }
 
-    /** Who sends a request of plain HTTP, by its headers. */
+    /** Returns the caller of a plain HTTP request, by its headers. */
     static Principal ofWeb(RequestHead head) {
-        // etcd's JSON mapping calls with a certificate of its own, so that none is ever taken for who asks by JSON.
+        // etcd's JSON mapping calls with its own certificate, so the client's certificate is never the identity.
         CharSequence token = token(WEB_TOKEN, head);
         return token == null ? Principal.ANONYMOUS : new Principal.Token(token.toString());
     }

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all requests of a connection have in common.
+ * The state that all requests of a connection share.
  *
  * <p>Invariant S8: closed connections, cancelled watches and replaced certificates leave nothing behind, and a client
  * may cancel thousands of watches.
@@ -32,7 +32,7 @@ final class ClientConnection {
     private @Nullable Principal peer;
     private Principal.@Nullable Token lastToken;
 
-    /** @param requested null unless it is one beyond the limit, for health pages only; run when a request arrives */
+    /** @param requested called when a request arrives; null except beyond the limit, for health pages only */
     ClientConnection(
             ContextInternal context,
             NetSocket socket,
@@ -54,7 +54,7 @@ final class ClientConnection {
         return requested != null;
     }
 
-    /** A request has arrived. Returns whether it is the only one that the connection serves. */
+    /** A request has arrived. Returns whether the connection serves no other. */
     boolean requested() {
         if (requested != null) {
             requested.run();
@@ -62,22 +62,22 @@ final class ClientConnection {
         return isSpare();
     }
 
-    /** What is kept of its requests' headers. */
+    /** The held memory of its requests' headers. */
     HeldBytes headers() {
         return headers;
     }
 
-    /** What is kept of messages that aren't complete. */
+    /** The held memory of incomplete messages. */
     HeldBytes arriving() {
         return arriving;
     }
 
-    /** What its requests may take. */
+    /** The admission of its requests. */
     Admission admission() {
         return admission;
     }
 
-    /** It is closed, though its client would have kept it. */
+    /** The server closes the connection. */
     void closed(Closure why) {
         load.closed(why);
     }
@@ -86,7 +86,7 @@ final class ClientConnection {
         return session;
     }
 
-    /** Its event loop; what runs there may ask Vert.x for the current context. */
+    /** Its event loop, with a current Vert.x context. */
     Executor loop() {
         return loop;
     }
@@ -95,7 +95,7 @@ final class ClientConnection {
         return context.nettyEventLoop();
     }
 
-    /** Who the connection itself says it is; known once something was received by it. */
+    /** The identity by its TLS certificate; valid once data was received. */
     Principal peer() {
         if (peer == null) {
             peer = Peer.of(socket.sslSession());
@@ -103,7 +103,7 @@ final class ClientConnection {
         return peer;
     }
 
-    /** Mostly the same for all of its requests, so that it need be hashed once only. */
+    /** Returns the principal of a token. Caches the last one, which is hashed only once. */
     Principal.Token token(String value) {
         Principal.Token known = lastToken;
         if (known == null || !known.value().equals(value)) {

@@ -6,12 +6,12 @@ import io.understudy.gateway.api.ApiException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Takes gRPC's messages out of the parts that they arrive in. */
+/** Reads gRPC's length-prefixed messages from parts of a body. */
 final class Deframer {
 
     private static final int HEADER_BYTES = 5;
 
-    /** What is set aside for a message at once; more when more has arrived, as what a header claims costs nothing. */
+    /** The initial buffer of a message, which grows as data arrives: the claimed length isn't trusted. */
     private static final int FIRST_BYTES = 16 << 10;
 
     private final long maxBytes;
@@ -22,17 +22,17 @@ final class Deframer {
     private int messageBytes;
     private int claimedBytes;
 
-    /** {@code encoding} is what the request says its compressed messages are in. */
+    /** {@code encoding} is the value of the request's {@code grpc-encoding}. */
     Deframer(long maxBytes, @Nullable CharSequence encoding) {
         this.maxBytes = maxBytes;
         this.encoding = encoding;
     }
 
     /**
-     * Takes bytes up to the end of a message, or all there are.
+     * Reads bytes up to the end of a message, or all.
      *
-     * @return the message if it is complete, else null; then nothing is left to take
-     * @throws ApiException no message like this is taken, and none after it
+     * @return the message if it is complete, else null; then no bytes are left
+     * @throws ApiException for an invalid or too large message, which ends the stream
      */
     byte @Nullable [] next(ByteBuf data) throws ApiException {
         if (message == null) {
@@ -67,7 +67,7 @@ final class Deframer {
         return headerBytes > 0;
     }
 
-    /** Bytes that are kept of a message that isn't complete. */
+    /** Bytes held of an incomplete message. */
     int held() {
         return message == null ? 0 : message.length;
     }
@@ -90,7 +90,7 @@ final class Deframer {
         return (int) length;
     }
 
-    /** Nothing is inflated, so that the limit of a message's size is one of memory too. etcd's server does the same. */
+    /** Compression is not supported, so that the message limit bounds memory, as in etcd's server. */
     private ApiException compressed() {
         return encoding == null || encoding.isEmpty() || "identity".contentEquals(encoding)
                 ? new ApiException(Status.Code.INTERNAL, "grpc: compressed flag set with identity or empty encoding")
@@ -99,7 +99,7 @@ final class Deframer {
                         "grpc: Decompressor is not installed for grpc-encoding \"" + encoding + "\"");
     }
 
-    /** A message as it goes onto the wire. */
+    /** Writes a message with its prefix. */
     static ByteBuf framed(ByteBuf into, byte[] message) {
         return into.writeByte(0).writeInt(message.length).writeBytes(message);
     }

@@ -5,10 +5,10 @@ import io.netty.buffer.ByteBufAllocator;
 import io.understudy.gateway.api.ApiException;
 import java.util.List;
 
-/** One request and its answer, in either version of HTTP: where the answer goes. On the connection's loop. */
+/** One request and its answer, over HTTP/1.1 or HTTP/2. On the connection's loop. */
 interface Exchange {
 
-    /** What is produced of an answer at a time. */
+    /** Bytes of an answer that are encoded at a time. */
     int PIECE_BYTES = 128 << 10;
 
     ClientConnection connection();
@@ -17,25 +17,25 @@ interface Exchange {
 
     ByteBufAllocator allocator();
 
-    /** Whether the client takes more; what is written regardless piles up in memory. */
+    /** Whether the client reads; otherwise written data accumulates in memory. */
     boolean writable();
 
-    /** Runs {@code resume} once when the client takes more, unless it goes away before. */
+    /** Runs {@code resume} once when the client reads again, unless it disconnects before. */
     void whenWritable(Runnable resume);
 
-    /** Begins the answer. {@code length} of the body, negative if that isn't known. */
+    /** Begins the answer. {@code length} of the body is negative if unknown. */
     void head(int status, List<Field> fields, long length);
 
-    /** Writes the next part of the answer's body, and takes it over. */
+    /** Writes the next part of the answer's body, and releases it. */
     void body(ByteBuf data, boolean end);
 
     /**
-     * As many bytes are kept of what has come of a message, all told.
+     * Reports how many bytes of an incomplete message are held in total.
      *
-     * @throws ApiException the connection's requests keep too much
+     * @throws ApiException if the connection's requests hold too much
      */
     default void arriving(int bytes) throws ApiException {
-        // There is one at a time.
+        // One request at a time.
     }
 
     /** Whether the answer may begin before the request has ended. */
@@ -43,11 +43,11 @@ interface Exchange {
         return false;
     }
 
-    /** Lets the client send as many bytes more. */
+    /** Returns bytes to the client's window. */
     default void consumed(int bytes) {
         // The protocol has no windows.
     }
 
-    /** Lets the client see that the answer has no end. */
+    /** Aborts the answer, visibly for the client. */
     void abort();
 }

@@ -16,12 +16,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call's life, whatever its method: when its deadline passes, what became of it, and that it ends once. On its
- * connection's loop.
+ * The life cycle of a call of any method: its deadline, its outcome, and its single end. On its connection's loop.
  */
 final class GrpcCall {
 
-    /** What is longer counts: with what a call takes anyway this much doesn't. */
+    /** Longer tokens count as held memory. */
     private static final int SMALL_TOKEN = 2 << 10;
 
     private final Http2Exchange exchange;
@@ -36,7 +35,7 @@ final class GrpcCall {
     private Runnable ended = () -> {};
     private CallTrace trace = CallTrace.NONE;
 
-    /** {@code overdue} is run when the deadline has passed, after the client was answered so. */
+    /** {@code overdue} is called when the deadline has passed, after the answer to the client. */
     GrpcCall(Http2Exchange exchange, RequestListener.Outcomes outcomes, Runnable overdue) {
         this.exchange = exchange;
         this.outcomes = outcomes;
@@ -44,10 +43,10 @@ final class GrpcCall {
     }
 
     /**
-     * Takes the call on, reads who calls, and sets the clock.
+     * Admits the call, reads its caller, and starts the deadline.
      *
      * @param lasts whether it is a stream
-     * @throws ApiException there is no room for it, or the headers make no sense; the call has yet to be ended
+     * @throws ApiException if it is rejected or has invalid headers; the call has yet to be ended
      */
     Caller begin(boolean lasts) throws ApiException {
         if (!lasts) {
@@ -108,10 +107,9 @@ final class GrpcCall {
     }
 
     /**
-     * Answers a call of one request, as the client takes it, unless it is over. One that is longer than a message can be is
-     * refused.
+     * Answers a call of one request, as the client reads, unless it is over. Rejects an answer beyond the message limit.
      *
-     * @param broken told if the message can't be produced to its end; the call has yet to be ended
+     * @param broken called if the message can't be produced to its end; the call has yet to be ended
      */
     void answer(Reply reply, Consumer<Throwable> broken) {
         if (over) {
@@ -145,7 +143,7 @@ final class GrpcCall {
                 // As long as there is more.
             }
         } catch (Throwable e) {
-            // Errors too: without memory for it the client would wait for ever.
+            // Errors too: without memory the client would wait forever.
             bytes.release();
             broken.accept(e);
             return;
@@ -154,12 +152,12 @@ final class GrpcCall {
         try {
             boolean unused = over(Status.Code.OK);
         } finally {
-            // Whatever those do who are told that it is over.
+            // Even if a listener fails.
             exchange.answer(fields, bytes);
         }
     }
 
-    /** Ends a call that was answered to its end. */
+    /** Ends a call after its complete answer. */
     void succeed() {
         if (over(Status.Code.OK)) {
             exchange.headers(GrpcHeaders.ok(), true);
@@ -171,7 +169,7 @@ final class GrpcCall {
         end(code, message, new DefaultHttp2Headers(false));
     }
 
-    /** Ends the call, with these trailers beside, unless it is over. */
+    /** Ends the call with additional trailers, unless it is over. */
     void end(Status.Code code, @Nullable String message, Http2Headers trailers) {
         if (over(code)) {
             if (!headed) {
@@ -181,7 +179,7 @@ final class GrpcCall {
         }
     }
 
-    /** The client is no longer there. */
+    /** The client has disconnected. */
     void abandon() {
         boolean unused = over(Status.Code.CANCELLED);
     }
@@ -189,7 +187,7 @@ final class GrpcCall {
     private void expire() {
         if (!over) {
             if (headed && !exchange.writable()) {
-                // Trailers would wait behind what the client doesn't take.
+                // Trailers would wait behind unread data.
                 boolean unused = over(Status.Code.DEADLINE_EXCEEDED);
                 exchange.cancel();
             } else {
@@ -199,7 +197,7 @@ final class GrpcCall {
         }
     }
 
-    /** True for who comes first. */
+    /** Ends the call; returns true for the first call. */
     private boolean over(Status.Code code) {
         if (over) {
             return false;

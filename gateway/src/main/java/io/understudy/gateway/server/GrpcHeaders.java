@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** What gRPC puts into the headers and trailers of HTTP/2: see PROTOCOL-HTTP2.md in gRPC's repository. */
+/** gRPC's headers and trailers over HTTP/2: see PROTOCOL-HTTP2.md in gRPC's repository. */
 final class GrpcHeaders {
 
     static final AsciiString STATUS = AsciiString.cached("grpc-status");
@@ -41,7 +41,7 @@ final class GrpcHeaders {
         return next == '+' || next == ';';
     }
 
-    /** Whether messages are protobuf, as far as the content type tells. */
+    /** Whether messages are protobuf, by the content type. */
     static boolean protobuf(CharSequence contentType) {
         CharSequence rest = contentType.subSequence(GRPC.length(), contentType.length());
         return rest.isEmpty() || rest.charAt(0) == ';' || startsWith(rest, "+proto");
@@ -65,22 +65,22 @@ final class GrpcHeaders {
         return head;
     }
 
-    /** Makes trailers the whole of an answer. */
+    /** Adds the head of an answer to trailers. */
     static void begin(Http2Headers trailers) {
         trailers.status(HTTP_OK).set(CONTENT_TYPE, GRPC);
     }
 
-    /** Whether a header's value is to be compressed nowhere on its way: it is another one each time. */
+    /** Whether a header's value must not be indexed: it differs each time. */
     static boolean isSensitive(CharSequence name) {
         return name == Reply.STALENESS;
     }
 
-    /** What ends a call that has been answered. */
+    /** The trailers of an answered call. */
     static Http2Headers ok() {
         return WELL;
     }
 
-    /** Adds what ends a call to its trailers, or to its head if that is all there is. */
+    /** Adds the status of a call to its trailers, or to its head if it has no body. */
     static Http2Headers with(Http2Headers headers, Status.Code code, @Nullable String message) {
         headers.set(STATUS, Integer.toString(code.value()));
         if (message != null && !message.isEmpty()) {
@@ -89,7 +89,7 @@ final class GrpcHeaders {
         return headers;
     }
 
-    /** What is printable in ASCII stays as it is, but for the percent sign. */
+    /** Escapes all but printable ASCII, and the percent sign. */
     static String percentEncoded(String message) {
         byte[] utf8 = message.getBytes(StandardCharsets.UTF_8);
         StringBuilder encoded = new StringBuilder(utf8.length + 16);
@@ -104,9 +104,9 @@ final class GrpcHeaders {
     }
 
     /**
-     * When the client gives up, by {@link System#nanoTime}; {@link Caller#NO_DEADLINE} if it tells nothing.
+     * Returns the deadline by {@link System#nanoTime}; {@link Caller#NO_DEADLINE} without a timeout.
      *
-     * @throws NumberFormatException what it tells is no time
+     * @throws NumberFormatException if the timeout is malformed
      */
     static long deadlineNanos(@Nullable CharSequence timeout, long nowNanos) {
         if (timeout == null || timeout.isEmpty()) {
@@ -132,7 +132,7 @@ final class GrpcHeaders {
                     case 'n' -> TimeUnit.NANOSECONDS;
                     default -> throw new NumberFormatException(timeout.toString());
                 };
-        // At most a hundred years or so: far from an overflow, and never the mark of no deadline.
+        // Bounded to about a hundred years, so that it neither overflows nor equals NO_DEADLINE.
         return nowNanos + Math.min(unit.toNanos(number), TimeUnit.DAYS.toNanos(36_500));
     }
 }

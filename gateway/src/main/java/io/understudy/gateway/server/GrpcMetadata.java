@@ -9,7 +9,7 @@ import java.util.Set;
 /** Headers of HTTP/2 as metadata of gRPC, and the reverse. */
 final class GrpcMetadata {
 
-    /** Those that gRPC itself reads and writes. */
+    /** Headers of the protocol itself. */
     private static final Set<String> OF_THE_PROTOCOL = Set.of(
             "content-type",
             "grpc-accept-encoding",
@@ -32,7 +32,7 @@ final class GrpcMetadata {
             try {
                 add(metadata, name, header.getValue().toString());
             } catch (IllegalArgumentException e) {
-                // Not a name, or not a value, that gRPC allows: nobody can have meant it to be read.
+                // A name or value that gRPC does not allow is ignored.
             }
         }
         return metadata;

@@ -7,12 +7,12 @@ import io.understudy.gateway.server.LoadMetrics.Refusal;
 import java.util.Map;
 
 /**
- * What is kept for one connection's requests: headers, of calls that go on, or what has come of messages that aren't
- * complete. A client sends a field once and refers to it by one byte from then on: what it costs here has to be counted here.
+ * The memory of one connection's requests: headers of open calls, and incomplete messages. A client sends a field once and
+ * refers to it by one byte from then on, so its cost is counted here.
  */
 final class HeldBytes {
 
-    /** Of one field beside its text, roughly. */
+    /** Approximate overhead of a field. */
     private static final int FIELD_BYTES = 64;
 
     private final int maxBytes;
@@ -24,7 +24,7 @@ final class HeldBytes {
         this.load = load;
     }
 
-    /** What it takes to keep these. */
+    /** Returns the approximate memory of headers. */
     static int sizeOf(Http2Headers headers) {
         int size = 0;
         for (Map.Entry<CharSequence, CharSequence> field : headers) {
@@ -34,12 +34,12 @@ final class HeldBytes {
     }
 
     /**
-     * Keeps as many bytes more.
+     * Adds held bytes.
      *
-     * @throws ApiException that is too much; nothing is kept
+     * @throws ApiException if the limit is exceeded; nothing is added
      */
     void take(int more) throws ApiException {
-        // One may always be had, however small the limit is.
+        // One request is always admitted, however small the limit is.
         if (bytes > 0 && bytes + more > maxBytes) {
             load.refused(Refusal.BYTES);
             throw new ApiException(

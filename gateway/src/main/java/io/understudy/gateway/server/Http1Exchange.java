@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A request of HTTP/1.1, and its answer. What comes after the client has gone is dropped. */
+/** An HTTP/1.1 request and its answer. Writes after a disconnect are dropped. */
 final class Http1Exchange implements Exchange, RequestHead {
 
     private final Http1Handler handler;

@@ -34,7 +34,7 @@ import java.util.Objects;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
-/** A connection that speaks HTTP/1.1, behind Netty's codec. Requests are answered one after the other, in their order. */
+/** An HTTP/1.1 connection, behind Netty's codec. Requests are answered in order, one at a time. */
 final class Http1Handler extends ChannelInboundHandlerAdapter {
 
     private static final DefaultHttpHeadersFactory HEADERS =
@@ -42,7 +42,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
 
     private static final byte[] CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
-    /** What may have been read ahead of an answer before reading pauses. */
+    /** Maximum number of messages read ahead of an answer before reading pauses. */
     private static final int MAX_AHEAD = 64;
 
     /** Requests that are served before other connections of the event loop get their turn. */
@@ -51,22 +51,22 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     private final ClientConnection client;
     private final Requests requests;
     private final int maxHeaders;
-    private final Patience patience;
+    private final ConnectionTimeouts timeouts;
     private long calmNanos = System.nanoTime();
     private long busyNanos = calmNanos;
     private final Queue<Object> ahead = new ArrayDeque<>();
     private @Nullable ChannelHandlerContext context;
     private @Nullable Http1Exchange current;
-    /** The head of the answer, until the first part of its body is there. */
+    /** The head of the answer, until the first part of its body. */
     private @Nullable HttpHeaders head;
 
     private HttpResponseStatus status = HttpResponseStatus.OK;
     private final Stall stall = new Stall();
     /** Parts of requests that have arrived. */
     private long parts;
-    /** Whether anything was read, be it a whole part or not. */
+    /** Whether any bytes were read. */
     private boolean received;
-    /** Whether something has arrived since the last of these. */
+    /** Whether bytes have arrived since the last complete part. */
     private boolean partial;
 
     private boolean whole;
@@ -84,7 +84,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         this.client = client;
         this.requests = requests;
         this.maxHeaders = limits.frames().maxHeaders();
-        this.patience = limits.patience();
+        this.timeouts = limits.timeouts();
     }
 
     ClientConnection client() {
@@ -104,7 +104,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         context = added;
     }
 
-    /** Bytes have arrived; what they make comes by {@link #channelRead}. */
+    /** Bytes have arrived; decoded messages follow in {@link #channelRead}. */
     void received() {
         received = true;
     }
@@ -116,7 +116,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         parts++;
         whole = true;
         if (message instanceof HttpRequest request && request.headers().size() > maxHeaders) {
-            // Many of these may be ahead of the answer.
+            // Many requests may be ahead of the answer.
             request.headers().clear();
             request.setDecoderResult(DecoderResult.failure(
                     new TooLongHttpHeaderException("more than " + maxHeaders + " header fields (limits.maxHeaders)")));
@@ -143,7 +143,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         ctx.fireChannelReadComplete();
     }
 
-    /** Goes on as far as the answer to one request need not be awaited. */
+    /** Handles messages until one has to wait for the answer of a request. */
     private void work() {
         if (working || yielded) {
             return;
@@ -190,7 +190,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
                 return;
             }
             if (HttpUtil.is100ContinueExpected(request)) {
-                // Past the codec, which would take it for the answer, and the answer for the next request's.
+                // Bypasses the codec, which would count it as the answer.
                 ChannelFuture unused =
                         context().pipeline().context(HttpServerCodec.class).write(Unpooled.wrappedBuffer(CONTINUE));
                 flushSoon();
@@ -256,7 +256,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         if (length == 0) {
             body(exchange, Unpooled.EMPTY_BUFFER, true);
         } else if (length < 0) {
-            // The first part may be a while.
+            // The first part may take a while.
             send(new DefaultHttpResponse(HttpVersion.HTTP_1_1, status, headers));
             head = null;
             flushSoon();
@@ -300,7 +300,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Closes if it has been the client's turn for too long. */
+    /** Closes the connection if the client stalls. */
     void check() {
         ChannelOutboundBuffer unread = context().channel().unsafe().outboundBuffer();
         long bytes = unread == null ? 0 : unread.totalPendingWriteBytes();
@@ -314,17 +314,17 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
             busyNanos = now;
         }
         if (stall.lasts(bytes > 0 || midRequest, parts + bytes - progress)
-                || now - calmNanos > patience.requestTimeout().toNanos()) {
+                || now - calmNanos > timeouts.requestTimeout().toNanos()) {
             client.closed(Closure.STALL);
             close();
-        } else if (patience.idleTimeout() != null
-                && now - busyNanos > patience.idleTimeout().toNanos()) {
+        } else if (timeouts.idleTimeout() != null
+                && now - busyNanos > timeouts.idleTimeout().toNanos()) {
             client.closed(Closure.IDLE);
             close();
         }
     }
 
-    /** Closes when the request under way has been answered. */
+    /** Closes after the answer to the request in flight. */
     void shutDown() {
         lastRequest = true;
         if (current == null) {
@@ -363,7 +363,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        // What a client does to its connection is no event here; channelInactive ends what is under way.
+        // Failures caused by the client are not errors; channelInactive ends requests in flight.
         ChannelFuture unused = ctx.close();
     }
 

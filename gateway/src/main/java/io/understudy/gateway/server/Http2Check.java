@@ -8,11 +8,11 @@ import io.netty.handler.codec.http2.Http2Stream;
 import io.understudy.gateway.server.LoadMetrics.Closure;
 import org.jspecify.annotations.Nullable;
 
-/** Looks, again and again, whether it has been the client's turn for too long. */
+/** Checks periodically whether the client stalls. */
 final class Http2Check {
 
     private final Http2Handler handler;
-    private final Patience patience;
+    private final ConnectionTimeouts timeouts;
     private final ReceivedFrames received;
     private final Stall unread = new Stall();
     private final Stall begun = new Stall();
@@ -21,22 +21,22 @@ final class Http2Check {
     private long busyNanos = heardNanos;
     private @Nullable Long pingedNanos;
 
-    Http2Check(Http2Handler handler, Patience patience, ReceivedFrames received) {
+    Http2Check(Http2Handler handler, ConnectionTimeouts timeouts, ReceivedFrames received) {
         this.handler = handler;
-        this.patience = patience;
+        this.timeouts = timeouts;
         this.received = received;
     }
 
-    /** {@code takenBytes} differs from the last time's if the client has taken anything of what it is sent. */
+    /** {@code takenBytes} grows when the client reads. */
     void run(ChannelHandlerContext context, long takenBytes) {
         long now = System.nanoTime();
-        // What the client sends is not read for now, so its silence proves nothing.
+        // While reading is paused, silence of the client proves nothing.
         boolean paused = !context.channel().config().isAutoRead();
         if (paused) {
             heardNanos = now;
             pingedNanos = null;
         }
-        // Once the socket takes nothing, no stream can be ended by itself; and of half a frame none knows.
+        // A full socket or half a frame stalls all streams, so the connection is closed.
         if (unread.lasts(
                         !handler.decoder().prefaceReceived()
                                 || !context.channel().isWritable(),
@@ -58,7 +58,7 @@ final class Http2Check {
             Http2Stream unused = handler.connection().forEachActiveStream(stream -> {
                 Http2Exchange exchange = handler.exchange(stream);
                 if (exchange != null) {
-                    exchange.check(patience.requestTimeout());
+                    exchange.check(timeouts.requestTimeout());
                 }
                 return true;
             });
@@ -73,8 +73,8 @@ final class Http2Check {
             heardNanos = now;
             pingedNanos = null;
         } else if (pingedNanos != null) {
-            return now - pingedNanos > patience.keepAliveTimeout().toNanos();
-        } else if (now - heardNanos > patience.keepAliveInterval().toNanos()) {
+            return now - pingedNanos > timeouts.keepAliveTimeout().toNanos();
+        } else if (now - heardNanos > timeouts.keepAliveInterval().toNanos()) {
             pingedNanos = now;
             handler.ping();
         }
@@ -85,8 +85,8 @@ final class Http2Check {
         if (handler.connection().numActiveStreams() > 0) {
             busyNanos = now;
         }
-        return patience.idleTimeout() != null
-                && now - busyNanos > patience.idleTimeout().toNanos();
+        return timeouts.idleTimeout() != null
+                && now - busyNanos > timeouts.idleTimeout().toNanos();
     }
 
     private void close(ChannelHandlerContext context, Closure why) {
@@ -94,7 +94,7 @@ final class Http2Check {
         ChannelFuture unused = context.close();
     }
 
-    /** Bytes that wait for the socket. */
+    /** Returns the bytes that wait for the socket. */
     static long queued(ChannelHandlerContext context) {
         ChannelOutboundBuffer queue = context.channel().unsafe().outboundBuffer();
         return queue == null ? 0 : queue.totalPendingWriteBytes();

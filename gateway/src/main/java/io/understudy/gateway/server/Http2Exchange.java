@@ -17,32 +17,32 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A stream of HTTP/2. What comes for one that is closed is dropped. */
+/** An HTTP/2 stream. Data for a closed one is dropped. */
 final class Http2Exchange implements Exchange, RequestHead {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http2Exchange.class);
 
     private final Http2Handler handler;
     private final Http2Stream stream;
-    /** Empty once it is not needed any more: a stream may stay open for long. */
+    /** Empty once it is not needed: a stream may stay open for long. */
     private Http2Headers request;
 
     private @Nullable RequestReader reader;
     private @Nullable Runnable resume;
     private @Nullable Outflow outflow;
     private final Stall stall = new Stall();
-    /** Bytes of headers that are kept for it. */
+    /** Bytes of headers that are held for it. */
     private int heldHeaders;
-    /** Bytes that are kept of a message that isn't complete. */
+    /** Bytes held of an incomplete message. */
     private int arriving;
 
     private final long beganNanos = System.nanoTime();
-    /** Bytes of the answer that the client has yet to take. */
+    /** Bytes of the answer that the client has not read yet. */
     private long pending;
-    /** Bytes that went either way. */
+    /** Bytes transferred in both directions. */
     private long moved;
 
-    /** What has to be on its way before it goes on by {@link #whenPushable}; negative for {@link #whenWritable}. */
+    /** The bound on unsent bytes of {@link #whenPushable}; negative for {@link #whenWritable}. */
     private int resumeAt = -1;
 
     private boolean requestEnded;
@@ -55,7 +55,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         this.request = request;
     }
 
-    /** Who takes the request's body. */
+    /** Sets the reader of the request's body. */
     void reader(RequestReader takes) {
         reader = takes;
     }
@@ -66,15 +66,15 @@ final class Http2Exchange implements Exchange, RequestHead {
         return reader == null ? data.readableBytes() : reader.read(data, end);
     }
 
-    /** Nothing of the request's head is asked for from now on. */
+    /** Releases the request's head, which is not read again. */
     void forgetHead() {
         request = EmptyHttp2Headers.INSTANCE;
     }
 
     /**
-     * As many bytes of its headers are kept until it ends.
+     * Counts bytes of headers as held until the stream ends.
      *
-     * @throws ApiException the connection's requests keep too much
+     * @throws ApiException if the connection's requests hold too much
      */
     void hold(int bytes) throws ApiException {
         connection().headers().take(bytes);
@@ -106,7 +106,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         }
     }
 
-    /** What waits to go on may hold a state of the replica: not once there is nothing left to write. */
+    /** Drops a waiting task, which may hold a state of the replica, once there is nothing left to write. */
     private void forgetResume() {
         if (resume != null) {
             resume = null;
@@ -114,7 +114,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         }
     }
 
-    /** The answer has all that it will have. */
+    /** The answer is complete. */
     private void answered() {
         answered = true;
         forgetResume();
@@ -172,7 +172,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         }
     }
 
-    /** Goes on, if the client takes more, else goes on waiting. */
+    /** Runs the waiting task if the client reads again. */
     void resume() {
         Runnable waiting = resume;
         if (waiting != null) {
@@ -186,8 +186,7 @@ final class Http2Exchange implements Exchange, RequestHead {
     }
 
     /**
-     * Writes the next part of a body that has no end to wait for, and takes it over. What the client's window for the
-     * stream has no room for is held, for as long as the client likes.
+     * Writes the next part of an endless body, and releases it. Data beyond the stream's window is held without a time limit.
      */
     void push(ByteBuf data) {
         if (closed || answered) {
@@ -201,12 +200,11 @@ final class Http2Exchange implements Exchange, RequestHead {
     }
 
     /**
-     * Whether all that was pushed has gone on its way, and there is room on it for {@code bytes} before; and whether the
-     * client's window for the stream has any room.
+     * Whether less than {@code bytes} of pushed data wait for the socket, and the stream's window is open.
      */
     boolean pushable(int bytes) {
         if (outflow != null && outflow.handedBytes() >= bytes) {
-            // It may only have been written since the last flush, and a client that reads needs wait for none.
+            // Data written since the last flush does not wait if the client reads.
             handler.writePending();
         }
         return !closed
@@ -229,13 +227,13 @@ final class Http2Exchange implements Exchange, RequestHead {
     }
 
     private void awaitRoom() {
-        // Else its own window has to grow, which is told for each stream: thousands may wait so, and for long.
+        // Otherwise a window update resumes it: thousands of streams may wait so, and for long.
         if (resumeAt < 0 || freeBytes() > 0) {
             handler.await(this);
         }
     }
 
-    /** Of what was pushed, as many bytes went to the socket, or nowhere. */
+    /** Bytes of pushed data were written or dropped. */
     void pushed(int bytes) {
         if (outflow != null) {
             outflow.went(bytes);
@@ -243,7 +241,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         handler.pushed(bytes);
     }
 
-    /** The client's window for the stream is larger now. */
+    /** The client has enlarged the stream's window. */
     void windowGrew() {
         if (!closed) {
             if (outflow != null) {
@@ -276,23 +274,23 @@ final class Http2Exchange implements Exchange, RequestHead {
         if (length >= 0) {
             head.set("content-length", Long.toString(length));
         }
-        // A HEAD is answered by that alone; the body is dropped.
+        // The answer to HEAD has no body.
         headers(head, length == 0 || HttpMethod.HEAD.asciiName().contentEquals(method()));
     }
 
-    /** Writes headers, or trailers, as they are. */
+    /** Writes headers or trailers. */
     void headers(Http2Headers headers, boolean end) {
         if (!closed && !answered) {
             if (end) {
                 writeHeld();
                 answered();
             }
-            // What the client still sends is of no use to anybody once it has its answer.
+            // The rest of the request is of no use after the answer.
             handler.write(stream, headers, end, end && !requestEnded);
         }
     }
 
-    /** So that it comes before what follows. From now on the client has to take it, or loses the stream. */
+    /** Writes held data before the end of the answer. From now on the stall timeout applies to it. */
     private void writeHeld() {
         if (outflow != null) {
             outflow.takeHeld().forEach(data -> body(data, false));
@@ -327,28 +325,28 @@ final class Http2Exchange implements Exchange, RequestHead {
         return requestEnded && writable();
     }
 
-    /** Writes all of the answer, which ends well, and takes the message over: {@link JoinedFrames#SMALL_BYTES} at most. */
+    /** Writes a whole answer with status OK, and releases the message: {@link JoinedFrames#SMALL_BYTES} at most. */
     void answer(List<Field> fields, ByteBuf message) {
         answered();
         pending += message.readableBytes();
         handler.write(this, fields, message);
     }
 
-    /** The socket has all of the answer, or will never have it. */
+    /** The whole answer was written to the socket, or dropped. */
     void went(ChannelFuture written) {
         lost();
         handler.closeStreamLocal(stream, written);
     }
 
-    /** The whole answer can't be written to its end. */
+    /** The whole answer could not be written. */
     void failed(Throwable why) {
         lost();
         broken(why);
     }
 
-    /** What the client is told has a hole from here on: it has to ask again. */
+    /** Resets the stream, since the response has a gap: the client has to retry. */
     void broken(Throwable why) {
-        // What waits is dropped so as well when a stream ends, just before that is told here.
+        // Also called when a stream ends, just before its notification.
         if (stream.state() != Http2Stream.State.CLOSED) {
             answered();
             LOG.atError().addKeyValue("target", target()).setCause(why).log("writing a response failed");
@@ -356,14 +354,14 @@ final class Http2Exchange implements Exchange, RequestHead {
         }
     }
 
-    /** Nobody will take what is left of the answer. */
+    /** Discards the rest of the answer. */
     private void lost() {
         int bytes = (int) pending;
         taken(bytes);
         handler.taken(bytes);
     }
 
-    /** Ends the stream if it has been the client's turn for too long. */
+    /** Resets the stream if the client stalls. */
     void check(Duration requestTimeout) {
         boolean arrives = !requestEnded && !answered && reader != null && !reader.lastsOpen();
         boolean waits = pending > 0 || arrives || (resume != null && resumeAt < 0 && handler.windowIsFull(stream));
@@ -373,7 +371,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         }
     }
 
-    /** Drops what the client hasn't taken of the answer. */
+    /** Cancels the answer. */
     void cancel() {
         reset(Http2Error.CANCEL);
     }

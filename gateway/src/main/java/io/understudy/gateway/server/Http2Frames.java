@@ -11,7 +11,7 @@ import io.netty.handler.codec.http2.Http2Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Hands what a client sends on HTTP/2 to the exchange that it belongs to. */
+/** Dispatches received HTTP/2 frames to their exchanges. */
 final class Http2Frames extends Http2FrameAdapter {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http2Frames.class);
@@ -47,7 +47,7 @@ final class Http2Frames extends Http2FrameAdapter {
             try {
                 exchange.reader(requests.begin(exchange));
             } catch (RuntimeException e) {
-                // An end of this stream, not of the connection's others.
+                // Ends this stream, not the connection.
                 LOG.atError()
                         .addKeyValue("target", exchange.target())
                         .setCause(e)
@@ -56,7 +56,7 @@ final class Http2Frames extends Http2FrameAdapter {
                 return;
             }
         }
-        // Else these are trailers, of which nobody expects any.
+        // Else these are trailers, which are ignored.
         if (endStream) {
             int unused = exchange.read(Unpooled.EMPTY_BUFFER, true);
         }

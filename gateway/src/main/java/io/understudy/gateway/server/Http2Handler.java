@@ -24,22 +24,22 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection that speaks HTTP/2. Answers to what arrived together leave together: there is one flush after each read,
- * and one for all that is written later in the same turn of the loop.
+ * An HTTP/2 connection. It flushes once after each read, and once for all later writes in the same turn of the loop, so that
+ * answers to requests that arrived together leave together.
  */
 final class Http2Handler extends Http2ConnectionHandler {
 
-    /** A window with room for this is that of a client which reads: its own default is four times as much. */
+    /** A window of this size shows that the client reads: the default is four times as much. */
     private static final int OPEN_BYTES = 16 << 10;
 
-    /** What streams may hold together, in terms of what answers may have unread, before they need an open window. */
+    /** Held data of all streams, as a multiple of the unread limit, before they need an open window. */
     private static final int HELD_SHARE = 4;
 
-    /** As {@link #HELD_SHARE}, before all of them have to wait: dozens may each hold a large batch, and others go on. */
+    /** As {@link #HELD_SHARE}, before all streams wait: dozens may hold a large batch while others continue. */
     private static final int MOST_HELD_SHARE = 64;
 
     private final Http2Connection.PropertyKey exchangeKey = connection().newKey();
-    /** For their client to take more, in the order of their turns. */
+    /** Streams that wait for the client to read, in order. */
     private final Set<Http2Exchange> waiting = new LinkedHashSet<>();
 
     private final ClientConnection client;
@@ -50,13 +50,13 @@ final class Http2Handler extends Http2ConnectionHandler {
     private final ReceivedFrames received;
     private final Http2Check check;
     private long unwritten;
-    /** Bytes of answers that the client's windows or the socket haven't let go. */
+    /** Bytes of answers that wait for a window or the socket. */
     private long pending;
-    /** Bytes of answers that went. */
+    /** Bytes of answers that were sent. */
     private long taken;
     /** Bytes of pushed data that wait for the connection's window, or the socket. */
     private long pushing;
-    /** Bytes of pushed data that the socket's queue was given. */
+    /** Bytes of pushed data that were sent. */
     private long pushed;
 
     /** Bytes of pushed data that wait for the windows of their streams. */
@@ -76,7 +76,7 @@ final class Http2Handler extends Http2ConnectionHandler {
         this.client = client;
         this.maxUnreadBytes = limits.maxUnreadBytes();
         this.received = new ReceivedFrames(limits, connection()::numActiveStreams, this::end);
-        this.check = new Http2Check(this, limits.patience(), received);
+        this.check = new Http2Check(this, limits.timeouts(), received);
         connection().addListener(new Http2ConnectionAdapter() {
             @Override
             public void onStreamClosed(Http2Stream stream) {
@@ -106,19 +106,19 @@ final class Http2Handler extends Http2ConnectionHandler {
         return context().alloc();
     }
 
-    /** Whether neither the client's windows nor the socket's queue are full, nor what waits for either is too much. */
+    /** Whether windows and socket have room, and the waiting data is within the limit. */
     boolean writable(Http2Stream stream) {
         return pending < maxUnreadBytes && encoder().flowController().isWritable(stream);
     }
 
-    /** What the client's window for that stream has room for. */
+    /** Returns the client's window of a stream. */
     int window(Http2Stream stream) {
         return encoder().flowController().windowSize(stream);
     }
 
     /**
-     * Whether what was pushed to any stream isn't too much for the connection, and a stream whose window has room for
-     * {@code free} bytes may hold what comes beyond those.
+     * Whether the connection has room for pushed data, and a stream with {@code free} bytes in its window may hold more than
+     * those.
      */
     boolean pushable(long free) {
         return pushing < maxUnreadBytes
@@ -127,7 +127,7 @@ final class Http2Handler extends Http2ConnectionHandler {
                 && held < (long) maxUnreadBytes * (free < OPEN_BYTES ? HELD_SHARE : MOST_HELD_SHARE);
     }
 
-    /** Streams hold as many bytes more. */
+    /** Held data of streams has grown, or shrunk, by {@code bytes}. */
     void held(long bytes) {
         boolean much = held >= (long) maxUnreadBytes * HELD_SHARE;
         held += bytes;
@@ -136,7 +136,7 @@ final class Http2Handler extends Http2ConnectionHandler {
         }
     }
 
-    /** Writes data that the stream's window has room for, and takes it over. */
+    /** Writes data within the stream's window, and releases it. */
     void push(Http2Exchange exchange, ByteBuf data) {
         pushing += data.readableBytes();
         unwritten += data.readableBytes();
@@ -153,7 +153,7 @@ final class Http2Handler extends Http2ConnectionHandler {
         flushSoon();
     }
 
-    /** As many bytes of what was pushed wait no longer. */
+    /** Bytes of pushed data were sent or dropped. */
     void pushed(int bytes) {
         pushing -= bytes;
         pushed += bytes;
@@ -200,7 +200,7 @@ final class Http2Handler extends Http2ConnectionHandler {
         }
     }
 
-    /** {@code reset} asks to end the stream in the other direction as well, afterwards. */
+    /** {@code reset} ends the stream in the other direction as well, afterwards. */
     void write(Http2Stream stream, Http2Headers headers, boolean end, boolean reset) {
         ChannelPromise written = context().newPromise();
         if (reset) {
@@ -210,21 +210,21 @@ final class Http2Handler extends Http2ConnectionHandler {
         flushSoon();
     }
 
-    /** Whether the client has to enlarge a window before the stream can go on. */
+    /** Whether the client has to enlarge a window before the stream can continue. */
     boolean windowIsFull(Http2Stream stream) {
         Http2RemoteFlowController windows = encoder().flowController();
         return windows.windowSize(stream) <= 0
                 || windows.windowSize(connection().connectionStream()) <= 0;
     }
 
-    /** Follows what the client sends, before it gets here. */
+    /** Returns the handler that counts received frames. */
     ReceivedFrames received() {
         return received;
     }
 
     private void end(String abuse) {
         onError(context(), false, Http2Exception.connectionError(Http2Error.ENHANCE_YOUR_CALM, abuse));
-        // It may not read that.
+        // It may not read the GOAWAY.
         ChannelFuture unused = context().channel().close();
     }
 
@@ -232,7 +232,7 @@ final class Http2Handler extends Http2ConnectionHandler {
     protected void onConnectionError(
             ChannelHandlerContext ctx, boolean outbound, Throwable cause, @Nullable Http2Exception why) {
         if (outbound && !ctx.channel().isActive()) {
-            // Each write that waits fails with a lost connection: that is one loss, not as many errors.
+            // A lost connection fails each pending write: that is one event, not many errors.
             return;
         }
         if (!outbound && why != null) {
@@ -241,14 +241,14 @@ final class Http2Handler extends Http2ConnectionHandler {
         super.onConnectionError(ctx, outbound, cause, why);
     }
 
-    /** Asks the client whether it is there; any answer will do. */
+    /** Sends a ping; any frame counts as its answer. */
     void ping() {
         ChannelFuture unused = encoder()
                 .writePing(context(), false, System.nanoTime(), context().newPromise());
         flushSoon();
     }
 
-    /** Ends what has waited for the client for too long. */
+    /** Ends stalled streams, or the connection. */
     void check() {
         check.run(context(), taken + pushed);
     }
@@ -272,7 +272,7 @@ final class Http2Handler extends Http2ConnectionHandler {
         flushSoon();
     }
 
-    /** Writes a whole answer, and takes the message over. */
+    /** Writes a whole answer, and releases the message. */
     void write(Http2Exchange exchange, List<Field> fields, ByteBuf message) {
         int bytes = message.readableBytes();
         unwritten += bytes;
@@ -284,19 +284,19 @@ final class Http2Handler extends Http2ConnectionHandler {
         flushSoon();
     }
 
-    /** The client has changed what its table of headers may hold. */
+    /** The client has changed the maximum size of its header table. */
     void tableChanged() {
         answers.tableChanged();
     }
 
     private void writeMuch() {
         if (unwritten >= Exchange.PIECE_BYTES) {
-            // So that it is known when the socket's queue is full.
+            // Detects a full queue of the socket.
             writePending();
         }
     }
 
-    /** Gives the socket's queue what it has room for. */
+    /** Writes pending data to the socket's queue, as far as it has room. */
     void writePending() {
         unwritten = 0;
         try {
@@ -306,7 +306,7 @@ final class Http2Handler extends Http2ConnectionHandler {
         }
     }
 
-    /** As many bytes of answers wait no longer. */
+    /** Bytes of answers were sent or dropped. */
     void taken(int bytes) {
         boolean full = pending >= maxUnreadBytes;
         pending -= bytes;
@@ -336,7 +336,7 @@ final class Http2Handler extends Http2ConnectionHandler {
         }
     }
 
-    /** Accepts no new streams, and closes when those under way have ended. */
+    /** Accepts no new streams, and closes after those in flight. */
     void shutDown() {
         gracefulShutdownTimeoutMillis(-1);
         try {
@@ -346,7 +346,7 @@ final class Http2Handler extends Http2ConnectionHandler {
         }
     }
 
-    /** Asked by Vert.x, when its patience with those under way has ended. */
+    /** Called by Vert.x when its timeout for requests in flight has passed. */
     @Override
     public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
         ChannelFuture unused = ctx.close(promise);

@@ -11,10 +11,10 @@ import io.netty.handler.codec.http2.Http2ConnectionEncoder;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.UniformStreamByteDistributor;
 
-/** Puts together what a connection of HTTP/2 is made of. */
+/** Builds the handlers of an HTTP/2 connection. */
 final class Http2HandlerBuilder extends AbstractHttp2ConnectionHandlerBuilder<Http2Handler, Http2HandlerBuilder> {
 
-    /** Streams promised but not begun. Nothing is pushed here; Netty wants a bound all the same. */
+    /** Bound of promised streams. Unused, but Netty requires one. */
     private static final int RESERVED_STREAMS = 100;
 
     private final ClientConnection client;
@@ -46,7 +46,7 @@ final class Http2HandlerBuilder extends AbstractHttp2ConnectionHandlerBuilder<Ht
         return super.build();
     }
 
-    /** Netty has no other way to a decoder that reads headers as we do, and to its own limits of what an encoder queues. */
+    /** The only way to combine a custom header decoder with Netty's limits of the encoder's queues. */
     @Override
     protected Http2Handler build(
             Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings initialSettings) {
@@ -60,8 +60,8 @@ final class Http2HandlerBuilder extends AbstractHttp2ConnectionHandlerBuilder<Ht
     }
 
     /**
-     * The same connection around another decoder, to which Netty adds its limits of what is received: these are set here,
-     * those of what is sent, and what is common to both directions, outside.
+     * The same connection with another decoder, to which Netty adds its limits of received frames. Limits of sent frames, and
+     * settings of both directions, are set outside.
      */
     private final class Around extends AbstractHttp2ConnectionHandlerBuilder<Http2Handler, Around> {
 

@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts small frames of a connection's many streams into one buffer, in their order among all that is written: a frame costs a
- * copy then, rather than two buffers, two promises and a place in the socket's queue for each.
+ * Joins small frames of a connection's streams in one buffer, in their order among all writes: a frame costs a copy instead of
+ * two buffers, two promises and two entries in the socket's queue.
  */
 final class JoinedFrames extends ChannelOutboundHandlerAdapter {
 
@@ -23,7 +23,7 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
 
     private static final int FRAME_HEADER_BYTES = 9;
 
-    /** What is larger is not copied. */
+    /** Larger data is not copied. */
     static final int SMALL_BYTES = 8 << 10;
 
     private static final int MIN_BUFFER_BYTES = 1 << 10;
@@ -35,11 +35,11 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
 
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
-    /** Bytes that went from here since the last flush. */
+    /** Bytes joined since the last flush. */
     private int sinceFlush;
-    /** As many as went before the last flush: clients that don't read must not be able to have large ones kept for little. */
+    /** Bytes of the last flush, as the size of the next buffer: large ones must not be held for little data. */
     private int usualBytes = MIN_BUFFER_BYTES;
-    /** Those whose answers end in the buffer. */
+    /** Exchanges with the end of their answer in the buffer. */
     private List<Http2Exchange> ending = new ArrayList<>();
 
     /** Writes the frame that begins an answer. */
@@ -51,7 +51,7 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
         into.setMedium(begin, into.writerIndex() - begin - FRAME_HEADER_BYTES);
     }
 
-    /** Writes the frame that ends a call well; the exchange is told when all until here was given to the socket. */
+    /** Writes the frame that ends a call with OK; notifies the exchange once the socket has all until here. */
     void end(Http2Exchange exchange) {
         ByteBuf into = room(FRAME_HEADER_BYTES + LiteralHeaders.OK_BYTES);
         header(
@@ -137,7 +137,7 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
         }
     }
 
-    /** Whatever goes wrong with one, the others are told. */
+    /** Catches failures, so that the others are notified. */
     private static void went(Http2Exchange exchange, ChannelFuture written) {
         try {
             exchange.went(written);

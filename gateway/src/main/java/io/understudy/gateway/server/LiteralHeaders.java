@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Blocks of headers that need no table of what was sent before (RFC 7541, 6.2.2 and 6.2.3), so that they are copied rather
- * than encoded and may stand anywhere between those of Netty's encoder. Only what never changes is made by that, once.
+ * Blocks of headers that don't use the dynamic table (RFC 7541, 6.2.2 and 6.2.3), so that they are copied, not encoded, and
+ * may be mixed with those of Netty's encoder. Constant parts are encoded once.
  */
 final class LiteralHeaders {
 
@@ -22,7 +22,7 @@ final class LiteralHeaders {
     private static final byte[] HEAD = encoded(GrpcHeaders.head(List.of()));
     private static final byte[] OK = encoded(GrpcHeaders.ok());
 
-    /** Of a call that ended well. */
+    /** Size of the trailers of status OK. */
     static final int OK_BYTES = OK.length;
 
     private static final Map<AsciiString, byte[]> NAMES =
@@ -30,7 +30,7 @@ final class LiteralHeaders {
 
     private LiteralHeaders() {}
 
-    /** No less than what {@link #head} will write. */
+    /** Returns the maximum size of {@link #head}. */
     static int maxHeadBytes(List<Field> fields) {
         int bytes = HEAD.length;
         for (int i = 0; i < fields.size(); i++) {
@@ -40,7 +40,7 @@ final class LiteralHeaders {
         return bytes;
     }
 
-    /** Of an answer to a call. */
+    /** Writes the head of an answer. */
     static void head(ByteBuf out, List<Field> fields) {
         out.writeBytes(HEAD);
         for (int i = 0; i < fields.size(); i++) {
@@ -78,7 +78,7 @@ final class LiteralHeaders {
         out.writeByte(rest);
     }
 
-    /** A header up to its value: its last byte would be the length of none. */
+    /** Encodes a header up to its value. */
     private static byte[] name(AsciiString name) {
         byte[] header = encoded(new DefaultHttp2Headers(false).set(name, AsciiString.EMPTY_STRING));
         byte[] without = new byte[header.length - 1];
@@ -92,7 +92,7 @@ final class LiteralHeaders {
         ByteBuf block = Unpooled.buffer();
         try {
             encoder.configuration().maxHeaderTableSize(0);
-            // That is told with the first block.
+            // The first block carries the table size.
             encoder.encodeHeaders(1, EmptyHttp2Headers.INSTANCE, block);
             block.clear();
             encoder.encodeHeaders(1, headers, block);

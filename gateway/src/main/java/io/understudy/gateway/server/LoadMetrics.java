@@ -12,36 +12,36 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** What was refused and closed, and why. For any thread. */
+/** Counts rejected requests and closed connections by reason. Thread-safe. */
 final class LoadMetrics {
 
-    /** Why a request is refused that may be welcome another time. */
+    /** Reasons to reject a request that may be retried. */
     enum Refusal {
         /** Too many requests are queued on the event loop. */
         OVERLOAD,
-        /** Too much is under way on the event loop. */
+        /** Too many requests are in flight on the event loop. */
         LOOP,
-        /** Too much is under way on the connection. */
+        /** Too many requests are in flight on the connection. */
         CONNECTION,
-        /** The client sends too many. */
+        /** The client exceeds its rate. */
         RATE,
-        /** What is held for the connection's requests is too much. */
+        /** The connection's requests hold too much memory. */
         BYTES
     }
 
-    /** Why a connection is closed. */
+    /** Reasons to close a connection. */
     enum Closure {
-        /** There are too many. */
+        /** There are too many connections. */
         CONNECTIONS,
-        /** It is abusive. */
+        /** The client sends abusive frames. */
         ABUSE,
-        /** It violates HTTP/2. */
+        /** The client violates HTTP/2. */
         PROTOCOL,
-        /** What was begun hasn't gone on, or nothing is read. */
+        /** A request makes no progress, or nothing is read. */
         STALL,
-        /** Nothing is under way. */
+        /** No request is in flight. */
         IDLE,
-        /** Nobody is there. */
+        /** No answer to a ping. */
         DEAD
     }
 

@@ -9,13 +9,13 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** What is under way, by event loop, and at what rate requests come, by client. For any thread. */
+/** Requests in flight by event loop, and request rates by client. Thread-safe. */
 public final class Loads {
 
     private final ConcurrentMap<EventLoop, LoopLoad> loops = new ConcurrentHashMap<>();
     private final LoadLimits limits;
     private final LoadMetrics metrics;
-    /** Those of open connections, so that it is bounded as they are. */
+    /** Clients of open connections, so that it is bounded as they are. */
     private final Cache<String, RateBucket> clients =
             Caffeine.newBuilder().weakValues().build();
 
@@ -24,7 +24,7 @@ public final class Loads {
         this.metrics = new LoadMetrics(registry, this::inFlight, this::calls);
     }
 
-    /** What may be asked of one loop; for connections of that loop. */
+    /** Returns the load of one loop, for its connections. */
     public LoopLoad of(EventLoop loop) {
         return loops.computeIfAbsent(loop, absent -> new LoopLoad(absent, limits, this, metrics));
     }
@@ -45,7 +45,7 @@ public final class Loads {
         return metrics;
     }
 
-    /** What a client may send; null for any amount. To be kept while it is connected. */
+    /** Returns the rate limit of a client, to be held while it is connected; null for none. */
     @Nullable RateBucket rateOf(String client) {
         Integer rate = limits.maxRate();
         return rate == null ? null : clients.get(client, absent -> new RateBucket(rate, System.nanoTime()));

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** The requests in flight and queued on one event loop. On the loop, but for the counts. */
 public final class LoopLoad {
 
-    private static final long WORTH_TELLING_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long REPORTED_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
@@ -39,25 +39,25 @@ public final class LoopLoad {
         this.queue = new QueueBound(limits.maxDelay().toNanos());
     }
 
-    /** What a connection may ask of it. {@code client} says whose it is, once that is needed. */
+    /** Returns the admission of a connection's requests; {@code client} names its client on demand. */
     public Admission admission(Supplier<String> client) {
         return new Admission(this, limits, client);
     }
 
-    /** What limits know a client by: the name in its certificate, else its address. */
+    /** Returns the name of a client for limits: its common name, else its address. */
     public static String client(Principal peer, SocketAddress address) {
         return peer instanceof Principal.Certificate certificate
                 ? "name " + certificate.commonName()
                 : "address " + address.hostAddress();
     }
 
-    /** Something has arrived and is about to be worked on. */
+    /** Data has arrived and is about to be handled. */
     void reading() {
         if (!inTurn) {
             inTurn = true;
             turn++;
             began = System.nanoTime();
-            // Run when all that has arrived has been worked on.
+            // Runs after all arrived data has been handled.
             loop.execute(turnEnds);
         }
     }
@@ -69,7 +69,7 @@ public final class LoopLoad {
         }
         queue.turnEnds();
         long took = System.nanoTime() - began;
-        if (took > WORTH_TELLING_NANOS) {
+        if (took > REPORTED_TURN_NANOS) {
             metrics.turned(took);
         }
     }
@@ -93,7 +93,7 @@ public final class LoopLoad {
         return all.rateOf(client);
     }
 
-    /** Counts one more, if there is room for it. */
+    /** Counts a request, if the limit allows it. */
     boolean enter(boolean lasts) {
         int open = calls.getPlain();
         int answering = inFlight.getPlain();

@@ -18,19 +18,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A call with any number of messages in both directions. The client may send only as much as is asked for: what has
- * arrived and nobody has asked for yet is kept from the client's window.
+ * A call with any number of messages in both directions. Messages that have arrived, but are not requested yet, are
+ * withheld from the client's window.
  *
  * <p>Invariant S3b: while a client does not read the responses of a stream, its requests are not read either.
  */
 public final class MessageCall extends ServerCall<byte[], byte[]> implements RequestReader {
 
-    /** What comes before each message. */
+    /** Length of the prefix of each message. */
     public static final int PREFIX_BYTES = Framed.PREFIX_BYTES;
 
     private static final Logger LOG = LoggerFactory.getLogger(MessageCall.class);
 
-    /** A message that has arrived, and the bytes that it holds back of the client's window. */
+    /** A message that has arrived, and the bytes that it withholds from the client's window. */
     private static final class Arrived {
         private final byte[] message;
         private final int bytes;
@@ -48,11 +48,11 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
     private final Queue<Arrived> arrived = new ArrayDeque<>();
     private ServerCall.Listener<byte[]> listener = new ServerCall.Listener<>() {};
     private int wanted;
-    /** Bytes of the message that is arriving. */
+    /** Bytes of the incomplete message. */
     private int held;
 
     private boolean clientDone;
-    private boolean toldClientDone;
+    private boolean halfCloseDelivered;
     private boolean cancelled;
     private boolean delivering;
     private boolean awaitsRoom;
@@ -64,7 +64,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
         this.call = new GrpcCall(exchange, outcomes, this::cancel);
     }
 
-    /** Takes on a call of which the headers have arrived. */
+    /** Begins a call when its headers have arrived. */
     static RequestReader begin(
             Http2Exchange exchange, CallMethod method, long maxBytes, RequestListener.Outcomes outcomes) {
         MessageCall messages = new MessageCall(exchange, method, maxBytes, outcomes);
@@ -121,7 +121,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
         return 0;
     }
 
-    /** Hands on what was asked for. */
+    /** Delivers the messages that were requested. */
     private void deliver() {
         if (delivering) {
             return;
@@ -137,8 +137,8 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
             if (arrived.isEmpty()) {
                 releaseHeld();
             }
-            if (clientDone && arrived.isEmpty() && !toldClientDone && !call.over()) {
-                toldClientDone = true;
+            if (clientDone && arrived.isEmpty() && !halfCloseDelivered && !call.over()) {
+                halfCloseDelivered = true;
                 listener.onHalfClose();
             }
         } catch (RuntimeException e) {
@@ -148,7 +148,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
         }
     }
 
-    /** A message may be larger than the window: when it is the next to be handed on, the rest of it has to come. */
+    /** Returns the bytes of the incomplete message to the window, which may be smaller than the message. */
     private void releaseHeld() {
         if (held > 0) {
             exchange.consumed(held);
@@ -220,8 +220,8 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
     }
 
     /**
-     * Sends messages, each behind its prefix ({@link #prefix}), and takes them over. Parts of one may come one after the
-     * other. Whatever is pushed is kept until the client takes it, without limit of time: ask {@link #pushable} first.
+     * Sends messages, or parts of one, with their prefixes ({@link #prefix}), and releases them. Pushed data is held without a
+     * time limit until the client reads: check {@link #pushable} first.
      */
     public void push(ByteBuf framed) {
         if (call.over()) {
@@ -235,8 +235,8 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
     }
 
     /**
-     * Whether the client has taken what was pushed, but for less than {@code bytes} that are on their way to it. If not, the
-     * listener's {@code onReady} tells when to ask again.
+     * Whether less than {@code bytes} of pushed data wait for the client. Otherwise the listener's {@code onReady} is called
+     * later.
      */
     public boolean pushable(int bytes) {
         if (call.over()) {
@@ -257,7 +257,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
         out.writeByte(0).writeInt(length);
     }
 
-    /** Where a buffer for {@link #push} comes from. */
+    /** Returns the allocator of buffers for {@link #push}. */
     public ByteBufAllocator allocator() {
         return exchange.allocator();
     }
@@ -283,7 +283,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
         return !call.over() && exchange.writable();
     }
 
-    /** Answers with one message, as the client takes it, and ends; instead of sending headers and messages, and closing. */
+    /** Sends headers and one message, as the client reads, and closes the call. */
     public void answer(Reply reply) {
         call.answer(reply, this::broken);
     }

@@ -4,8 +4,8 @@ import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
 
 /**
- * What was pushed to a stream. As much as the stream's window allows is handed on to the connection; the rest is held
- * here, where it takes nothing from the connection's other streams, however long the client leaves it.
+ * Data pushed to a stream. The part within the stream's window is written to the connection; the rest is held here, where it
+ * does not delay other streams, until the client reads.
  */
 final class Outflow {
 
@@ -25,7 +25,7 @@ final class Outflow {
         drain();
     }
 
-    /** Hands on what the window has room for. */
+    /** Writes held data within the window. */
     void drain() {
         long room = room();
         while (room > 0 && !held.isEmpty()) {
@@ -40,27 +40,27 @@ final class Outflow {
         }
     }
 
-    /** What the window has room for beside all that was handed on. */
+    /** Returns the room of the window beyond the written data. */
     private long room() {
         return (long) handler.window(exchange.stream()) - handedBytes;
     }
 
-    /** As many of those handed on went to the socket, or nowhere. */
+    /** Written bytes were sent or dropped. */
     void went(int bytes) {
         handedBytes -= bytes;
     }
 
-    /** What the client takes at once of this stream; nothing while anything is held. */
+    /** Returns the free bytes of the window; 0 while data is held. */
     long freeBytes() {
         return held.isEmpty() ? room() : 0;
     }
 
-    /** What has yet to go to the socket. */
+    /** Returns the written bytes that are not sent yet. */
     int handedBytes() {
         return handedBytes;
     }
 
-    /** Takes what is held, for another way. */
+    /** Removes and returns the held data. */
     ArrayDeque<ByteBuf> takeHeld() {
         ArrayDeque<ByteBuf> taken = held.clone();
         forgetHeld();

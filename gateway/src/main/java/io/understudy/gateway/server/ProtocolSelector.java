@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.ScheduledFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Tells HTTP/2 with prior knowledge from HTTP/1.1 by a connection's first bytes, and makes way for it. */
+/** Detects HTTP/2 with prior knowledge by a connection's first bytes, and installs its handler. */
 final class ProtocolSelector extends ByteToMessageDecoder {
 
     /** No method of HTTP/1.1 begins so. */
@@ -91,7 +91,7 @@ final class ProtocolSelector extends ByteToMessageDecoder {
                                 .setMaxHeaderSize(limits.maxHeaderBytes())
                                 .setMaxChunkSize(CHUNK_BYTES),
                         Integer.MAX_VALUE));
-        // Before the codec: of what it keeps for the next time it tells nothing.
+        // Before the codec, which does not report incomplete messages.
         pipeline.addAfter(ctx.name(), "received", new ChannelInboundHandlerAdapter() {
             @Override
             public void channelRead(ChannelHandlerContext reading, Object message) {

@@ -11,18 +11,17 @@ import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
 /**
- * Follows what a client sends on HTTP/2 frame by frame, before it is worked on, for what Netty's own limits let pass: a block
- * of headers in many small pieces, each of which has those before it copied; frames that ask for nothing but an answer or
- * some bookkeeping; and what begins and never ends.
+ * Counts received HTTP/2 frames before they are handled, for abuse that passes Netty's own limits: blocks of headers in many
+ * small pieces, each of which copies those before it; control frames; and frames that never end.
  */
 final class ReceivedFrames extends ChannelInboundHandlerAdapter {
 
     private static final int FRAME_HEADER_BYTES = 9;
 
-    /** Beyond those that the largest block needs at full length. */
+    /** Continuations beyond those of the largest block in full frames. */
     private static final int SPARE_CONTINUATIONS = 16;
 
-    /** New settings concern each open stream. */
+    /** Open streams for which a settings frame counts as one more frame. */
     private static final int STREAMS_OF_A_SETTING = 16;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(ServerLimits.RESET_WINDOW_SECONDS);
@@ -48,7 +47,7 @@ final class ReceivedFrames extends ChannelInboundHandlerAdapter {
 
     /**
      * @param openStreams how many there are
-     * @param abuse told once what the client does that ends its connection, upon which nothing is let through any more
+     * @param abuse receives, once, the reason to end the connection, after which no frame is let through
      */
     ReceivedFrames(ServerLimits limits, IntSupplier openStreams, Consumer<String> abuse) {
         this.maxContinuations =
@@ -58,12 +57,12 @@ final class ReceivedFrames extends ChannelInboundHandlerAdapter {
         this.abuse = abuse;
     }
 
-    /** Whether something has begun that has yet to be complete: a frame, or a block of headers. */
+    /** Whether a frame or a block of headers is incomplete. */
     boolean incomplete() {
         return toSkip > 0 || headerBytes > 0 || inHeaders;
     }
 
-    /** What has been completed. */
+    /** Returns the number of complete ones. */
     long completed() {
         return completed;
     }
@@ -103,7 +102,7 @@ final class ReceivedFrames extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** One byte of a header that comes in parts. */
+    /** Reads one byte of a frame header. */
     private void header(int next) {
         switch (headerBytes++) {
             case 0 -> length = next;

@@ -10,27 +10,25 @@ import io.netty.handler.codec.http2.Http2HeadersDecoder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decodes a connection's blocks of headers, those of a call that is made again and again once for all: a client that has
- * its headers in the connection's table sends the same few bytes each time, which mean the same as long as the table
- * stays as it is (RFC 7541, section 2.3). So headers are shared by requests, and nobody may change them. Netty does, in
- * that it sets {@code content-length} to the number that it has.
+ * Decodes a connection's blocks of headers, and repeated ones only once: a client with its headers in the connection's table
+ * sends the same few bytes each time, which mean the same until the table changes (RFC 7541, section 2.3). So requests
+ * share headers, which must not be changed. Netty only sets {@code content-length} to the number that it has.
  *
- * <p>Only the last block is remembered, and only from its second time on: most connections that idle never sent one
- * twice.
+ * <p>Only the last block is cached, from its second time on: most idle connections never repeat one.
  */
 final class RepeatedHeaders implements Http2HeadersDecoder {
 
     /** A longer one is decoded each time. */
     private static final int MAX_BLOCK_BYTES = 512;
 
-    /** So many fields that repeat are held for a connection: in the table they may take a byte each. */
+    /** Maximum number of fields in a cached block: in the table a field may be a byte. */
     private static final int MAX_FIELDS = 64;
 
-    /** First bytes that are at least this begin a field that is in the table. */
+    /** The least first byte of a field in the table. */
     private static final int INDEXED = 0x80;
-    /** First bytes that are at least this, and less than {@link #INDEXED}, begin what changes the table. */
+    /** The least first byte, below {@link #INDEXED}, of a change of the table. */
     private static final int CHANGES_TABLE = 0x20;
-    /** The bits of a literal's first byte that tell where its name is in the table; none if the name follows. */
+    /** The bits of a literal's first byte with its name's index in the table; none if the name follows. */
     private static final int LITERAL_NAME = 0x0f;
 
     private static final int TEXT_LENGTH = 0x7f;
@@ -73,7 +71,7 @@ final class RepeatedHeaders implements Http2HeadersDecoder {
         meaning = null;
     }
 
-    /** Whether a block has nothing that changes the table (RFC 7541, section 6); one that is not well-formed may have. */
+    /** Whether a well-formed block does not change the table (RFC 7541, section 6). */
     private static boolean leavesTable(ByteBuf encoded) {
         int at = encoded.readerIndex();
         int end = encoded.writerIndex();
@@ -97,14 +95,14 @@ final class RepeatedHeaders implements Http2HeadersDecoder {
     private static int afterNumber(ByteBuf encoded, int at, int prefix) {
         int end = encoded.writerIndex();
         int next = at;
-        boolean goesOn = (encoded.getUnsignedByte(next++) & prefix) == prefix;
-        while (goesOn && next < end) {
-            goesOn = encoded.getByte(next++) < 0;
+        boolean continues = (encoded.getUnsignedByte(next++) & prefix) == prefix;
+        while (continues && next < end) {
+            continues = encoded.getByte(next++) < 0;
         }
-        return goesOn ? -1 : next;
+        return continues ? -1 : next;
     }
 
-    /** Where a text ends, whose length comes first; negative for nowhere, or if it is too long to be of interest. */
+    /** Where a length-prefixed text ends; negative for nowhere, or if it is too long to be of interest. */
     private static int afterText(ByteBuf encoded, int at) {
         int end = encoded.writerIndex();
         if (at < 0 || at >= end) {
@@ -122,7 +120,7 @@ final class RepeatedHeaders implements Http2HeadersDecoder {
         return length <= end - begin ? begin + length : -1;
     }
 
-    /** Netty's: settings of ours are sent once, before any headers come, and none of them is about the table. */
+    /** Netty's: the server's settings precede all headers and do not change the table. */
     @Override
     public Configuration configuration() {
         return decoder.configuration();

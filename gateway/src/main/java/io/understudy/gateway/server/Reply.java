@@ -8,19 +8,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What answers a call of one request, and the metadata beside it.
+ * The answer to a call of one request, with its metadata.
  *
- * @param body one message; without a known length, any number of messages behind gRPC's prefix
+ * @param body one message; without a known length, any number of messages with gRPC's prefix
  * @param fields of the response's metadata
- * @param read what it was made of; null if it is no read's
+ * @param read its result; null if it is not of a read
  */
 public record Reply(
         AnswerBody body, List<Field> fields, @Nullable Answer<?> read) {
 
-    /** The revision that a read's answer is of. */
+    /** The revision of a read's answer. */
     public static final AsciiString REVISION = AsciiString.cached(Answer.REVISION_KEY);
 
-    /** How old the state was that a read's answer is of, in milliseconds; absent when nobody knows. */
+    /** The staleness of a read's answer, in milliseconds; absent when unknown. */
     public static final AsciiString STALENESS = AsciiString.cached(Answer.STALENESS_KEY);
 
     public Reply(AnswerBody body, List<Field> fields) {
@@ -36,7 +36,7 @@ public record Reply(
         return new Reply(body, fields(answer), answer);
     }
 
-    /** What is told beside a read's answer, whatever protocol carries it. */
+    /** Returns the metadata of a read's answer, for any protocol. */
     public static List<Field> fields(Answer<?> answer) {
         Field revision = new Field(REVISION, Long.toString(answer.revision()));
         return answer.staleness() == null

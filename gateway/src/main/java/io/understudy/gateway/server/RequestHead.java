@@ -2,7 +2,7 @@ package io.understudy.gateway.server;
 
 import io.understudy.gateway.trace.Carrier;
 
-/** What a request begins with, in either version of HTTP. */
+/** The head of a request, over HTTP/1.1 or HTTP/2. */
 interface RequestHead extends Carrier {
 
     /** Such as {@code GET}. */

@@ -2,23 +2,23 @@ package io.understudy.gateway.server;
 
 import io.netty.buffer.ByteBuf;
 
-/** Takes what a client sends after a request's head. On the connection's loop. */
+/** Reads a request after its head. On the connection's loop. */
 interface RequestReader {
 
     /**
-     * The next part of the request's body.
+     * Reads the next part of the request's body.
      *
      * @param data not to be kept
      * @param end whether it is the last
-     * @return how many bytes of it the client may replace by others; what is held back is told to the exchange later
+     * @return bytes to return to the client's window now; the exchange is notified of the rest later
      */
     int read(ByteBuf data, boolean end);
 
-    /** Whether a client may leave its request open for as long as it likes. */
+    /** Whether a request may stay open without a time limit. */
     default boolean lastsOpen() {
         return false;
     }
 
-    /** The client has gone, or has given the request up; also told, once, when the answer has been written. */
+    /** The client has disconnected or cancelled; also called, once, when the answer has been written. */
     void closed();
 }

@@ -14,7 +14,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Finds who answers a request. For all loops.
+ * Routes requests to their methods. Thread-safe.
  *
  * <p>Invariant A2: a method that is not served is rejected with a gRPC status.
  */
@@ -24,7 +24,7 @@ final class Requests {
 
     private record Route(GrpcMethod method, RequestListener.Outcomes outcomes) {}
 
-    /** A request that is refused whatever comes after its head. */
+    /** A request that is rejected by its head. */
     private record Refused() implements RequestReader {
         @Override
         public int read(ByteBuf data, boolean end) {
@@ -57,7 +57,7 @@ final class Requests {
                 .map(GrpcMethod::fullName)
                 .map(name -> name.substring(0, name.indexOf('/')))
                 .collect(Collectors.toUnmodifiableSet());
-        // Not the names that clients make up: there is no end to those.
+        // One name for all unknown methods, of which there is no bound.
         this.unknown = listener.of(UNKNOWN);
         this.calls = calls;
         this.pages = pages;
@@ -65,12 +65,11 @@ final class Requests {
         this.maxHeaders = limits.frames().maxHeaders();
     }
 
-    /** Takes on a request that came by HTTP/2. */
+    /** Begins an HTTP/2 request. */
     RequestReader begin(Http2Exchange exchange) {
         CharSequence type = exchange.header(GrpcHeaders.CONTENT_TYPE);
         if (type != null && GrpcHeaders.meantBy(type)) {
             RequestReader reader = grpc(exchange, type);
-            // Who needs something of it later has kept it.
             exchange.forgetHead();
             return reader;
         }
@@ -86,7 +85,7 @@ final class Requests {
         return web(exchange);
     }
 
-    /** Takes on a request that is not gRPC. */
+    /** Begins a request other than gRPC. */
     RequestReader web(Exchange exchange) {
         String path = HttpHeadRules.path(exchange.request().target());
         if (exchange.connection().isSpare() && calls.serve(path)) {
@@ -94,7 +93,7 @@ final class Requests {
             return new Refused();
         }
         if (HttpMethod.OPTIONS.asciiName().contentEquals(exchange.request().method())) {
-            // Whatever the path, as etcd's access controller does.
+            // For any path, as in etcd's access controller.
             return new WebRequest(
                     exchange, path, request -> request.answer(200, "text/plain; charset=utf-8", ""), maxBytes);
         }
@@ -124,7 +123,7 @@ final class Requests {
         return MessageCall.begin(exchange, (CallMethod) route.method(), maxBytes, route.outcomes());
     }
 
-    /** In the words of etcd's server, that of Go's gRPC ({@code server.go}, handleStream). */
+    /** Returns the error text of Go's gRPC, as in etcd ({@code server.go}, handleStream). */
     private String unknown(String path) {
         int slash = path.lastIndexOf('/');
         if (slash < 1) {

@@ -14,7 +14,7 @@ import java.time.Duration;
  *
  * @param maxRequestBytes etcd's 1.5 MiB for the request, and 512 KiB beside it
  * @param maxUnreadBytes one value may be more
- * @param stallTimeout is noticed up to half as much later
+ * @param stallTimeout takes effect up to half as much later
  */
 @Configured.Group("limits")
 public record ServerLimits(
@@ -71,11 +71,11 @@ public record ServerLimits(
 
         FrameLimits frames,
         LoadLimits load,
-        Patience patience) {
+        ConnectionTimeouts timeouts) {
 
     public static final ServerLimits DEFAULTS = Binder.defaults(ServerLimits.class);
 
-    /** Before a sender has to wait for the receiver; HTTP/2's own default is 64 KiB for both. */
+    /** HTTP/2's own default is 64 KiB for streams and connections. */
     private static final int STREAM_WINDOW_BYTES = 1 << 20;
 
     static final int CONNECTION_WINDOW_BYTES = 4 << 20;
@@ -93,7 +93,7 @@ public record ServerLimits(
                 .maxHeaderListSize(maxHeaderBytes);
     }
 
-    /** When a connection's answers pile up, and when they no longer do. */
+    /** Returns the water marks of a connection's unread answers. */
     WriteBufferWaterMark unread() {
         return new WriteBufferWaterMark(maxUnreadBytes / 4, maxUnreadBytes);
     }

@@ -1,9 +1,9 @@
 package io.understudy.gateway.server;
 
-/** Sees that nothing has moved, though somebody waits, over a number of checks. */
+/** Detects that pending work makes no progress over a number of checks. */
 final class Stall {
 
-    /** How often to check within the time that may pass. */
+    /** Number of checks within the timeout. */
     static final int CHECKS = 4;
 
     private long moved;
@@ -12,14 +12,14 @@ final class Stall {
     /**
      * Checks.
      *
-     * @param waits whether something should move
-     * @param nowMoved differs from the last check's if something has
-     * @return whether the wait has been too long
+     * @param waits whether work is pending
+     * @param nowMoved differs from the last check's after progress
+     * @return whether the timeout has passed
      */
     boolean lasts(boolean waits, long nowMoved) {
         still = waits && nowMoved == moved ? still + 1 : 0;
         moved = nowMoved;
-        // One more, as the wait may have begun just before the first.
+        // One more, since the wait may have begun just before the first.
         return still > CHECKS;
     }
 }

@@ -30,7 +30,7 @@ final class UnaryCall<Q extends Message> implements RequestReader {
         this.call = new GrpcCall(exchange, outcomes, () -> {});
     }
 
-    /** Takes on a call of which the headers have arrived. */
+    /** Begins a call when its headers have arrived. */
     static <Q extends Message> RequestReader begin(
             Http2Exchange exchange, UnaryMethod<Q> method, long maxBytes, RequestListener.Outcomes outcomes) {
         UnaryCall<Q> unary = new UnaryCall<>(exchange, method, maxBytes, outcomes);
@@ -89,7 +89,7 @@ final class UnaryCall<Q extends Message> implements RequestReader {
             fail(e);
             return;
         }
-        // Most are: then nothing has to be made that waits.
+        // Most replies are complete: avoids a listener.
         if (reply.succeeded()) {
             send(reply.result());
         } else {

@@ -15,19 +15,19 @@ public record UnaryMethod<Q extends Message>(String fullName, Decoder<Q> decoder
         return new UnaryMethod<>(method.getFullMethodName(), decoder, answerer);
     }
 
-    /** How a request is read. */
+    /** Decodes a request. */
     @FunctionalInterface
     public interface Decoder<Q> {
         Q decode(byte[] message) throws InvalidProtocolBufferException;
     }
 
-    /** What to answer. */
+    /** Answers a request. */
     @FunctionalInterface
     public interface Answerer<Q> {
 
         /**
-         * Asked on the caller's event loop, and answers there; must not block it. Refuses by a failure with an {@link
-         * io.understudy.gateway.api.ApiException}. Nobody waits for the answer once the caller's deadline has passed.
+         * Answers on the caller's event loop, which it must not block. Rejects by a failure with an {@link
+         * io.understudy.gateway.api.ApiException}. The answer is dropped once the caller's deadline has passed.
          */
         Future<Reply> answer(Caller caller, Q request);
     }

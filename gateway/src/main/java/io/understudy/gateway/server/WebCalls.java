@@ -2,21 +2,21 @@ package io.understudy.gateway.server;
 
 import io.understudy.gateway.api.ApiException;
 
-/** What is answered over plain HTTP with more than a page. */
+/** Calls over plain HTTP, beyond pages. */
 public interface WebCalls extends WebHandler {
 
-    /** Whether requests to this path belong here. For any thread. */
+    /** Whether this serves requests to the path. Thread-safe. */
     boolean serve(String path);
 
-    /** Whether a stream is asked for, which goes on after its first answer. */
+    /** Whether the answer is a stream of messages. */
     boolean lasts(WebRequest request);
 
-    /** Whether requests to this path are a stream, to be read while they arrive. */
+    /** Whether requests to this path are streams, to be read as they arrive. */
     boolean streamsRequests(String path);
 
-    /** The request is refused; its body may be missing. */
+    /** Rejects a request; its body may be missing. */
     void refuse(WebRequest request, ApiException why);
 
-    /** The request's body is larger than {@code most} bytes; it is not there. */
+    /** Rejects a request with a body of more than {@code most} bytes, which is missing. */
     void refuseTooLarge(WebRequest request, long most);
 }

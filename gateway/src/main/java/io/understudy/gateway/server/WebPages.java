@@ -13,11 +13,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is served over plain HTTP beside gRPC, as etcd serves it: {@code /health}, {@code /livez}, {@code /readyz} and
+ * Pages over plain HTTP, as in etcd: {@code /health}, {@code /livez}, {@code /readyz} and
  * single checks below them, {@code /version}, {@code /metrics}.
  *
  * @param versions fields of {@code /version}; none while the source is unknown
- * @param metrics asked on a worker thread
+ * @param metrics called on a worker thread
  */
 public record WebPages(
         Vertx vertx,
@@ -67,7 +67,7 @@ public record WebPages(
         request.answer(200, JSON, page.encode());
     }
 
-    /** Whatever the method, as etcd does. */
+    /** For any method, as in etcd. */
     private void metrics(WebRequest request) {
         CharSequence accept = request.header(HttpHeaderNames.ACCEPT);
         vertx.executeBlocking(() -> metrics.apply(accept == null ? null : accept.toString()), false)

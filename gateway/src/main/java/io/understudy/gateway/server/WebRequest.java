@@ -21,9 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A request of plain HTTP, from its head to its answer, over HTTP/1.1 or HTTP/2. To be used on its event loop only, and to
- * be answered once; whatever comes afterwards, or after the client has gone, is dropped. Handlers get it when all of it,
- * or its head and body parts, have arrived.
+ * A request of plain HTTP, from its head to its answer, over HTTP/1.1 or HTTP/2. To be used on its event loop only, and
+ * answered once; later answers, and those after a disconnect, are dropped. Handlers receive it complete, or with its body
+ * in parts.
  */
 public final class WebRequest implements RequestReader, Carrier {
 
@@ -33,7 +33,7 @@ public final class WebRequest implements RequestReader, Carrier {
     private static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
     private static final byte[] NOTHING = {};
 
-    /** In every answer, as etcd has them by default ({@code embed/serve.go}). */
+    /** Fields of every answer, as by default in etcd ({@code embed/serve.go}). */
     static final List<Field> CORS = List.of(
             new Field("access-control-allow-headers", "accept, content-type, authorization"),
             new Field("access-control-allow-methods", "POST, GET, OPTIONS, PUT, DELETE"),
@@ -41,7 +41,7 @@ public final class WebRequest implements RequestReader, Carrier {
 
     private static final int FIRST_PIECE_BYTES = 1 << 10;
 
-    /** JSON takes a third more than what it carries, and its names. */
+    /** Bound of the size of JSON relative to its message: base64 adds a third, names more. */
     private static final int BODY_FACTOR = 2;
 
     private final Exchange exchange;
@@ -49,7 +49,7 @@ public final class WebRequest implements RequestReader, Carrier {
     private final WebHandler handler;
     private final long maxBytes;
     private final long arrivedNanos = System.nanoTime();
-    /** Whether the body is read while it arrives. */
+    /** Whether the body is read as it arrives. */
     private final boolean parts;
 
     private @Nullable BodyReader reader;
@@ -90,7 +90,7 @@ public final class WebRequest implements RequestReader, Carrier {
         try {
             keep(reader.read(data, end));
         } catch (RuntimeException e) {
-            // Beyond this call it would end its connection.
+            // A thrown exception would end the connection.
             LOG.atError()
                     .addKeyValue("method", method())
                     .addKeyValue("path", path())
@@ -110,7 +110,7 @@ public final class WebRequest implements RequestReader, Carrier {
         }
     }
 
-    /** Lets the client send as many bytes more of a body that is read in parts. */
+    /** Returns bytes of a body in parts to the client's window. */
     public void consumed(int bytes) {
         if (parts) {
             exchange.consumed(bytes);
@@ -181,7 +181,7 @@ public final class WebRequest implements RequestReader, Carrier {
         }
     }
 
-    /** Answers whatever the path, as etcd does. */
+    /** Answers for any path, as in etcd. */
     private void preflight() {
         answered = true;
         exchange.head(200, CORS, 0);
@@ -244,7 +244,7 @@ public final class WebRequest implements RequestReader, Carrier {
         return exchange.request().header(name);
     }
 
-    /** All of it; nothing of a body that is read in parts. */
+    /** Returns the whole body; empty if it is read in parts. */
     public byte[] body() {
         return body;
     }
@@ -273,24 +273,24 @@ public final class WebRequest implements RequestReader, Carrier {
         return exchange.connection().loop();
     }
 
-    /** The same one, as Netty has it. */
+    /** The event loop of the connection, as Netty's type. */
     public EventExecutor eventLoop() {
         return exchange.connection().eventLoop();
     }
 
-    /** When it arrived, by {@link System#nanoTime}. */
+    /** The arrival, by {@link System#nanoTime}. */
     public long arrivedNanos() {
         return arrivedNanos;
     }
 
-    /** Runs {@code task} if the client goes before it is answered. */
+    /** Runs {@code task} if the client disconnects before the answer. */
     public void whenGone(Runnable task) {
         gone = task;
     }
 
     /**
-     * Runs {@code task} once the client has taken the answer, or has gone; at once if that is so already. One task, which
-     * may be run twice.
+     * Runs {@code task} once the client has read the answer, or has disconnected; at once if so already. One task, which may
+     * run twice.
      */
     public void whenOver(Runnable task) {
         if (over) {
@@ -300,7 +300,7 @@ public final class WebRequest implements RequestReader, Carrier {
         }
     }
 
-    /** Answers. A large body that doesn't know its length is sent in chunks. */
+    /** Answers. A large body of unknown length is sent in chunks. */
     public void answer(int status, String contentType, List<Field> fields, AnswerBody answer) {
         if (!answered) {
             answered = true;
@@ -346,7 +346,7 @@ public final class WebRequest implements RequestReader, Carrier {
         ended.run();
     }
 
-    /** Answers with a stream, {@link #whenGone} applies until its end. Null if it was answered already. */
+    /** Answers with a stream; {@link #whenGone} applies until its end. Null if already answered. */
     public @Nullable WebStream stream() {
         if (answered) {
             return null;
@@ -358,7 +358,7 @@ public final class WebRequest implements RequestReader, Carrier {
         });
     }
 
-    /** Too late for another status: all that is left is to let the client see that there is no end. */
+    /** Aborts the answer, since it is too late for another status. */
     private void broken(Throwable why) {
         LOG.atError()
                 .addKeyValue("method", method())

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * An answer that lasts until {@link #end}. On the event loop of the request's connection; whatever is written after
- * the client has gone is dropped.
+ * An answer that lasts until {@link #end}. On the event loop of the request's connection; writes after a disconnect are
+ * dropped.
  */
 public final class WebStream {
 
@@ -19,31 +19,30 @@ public final class WebStream {
         this.ended = ended;
     }
 
-    /** Begins it, once, before anything is written. */
+    /** Begins the answer, once, before the first write. */
     public void begin(int status, List<Field> fields) {
         exchange.head(
                 status, Stream.concat(fields.stream(), WebRequest.CORS.stream()).toList(), -1);
     }
 
-    /** Whether the client takes more; what is written regardless is kept. */
+    /** Whether the client reads; otherwise written data is held. */
     public boolean ready() {
         return exchange.writable();
     }
 
     /**
-     * Runs {@code task} once when the client takes more. A client that takes nothing for {@code limits.stallTimeout}
-     * meanwhile is disconnected.
+     * Runs {@code task} once when the client reads again. A client that stalls for {@code limits.stallTimeout} is disconnected.
      */
     public void whenReady(Runnable task) {
         exchange.whenWritable(task);
     }
 
-    /** Writes what comes next, and takes it over. */
+    /** Writes the next part, and releases it. */
     public void write(ByteBuf data) {
         exchange.body(data, false);
     }
 
-    /** Nothing follows. */
+    /** Ends the answer. */
     public void end() {
         ended.run();
         exchange.body(Unpooled.EMPTY_BUFFER, true);

@@ -6,8 +6,8 @@ import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import java.util.List;
 
 /**
- * A small answer to a call, from its head to its trailers: frames that follow each other, once the client's windows have
- * room for the message.
+ * A small answer to a call, from its head to its trailers: consecutive frames, once the client's windows have room for the
+ * message.
  */
 final class WholeAnswer implements Http2RemoteFlowController.FlowControlled {
 
@@ -18,7 +18,7 @@ final class WholeAnswer implements Http2RemoteFlowController.FlowControlled {
     private final ByteBuf message;
     private boolean headed;
 
-    /** Takes {@code message} over, which fits into a frame. */
+    /** Owns {@code message}, which fits into a frame. */
     WholeAnswer(
             Http2Exchange exchange, AnswerFrames answers, JoinedFrames frames, List<Field> fields, ByteBuf message) {
         this.exchange = exchange;
@@ -44,7 +44,7 @@ final class WholeAnswer implements Http2RemoteFlowController.FlowControlled {
             frames.data(exchange.stream().id(), message, length);
         }
         if (!message.isReadable()) {
-            // Here, since what fails later fails unnoticed.
+            // Here, since a later failure is not reported.
             answers.end(ctx, exchange);
         }
     }

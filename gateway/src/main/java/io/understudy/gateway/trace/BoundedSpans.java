@@ -7,7 +7,7 @@ import io.opentelemetry.sdk.trace.ReadableSpan;
 import io.opentelemetry.sdk.trace.SpanProcessor;
 
 /**
- * Lets so many spans wait for the collector; those beyond are dropped, and counted. For any thread.
+ * Bounds the spans that wait for the collector; drops and counts excess spans. Thread-safe.
  *
  * <p>Invariant O3: a collector that is down or slow delays no call and no close, and dropped spans are counted.
  */

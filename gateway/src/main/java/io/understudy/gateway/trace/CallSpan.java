@@ -11,7 +11,7 @@ import io.understudy.gateway.read.Answer;
 import java.time.Duration;
 
 /**
- * A call as a span, which tells nothing if it isn't sampled.
+ * A call as a span, which is empty if it isn't sampled.
  *
  * <p>Invariant O2: a sampled call is one child span of its caller's, on any protocol, and the parent of its forwarded
  * call; no span contains a key, value or token.
@@ -35,7 +35,7 @@ final class CallSpan implements CallTrace {
     private final Convention convention;
     private final boolean decided;
 
-    /** @param decided whether the caller said if the call is to be sampled */
+    /** @param decided whether the caller made the sampling decision */
     CallSpan(Span span, Convention convention, boolean decided) {
         this.span = span;
         this.convention = convention;
@@ -55,7 +55,7 @@ final class CallSpan implements CallTrace {
         }
     }
 
-    /** That nobody but we left it out is kept from who is called: etcd would take it for the caller's decision. */
+    /** Omits a negative decision of this gateway: etcd would take it for the caller's. */
     @Override
     public void passOn(Metadata metadata) {
         if (!decided && !span.getSpanContext().isSampled()) {

@@ -3,10 +3,10 @@ package io.understudy.gateway.trace;
 import io.grpc.Metadata;
 import io.understudy.gateway.read.Answer;
 
-/** What is told of one call to who traces it: never keys, values, or who asks. For one thread at a time. */
+/** The trace of one call; it never contains keys, values or users. For one thread at a time. */
 public interface CallTrace {
 
-    /** Of a call that nobody traces. */
+    /** Of a call that is not traced. */
     CallTrace NONE = new CallTrace() {
         @Override
         public void answered(Answer<?> answer) {}
@@ -18,16 +18,16 @@ public interface CallTrace {
         public void end(int status) {}
     };
 
-    /** It was answered by a read. */
+    /** Records the answer of a read. */
     void answered(Answer<?> answer);
 
-    /** Has whoever is called with {@code metadata} trace that call as a part of this one. */
+    /** Makes the call with {@code metadata} a child of this one. */
     void passOn(Metadata metadata);
 
     /**
-     * It is over; to be called once.
+     * Ends the trace; called once.
      *
-     * @param status gRPC's, or HTTP's, as the tracer has it that began this
+     * @param status of gRPC or of HTTP, depending on the tracer
      */
     void end(int status);
 }

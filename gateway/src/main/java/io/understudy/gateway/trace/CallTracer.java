@@ -1,12 +1,12 @@
 package io.understudy.gateway.trace;
 
-/** Begins the traces of one method's calls. For any thread. */
+/** Begins the traces of one method's calls. Thread-safe. */
 @FunctionalInterface
 public interface CallTracer {
 
     /** Traces none. */
     CallTracer NONE = carrier -> CallTrace.NONE;
 
-    /** Begins the trace of a call, as a child of what its headers name, if they do. */
+    /** Begins the trace of a call, as a child of the context in its headers, if any. */
     CallTrace begin(Carrier carrier);
 }

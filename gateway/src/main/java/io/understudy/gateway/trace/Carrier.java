@@ -3,7 +3,7 @@ package io.understudy.gateway.trace;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
-/** What a request's headers say. */
+/** The headers of a request. */
 @FunctionalInterface
 public interface Carrier {
 

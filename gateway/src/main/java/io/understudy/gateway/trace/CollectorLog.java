@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Says when a collector begins to refuse spans, and when it takes them again. For any thread. */
+/** Logs when a collector begins to reject spans, and when it accepts them again. Thread-safe. */
 final class CollectorLog {
 
     private static final Logger LOG = LoggerFactory.getLogger(CollectorLog.class);

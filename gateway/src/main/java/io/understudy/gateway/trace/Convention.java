@@ -6,7 +6,7 @@ import io.opentelemetry.api.common.Attributes;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** How spans of servers look by OpenTelemetry's conventions. What names keys, such as a path, is left out. */
+/** OpenTelemetry's semantic conventions of server spans, without attributes that contain keys, such as paths. */
 enum Convention {
     GRPC("rpc.grpc.status_code") {
         @Override
@@ -21,7 +21,7 @@ enum Convention {
         }
     };
 
-    /** Of gRPC's codes, those that a server is to blame for. */
+    /** gRPC's codes of server errors. */
     private static final Set<Status.Code> FAULTS = EnumSet.of(
             Status.Code.UNKNOWN,
             Status.Code.DEADLINE_EXCEEDED,
@@ -30,19 +30,19 @@ enum Convention {
             Status.Code.UNAVAILABLE,
             Status.Code.DATA_LOSS);
 
-    @SuppressWarnings("ImmutableEnumChecker") // so it is, but doesn't say so
+    @SuppressWarnings("ImmutableEnumChecker") // immutable, but not annotated so
     private final AttributeKey<Long> status;
 
     Convention(String status) {
         this.status = AttributeKey.longKey(status);
     }
 
-    /** What carries the status. */
+    /** Returns the attribute of the status. */
     AttributeKey<Long> status() {
         return status;
     }
 
-    /** Whether it is the server that failed. */
+    /** Whether a status is a server error. */
     abstract boolean isFault(int status);
 
     static Attributes ofMethod(String fullName) {

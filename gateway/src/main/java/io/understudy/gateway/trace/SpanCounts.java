@@ -6,7 +6,7 @@ import io.understudy.gateway.metrics.GatewayMeter;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** What becomes of spans. For any thread. */
+/** Counts spans by outcome. Thread-safe. */
 final class SpanCounts {
 
     private final AtomicInteger waiting = new AtomicInteger();
@@ -22,7 +22,7 @@ final class SpanCounts {
         this.dropped = counter("dropped", registry);
     }
 
-    /** A span is over; whether it may wait, since fewer than {@code most} do. */
+    /** Admits an ended span to the queue; returns false if {@code most} are waiting. */
     boolean enters(int most) {
         if (waiting.incrementAndGet() > most) {
             waiting.decrementAndGet();
@@ -32,7 +32,7 @@ final class SpanCounts {
         return true;
     }
 
-    /** As many wait no longer: the collector is given them. */
+    /** The spans leave the queue for the collector. */
     void given(int spans) {
         waiting.addAndGet(-spans);
     }

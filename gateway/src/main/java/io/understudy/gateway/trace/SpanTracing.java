@@ -28,19 +28,19 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Makes a span of each call that is sampled, and hands them to a collector, beside the threads that answer calls. */
+/** Records sampled calls as spans, and exports them to a collector on its own threads. */
 final class SpanTracing implements Tracing {
 
-    /** What may wait to be handed over: some 2 MB. */
+    /** Maximum number of waiting spans: some 2 MB. */
     static final int MOST_WAITING = 2_048;
 
     private static final int BATCH = 512;
     private static final Duration PAUSE = Duration.ofSeconds(1);
 
-    /** Of a batch; none is tried twice, since those that come meanwhile are as good. */
+    /** Of a batch. Batches are not retried, since newer spans are as useful. */
     private static final Duration DEADLINE = Duration.ofSeconds(5);
 
-    /** As the resource conventions of OpenTelemetry have it. */
+    /** By OpenTelemetry's resource conventions. */
     private static final AttributeKey<String> SERVICE = AttributeKey.stringKey("service.name");
 
     private static final AttributeKey<String> INSTANCE = AttributeKey.stringKey("service.instance.id");
@@ -50,10 +50,10 @@ final class SpanTracing implements Tracing {
     private final Tracer tracer;
     private final Runnable closed;
 
-    /** @param closed run once nothing is sent any more */
+    /** @param closed called after the last export */
     SpanTracing(SpanExporter collector, Sampler sampler, Resource resource, SpanCounts counts, Runnable closed) {
         this.closed = closed;
-        // Never full itself: so few wait, and each that is dropped is counted.
+        // Never full: BoundedSpans limits and counts before it.
         BatchSpanProcessor batches = BatchSpanProcessor.builder(new WatchedExporter(collector, counts))
                 .setMaxQueueSize(MOST_WAITING)
                 .setMaxExportBatchSize(BATCH)
@@ -93,7 +93,7 @@ final class SpanTracing implements Tracing {
 
     @Override
     public CallTracer ofMethod(String fullName) {
-        // What isn't served is called by names that clients make up.
+        // Names of unknown methods come from clients.
         return fullName.indexOf('/') < 0
                 ? CallTracer.NONE
                 : new SpanTracer(tracer, Convention.GRPC, fullName, Convention.ofMethod(fullName));
@@ -110,7 +110,7 @@ final class SpanTracing implements Tracing {
         closed.run();
     }
 
-    /** Notes what becomes of each batch. */
+    /** Counts the outcome of each batch. */
     private static final class WatchedExporter implements SpanExporter {
 
         private final SpanExporter collector;
@@ -123,7 +123,7 @@ final class SpanTracing implements Tracing {
 
         @Override
         public CompletableResultCode export(Collection<SpanData> batch) {
-            // Its elements are taken away once it is sent.
+            // The exporter clears the batch.
             int spans = batch.size();
             counts.given(spans);
             CompletableResultCode result = collector.export(batch);
@@ -150,7 +150,7 @@ final class SpanTracing implements Tracing {
     /** Begins a span for each call of one method. */
     private static final class SpanTracer implements CallTracer {
 
-        /** As much of a {@code tracestate} as has to be passed on; the library's time grows with the square of it. */
+        /** Longest {@code tracestate} to read, by W3C's minimum; the library's time grows with its square. */
         private static final int MOST_CHARACTERS = 512;
 
         private static final TextMapGetter<Carrier> HEADERS = new TextMapGetter<>() {

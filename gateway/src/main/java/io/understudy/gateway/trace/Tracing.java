@@ -4,14 +4,14 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 
 /**
- * Who traces calls. For any thread.
+ * Creates the traces of calls. Thread-safe.
  *
  * <p>Invariant O1: without a collector nothing is traced, no class of OpenTelemetry is loaded, and a call allocates
  * nothing for tracing.
  */
 public interface Tracing {
 
-    /** Traces nothing: no class of OpenTelemetry's is as much as loaded. */
+    /** Traces nothing, and loads no class of OpenTelemetry. */
     Tracing OFF = new Tracing() {
         @Override
         public CallTracer ofMethod(String fullName) {
@@ -28,10 +28,10 @@ public interface Tracing {
     };
 
     /**
-     * As the settings say; {@link #OFF} if they name no collector. Waits for nobody.
+     * Returns tracing by the settings; {@link #OFF} without a collector. Doesn't block.
      *
      * @param instance which of the processes with the service's name this is
-     * @param version what runs
+     * @param version of the program
      * @throws io.understudy.tls.TlsFileException if files that the settings name can't be used
      */
     static Tracing of(TracingSettings settings, String instance, String version, MeterRegistry registry) {
@@ -40,12 +40,12 @@ public interface Tracing {
                 : SpanTracing.to(settings.endpoint(), settings, instance, version, registry);
     }
 
-    /** Of a method of gRPC, such as {@code etcdserverpb.KV/Range}; its status codes are gRPC's. What is no such name isn't traced. */
+    /** Returns the tracer of a gRPC method, such as {@code etcdserverpb.KV/Range}; other names aren't traced. */
     CallTracer ofMethod(String fullName);
 
-    /** Of what is got by HTTP at a route, such as <code>/v1/kv/{key}</code>; its status codes are HTTP's. */
+    /** Returns the tracer of GET requests to a route, such as <code>/v1/kv/{key}</code>. */
     CallTracer ofRoute(String route);
 
-    /** Hands over what there is, for as long as that, and traces nothing from then on. */
+    /** Exports the remaining spans within {@code deadline}, and stops tracing. */
     void close(Duration deadline);
 }

@@ -1,6 +1,6 @@
 /**
- * Spans of calls, for OpenTelemetry: {@link io.understudy.gateway.trace.Tracing} makes them, and hands them to a collector.
- * Nothing else here knows that library.
+ * Spans of calls, for OpenTelemetry: {@link io.understudy.gateway.trace.Tracing} records and exports them.
+ * No other package uses that library.
  */
 @NullMarked
 package io.understudy.gateway.trace;

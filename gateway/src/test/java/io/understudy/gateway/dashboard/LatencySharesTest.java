@@ -24,7 +24,7 @@ final class LatencySharesTest {
     }
 
     @Test
-    void aShareLiesInTheBucketInWhichItIsReached() {
+    void aQuantileIsInterpolatedInItsBucket() {
         record(some, 90, Duration.ofMillis(1));
         record(more, 10, Duration.ofMillis(15));
         shares.look(List.of(some, more));
@@ -33,7 +33,7 @@ final class LatencySharesTest {
     }
 
     @Test
-    void onlyWhatCameSinceTheLastLookCounts() {
+    void onlySamplesSinceTheLastLookCount() {
         record(some, 1000, Duration.ofMillis(15));
         shares.look(List.of(some));
         record(some, 10, Duration.ofMillis(1));
@@ -44,7 +44,7 @@ final class LatencySharesTest {
     }
 
     @Test
-    void whatTookLongerThanAnyBucketTookAtLeastTheLast() {
+    void valuesBeyondTheLastBucketReturnItsBound() {
         record(some, 10, Duration.ofSeconds(3));
         shares.look(List.of(some));
         assertThat(shares.millis(0.5).getAsDouble()).isCloseTo(20, within(1e-9));

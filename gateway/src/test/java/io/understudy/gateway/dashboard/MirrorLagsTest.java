@@ -13,38 +13,38 @@ import org.junit.jupiter.api.Test;
 final class MirrorLagsTest {
 
     @Test
-    void aMirrorIsAsFarBehindAsItsActiveProcessTells_whicheverIsNamedFirst() {
+    void theLagIsThatOfTheActiveProcess_inAnyOrder() {
         JsonObject active = mirror("dr", "etcd [http://dr:2379]", "synced", 12);
         JsonObject standby = mirror("dr", "etcd [http://dr:2379]", "standby", 90_000);
-        assertThat(MirrorLags.of(List.of(told("a:8081", standby), told("b:8081", active))))
+        assertThat(MirrorLags.of(List.of(report("a:8081", standby), report("b:8081", active))))
                 .isEqualTo(Map.of("dr", 12.0));
-        assertThat(MirrorLags.of(List.of(told("a:8081", active), told("b:8081", standby))))
+        assertThat(MirrorLags.of(List.of(report("a:8081", active), report("b:8081", standby))))
                 .isEqualTo(Map.of("dr", 12.0));
     }
 
     @Test
-    void twoThatAreCalledTheSameAreTwo() {
-        Neighbours.Told oslo = told("oslo:8081", mirror("dr", "etcd [http://oslo:2379]", "synced", 12));
-        Neighbours.Told rome = told("rome:8081", mirror("dr", "etcd [http://rome:2379]", "syncing", 34));
+    void mirrorsOfTheSameNameHaveTheirOwnLags() {
+        Neighbours.Report oslo = report("oslo:8081", mirror("dr", "etcd [http://oslo:2379]", "synced", 12));
+        Neighbours.Report rome = report("rome:8081", mirror("dr", "etcd [http://rome:2379]", "syncing", 34));
         assertThat(MirrorLags.of(List.of(oslo, rome))).isEqualTo(Map.of("dr", 12.0, "dr at rome:8081", 34.0));
     }
 
     @Test
-    void whoDoesNotAnswerIsNotToldOf_andNobodyGetsAnotherNameByThat() {
-        Neighbours.Told oslo = told("oslo:8081", mirror("dr", "etcd [http://oslo:2379]", "synced", 12));
-        Neighbours.Told rome = told("rome:8081", mirror("dr", "etcd [http://rome:2379]", "synced", 34));
-        Neighbours.Told gone = new Neighbours.Told(oslo.neighbour(), oslo.status(), "refused");
+    void unreachableMirrorsAreOmitted_andOthersKeepTheirNames() {
+        Neighbours.Report oslo = report("oslo:8081", mirror("dr", "etcd [http://oslo:2379]", "synced", 12));
+        Neighbours.Report rome = report("rome:8081", mirror("dr", "etcd [http://rome:2379]", "synced", 34));
+        Neighbours.Report gone = new Neighbours.Report(oslo.neighbour(), oslo.status(), "refused");
         assertThat(MirrorLags.of(List.of(gone, rome))).isEqualTo(Map.of("dr at rome:8081", 34.0));
     }
 
     @Test
-    void aLagThatNobodyKnowsIsNone() {
-        assertThat(MirrorLags.of(List.of(told("a:8081", mirror("dr", "etcd [http://dr:2379]", "starting", null)))))
+    void anUnknownLagIsOmitted() {
+        assertThat(MirrorLags.of(List.of(report("a:8081", mirror("dr", "etcd [http://dr:2379]", "starting", null)))))
                 .isEmpty();
     }
 
-    private static Neighbours.Told told(String authority, JsonObject mirror) {
-        return new Neighbours.Told(
+    private static Neighbours.Report report(String authority, JsonObject mirror) {
+        return new Neighbours.Report(
                 new Neighbour(Neighbour.Kind.MIRROR, URI.create("http://" + authority)),
                 new JsonObject().put("mirrors", new JsonArray().add(mirror)),
                 null);

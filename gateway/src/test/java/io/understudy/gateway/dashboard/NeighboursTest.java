@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 final class NeighboursTest {
 
     @Test
-    void whoStopsInMidAnswerIsNotLeftConnected() throws Exception {
+    void aTimeoutInMidResponseClosesTheConnection() throws Exception {
         try (ServerSocket frozen = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
                 Neighbours neighbours = new Neighbours(
                         new DashboardSettings(
@@ -30,15 +30,16 @@ final class NeighboursTest {
                                 List.of(),
                                 null),
                         new SimpleMeterRegistry())) {
-            neighbours.ask();
-            try (Socket asked = frozen.accept()) {
-                asked.getOutputStream()
+            neighbours.poll();
+            try (Socket connection = frozen.accept()) {
+                connection
+                        .getOutputStream()
                         .write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{".getBytes(StandardCharsets.US_ASCII));
                 await().atMost(Duration.ofSeconds(10)).until(() -> "no response within 1000 ms"
                         .equals(neighbours.of(Neighbour.Kind.MIRROR).get(0).problem()));
 
-                asked.setSoTimeout(10_000);
-                assertThat(isEndedByTheOther(asked)).isTrue();
+                connection.setSoTimeout(10_000);
+                assertThat(isEndedByTheOther(connection)).isTrue();
             }
         }
     }

@@ -12,7 +12,7 @@ final class SamplesTest {
     private final Samples samples = new Samples();
 
     @Test
-    void whatASampleDidNotKnowIsNull() {
+    void missingValuesAreNull() {
         samples.add(new Sample(1_000, Map.of("a", 1.0)));
         samples.add(new Sample(2_000, Map.of("b", 2.00049)));
         assertThat(samples.after(0))
@@ -27,7 +27,7 @@ final class SamplesTest {
     }
 
     @Test
-    void whoKnowsAPartIsToldTheRest() {
+    void aClientReceivesTheSamplesAfterItsLast() {
         samples.add(new Sample(1_000, Map.of("a", 1.0)));
         samples.add(new Sample(2_000, Map.of("a", 2.0)));
         assertThat(samples.after(1_000).getJsonArray("times")).containsExactly(2_000L);
@@ -35,14 +35,14 @@ final class SamplesTest {
     }
 
     @Test
-    void whoKnowsLaterOnesWasToldByAnotherClock_andIsToldAll() {
+    void aClientWithALaterTimeReceivesAllSamples() {
         samples.add(new Sample(1_000, Map.of("a", 1.0)));
         samples.add(new Sample(2_000, Map.of("a", 2.0)));
         assertThat(samples.after(2_001).getJsonArray("times")).containsExactly(1_000L, 2_000L);
     }
 
     @Test
-    void noMoreThanAQuarterOfAnHourIsKept() {
+    void samplesExpireAfterAQuarterOfAnHour() {
         for (int i = 1; i <= 901; i++) {
             samples.add(new Sample(i * 1_000L, Map.of("a", 1.0)));
         }

@@ -44,7 +44,7 @@ final class JsonWholeNumberTest {
                 "1e99999999999",
                 "123456789012345678901"
             })
-    void whatIsNoIntegerOrTooLongIsUnfit(String number) {
+    void fractionsAndTooLongNumbersAreRejected(String number) {
         assertThatExceptionOfType(UnfitValue.class).isThrownBy(() -> WholeNumber.of(number));
     }
 

@@ -23,14 +23,14 @@ final class SourceFormIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     @Test
-    void aSourceThatCouldNotBeAskedIsAskedAgain() {
+    void anUnreachableSourceIsProbedAgain() {
         EtcdMember member = SOURCE.cluster().members().get(0);
         EtcdSettings settings = EtcdSettings.of(SOURCE.cluster().clientUrls().toArray(new URI[0]));
         try (EtcdCluster source = EtcdCluster.connect(settings, new SimpleMeterRegistry());
                 SourceForm form = new SourceForm(source)) {
             await().atMost(PATIENCE).until(() -> !source.view().members().isEmpty());
             member.clientProxy().cut();
-            form.ask();
+            form.probe();
             assertThat(form.get()).isEqualTo(JsonForm.GRPC_GATEWAY_1);
             await().during(Duration.ofMillis(300)).until(() -> !form.isKnown());
             member.clientProxy().heal();

@@ -86,7 +86,7 @@ final class ApiServerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/etcdserverpb.KV/Put", "/etcdserverpb.KV/NoSuchMethod", "/no.such.Service/Method"})
-    void whatIsNotServedIsUnimplementedInTheFormOfGrpc(String path) {
+    void unknownMethodsReturnUnimplemented(String path) {
         Outcome outcome = call(path, framed(0, GET_A));
         assertThat(outcome.http()).isEqualTo(200);
         assertThat(outcome.status()).isEqualTo("12");
@@ -108,14 +108,14 @@ final class ApiServerTest {
     }
 
     @Test
-    void aRequestThatIsNoProtobufIsAnsweredInternalAsByEtcd() {
+    void aMalformedRequestReturnsInternalAsInEtcd() {
         Outcome outcome = call(RANGE, framed(0, new byte[] {(byte) 0xff, 1, 2}));
         assertThat(outcome.status()).isEqualTo("13");
         assertThat(outcome.message()).startsWith("grpc: error unmarshalling request");
     }
 
     @Test
-    void aCallWithoutAMessageIsAnsweredInternal() {
+    void aCallWithoutAMessageReturnsInternal() {
         assertThat(call(RANGE, Buffer.buffer()).status()).isEqualTo("13");
     }
 
@@ -128,7 +128,7 @@ final class ApiServerTest {
     }
 
     @Test
-    void aDeadlineIsKeptByTheServerAndALateMessageDoesNoHarm() {
+    void theServerEnforcesDeadlinesAndIgnoresLateMessages() {
         Promise<Outcome> late = Promise.promise();
         Outcome outcome = exchange(RANGE, request -> {
             Buffer message = framed(0, GET_A);
@@ -145,7 +145,7 @@ final class ApiServerTest {
     }
 
     @Test
-    void requestsUnderWayAreFinishedBeforeAServerCloses() {
+    void requestsInFlightCompleteBeforeTheServerCloses() {
         try (TestServer closing = new TestServer()) {
             HttpClientRequest request = TestServer.get(open(closing, RANGE));
             Future<Outcome> outcome = request.response().compose(ApiServerTest::ended);
@@ -165,7 +165,7 @@ final class ApiServerTest {
     }
 
     @Test
-    void aClientThatReadsNothingDoesNotKeepAServerFromClosing() throws IOException {
+    void aClientThatDoesNotReadDoesNotDelayClosing() throws IOException {
         try (TestServer closing = new TestServer();
                 SocketChannel client =
                         SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), closing.port()))) {

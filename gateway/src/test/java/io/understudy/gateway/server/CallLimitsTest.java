@@ -51,7 +51,7 @@ final class CallLimitsTest {
                 "GET /a HT",
                 "POST /a HTTP/1.1\r\ncontent-length: 9\r\n\r\nx"
             })
-    void whatIsNeverCompletedIsClosed(String begun) throws IOException {
+    void incompleteConnectionsAreClosed(String begun) throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
             socket.getOutputStream().write(begun.getBytes(StandardCharsets.US_ASCII));
             socket.setSoTimeout((int) PATIENCE.toMillis());
@@ -61,7 +61,7 @@ final class CallLimitsTest {
     }
 
     @Test
-    void aCallWhoseClientDoesNotReadIsEndedAndAnIdleOneIsNot() {
+    void aCallWithAnUnreadAnswerIsEndedAndAnIdleOneIsNot() {
         Promise<Status> idle = Promise.promise();
         ClientCall<byte[], byte[]> waits = server.channel().newCall(CalledServer.ECHO, CallOptions.DEFAULT);
         waits.start(CalledServer.collecting(new ConcurrentLinkedQueue<>(), idle), new Metadata());
@@ -133,7 +133,7 @@ final class CallLimitsTest {
     }
 
     @Test
-    void acceptingPausesWhileAsManyConnectionsAreOpenAsMayBe() {
+    void acceptingPausesAtTheConnectionLimit() {
         EmbeddedChannel accepting = new EmbeddedChannel(new AcceptLimit(2));
         EmbeddedChannel first = new EmbeddedChannel();
         EmbeddedChannel second = new EmbeddedChannel();

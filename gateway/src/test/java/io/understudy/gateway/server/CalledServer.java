@@ -45,7 +45,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** A server with small limits whose methods note how they are called: one echoes, one pushes, some answer by one message. */
+/** A server with small limits that records its calls: one method echoes, one pushes, others are unary. */
 final class CalledServer {
 
     static final int CONNECTIONS = 4;
@@ -102,23 +102,23 @@ final class CalledServer {
     private final ManagedChannel channel;
 
     CalledServer() {
-        this(null, Unhurried.LOAD, ServerLimits.DEFAULTS.patience());
+        this(null, Unhurried.LOAD, ServerLimits.DEFAULTS.timeouts());
     }
 
     /** @param tls null for plain text */
     CalledServer(@Nullable TlsServer tls) {
-        this(tls, Unhurried.LOAD, ServerLimits.DEFAULTS.patience());
+        this(tls, Unhurried.LOAD, ServerLimits.DEFAULTS.timeouts());
     }
 
     CalledServer(LoadLimits load) {
-        this(null, load, ServerLimits.DEFAULTS.patience());
+        this(null, load, ServerLimits.DEFAULTS.timeouts());
     }
 
-    CalledServer(Patience patience) {
-        this(null, Unhurried.LOAD, patience);
+    CalledServer(ConnectionTimeouts timeouts) {
+        this(null, Unhurried.LOAD, timeouts);
     }
 
-    private CalledServer(@Nullable TlsServer tls, LoadLimits load, Patience patience) {
+    private CalledServer(@Nullable TlsServer tls, LoadLimits load, ConnectionTimeouts timeouts) {
         ServerLimits limits = new ServerLimits(
                 4 << 20,
                 64 << 10,
@@ -129,7 +129,7 @@ final class CalledServer {
                 STALL,
                 new FrameLimits(50, 64 << 10, 1_000),
                 load,
-                patience);
+                timeouts);
         ApiServer server = new ApiServer(
                 vertx,
                 new HostPort("127.0.0.1", 0),

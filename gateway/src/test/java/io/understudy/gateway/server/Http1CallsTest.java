@@ -42,7 +42,7 @@ final class Http1CallsTest {
     }
 
     @Test
-    void whoeverExpectsToContinueTakesNoAnswerOfTheNextRequest() throws IOException {
+    void aRequestThatExpectsContinueDoesNotTakeTheNextAnswer() throws IOException {
         List<String> lines = server.linesFor(String.join(
                 "\r\n",
                 "GET /a HTTP/1.1",
@@ -62,13 +62,13 @@ final class Http1CallsTest {
     }
 
     @Test
-    void anAnswerThatCannotBeMadeIsAnError() throws IOException {
+    void aFailedAnswerIsAnError() throws IOException {
         assertThat(server.linesFor("GET /broken HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"))
                 .startsWith("HTTP/1.1 500 Internal Server Error");
     }
 
     @Test
-    void tokensOfPlainHttpComeAsGrpcGatewayTakesThem() throws IOException {
+    void tokensAreReadFromTheHeadersOfGrpcGateway() throws IOException {
         String end = "host: x\r\nconnection: close\r\n\r\n";
         List<String> both =
                 server.linesFor("GET /a HTTP/1.1\r\ngrpc-metadata-token: one\r\nauthorization: two\r\n" + end);
@@ -82,7 +82,7 @@ final class Http1CallsTest {
     }
 
     @Test
-    void aBodyThatIsTooLargeIsRefused() throws IOException {
+    void aBodyBeyondTheLimitIsRejected() throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
             socket.getOutputStream()
                     .write("POST /a HTTP/1.1\r\nhost: x\r\ncontent-length: 100000000\r\n\r\n"

@@ -81,7 +81,7 @@ final class Http2AbuseTest {
     }
 
     @Test
-    void pingsThatNobodyReadsTheAnswersOfEndTheConnection() throws IOException {
+    void pingsWithUnreadAnswersEndTheConnection() throws IOException {
         // Nothing is read until all is sent: the server's queue is bounded, and so is this.
         repeated(RawHttp2.PING, 0, new byte[8], 100_000);
         assertEnded("limits.maxControlFrames");
@@ -95,7 +95,7 @@ final class Http2AbuseTest {
     }
 
     @Test
-    void settingsCountForMoreWithManyStreams() throws IOException {
+    void settingsCostMoreWithManyStreams() throws IOException {
         for (int stream = 1; stream < 2 * 640; stream += 2) {
             client.call(stream, PUSHES, false, List.of());
         }
@@ -107,7 +107,7 @@ final class Http2AbuseTest {
     }
 
     @Test
-    void prioritiesAndUnknownFramesCountLikewise() throws IOException {
+    void prioritiesAndUnknownFramesCountAsControlFrames() throws IOException {
         repeated(RawHttp2.PRIORITY, 1, new byte[5], 600);
         repeated(0x77, 1, new byte[5], 600);
         assertEnded("limits.maxControlFrames");
@@ -121,7 +121,7 @@ final class Http2AbuseTest {
     }
 
     @Test
-    void headersInManySmallPartsEndTheConnection() throws IOException {
+    void manySmallContinuationsEndTheConnection() throws IOException {
         byte[] head = RawHttp2.head(RANGE, List.of("token", "x".repeat(1_000)));
         try {
             client.frame(RawHttp2.HEADERS, 0, 1, new byte[0]);
@@ -136,7 +136,7 @@ final class Http2AbuseTest {
     }
 
     @Test
-    void headersInAFewPartsAreFine() throws IOException {
+    void aFewContinuationsAreAccepted() throws IOException {
         byte[] head = RawHttp2.head(ECHO, List.of());
         client.frame(RawHttp2.HEADERS, RawHttp2.END_STREAM, 1, new byte[0]);
         client.frame(RawHttp2.CONTINUATION, 0, 1, Arrays.copyOf(head, 10));
@@ -146,7 +146,7 @@ final class Http2AbuseTest {
     }
 
     @Test
-    void headersLargerThanAllowedAreRefused() throws IOException {
+    void headersBeyondTheSizeLimitAreRejected() throws IOException {
         List<String> fields = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
             fields.addAll(List.of("f" + i, "x".repeat(2_000)));
@@ -168,7 +168,7 @@ final class Http2AbuseTest {
     }
 
     @Test
-    void moreFieldsThanAllowedAreRefused() throws IOException {
+    void fieldsBeyondTheLimitAreRejected() throws IOException {
         List<String> fields = new ArrayList<>();
         for (int i = 0; i < 60; i++) {
             fields.addAll(List.of("f", "x"));
@@ -179,7 +179,7 @@ final class Http2AbuseTest {
     }
 
     @Test
-    void headersThatAreKeptForCallsThatGoOnAreBounded() throws IOException {
+    void headersHeldForOpenCallsAreBounded() throws IOException {
         ByteArrayOutputStream first = new ByteArrayOutputStream();
         first.writeBytes(RawHttp2.head(ECHO, List.of()));
         RawHttp2.literal(first, 0x40, "a", "x".repeat(2_000));
@@ -209,7 +209,7 @@ final class Http2AbuseTest {
     }
 
     @Test
-    void answersForWhichThereIsNoWindowAreNotMade() throws IOException {
+    void answersWithoutAWindowAreNotEncoded() throws IOException {
         server.answer = server.zeros(1 << 20);
         client.frame(RawHttp2.SETTINGS, 0, 0, new byte[] {0, 4, 0, 0, 0, 0});
         for (int stream = 1; stream < 2 * 500; stream += 2) {
@@ -221,12 +221,12 @@ final class Http2AbuseTest {
         assertThat(client.next(RawHttp2.PING)).isNotNull();
         assertThat(server.callers.size()).isEqualTo(500);
         assertThat(server.produced.get()).isLessThan(2 << 20);
-        // Who doesn't take them loses them.
+        // Unread streams are reset.
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(server.ended).hasSize(500));
     }
 
     @Test
-    void whatHasNoWindowIsNotMadeForAClientThatDoesNotRead() {
+    void answersAreNotEncodedForAClientThatDoesNotRead() {
         int sent = 0;
         try {
             // Refused by a header that has the name.
@@ -244,7 +244,7 @@ final class Http2AbuseTest {
     }
 
     @Test
-    void halfAFrameOrHalfABlockOfHeadersIsNotAwaitedForEver() throws IOException {
+    void incompleteFramesAndHeaderBlocksTimeOut() throws IOException {
         client.raw(new byte[] {0, 1, 0, RawHttp2.HEADERS});
         client.flush();
         assertThat(client.next(RawHttp2.GOAWAY)).isNull();

@@ -21,7 +21,7 @@ final class LiteralHeadersTest {
     private final DefaultHttp2HeadersDecoder decoder = new DefaultHttp2HeadersDecoder(true, 1 << 20);
 
     @Property(tries = 200)
-    void headsAreReadAsWhatTheyAre(@ForAll("fields") List<Field> fields) throws Exception {
+    void literalHeadersDecodeToTheirFields(@ForAll("fields") List<Field> fields) throws Exception {
         ByteBuf block = Unpooled.buffer();
         LiteralHeaders.head(block, fields);
         assertThat(block.readableBytes()).isLessThanOrEqualTo(LiteralHeaders.maxHeadBytes(fields));
@@ -30,7 +30,7 @@ final class LiteralHeadersTest {
 
     /** Netty's encoder and these write to one connection, in any order. */
     @Property(tries = 50)
-    void theyLeaveTheTableOfOthersAlone(@ForAll("fields") List<Field> fields) throws Exception {
+    void literalHeadersDoNotChangeTheTable(@ForAll("fields") List<Field> fields) throws Exception {
         DefaultHttp2HeadersEncoder encoder = new DefaultHttp2HeadersEncoder();
         for (int i = 0; i < 3; i++) {
             ByteBuf others = Unpooled.buffer();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * How much may be under way at a time, how often clients may ask, and how long they may take.
+ * Limits of concurrent requests, of request rates, and of the duration of requests.
  *
  * <p>Tests invariant S6.
  */
@@ -42,7 +42,7 @@ final class LoadLimitsTest {
     }
 
     @Test
-    void noMoreIsUnderWayOnAConnectionThanAllowed() throws IOException {
+    void requestsInFlightOfAConnectionAreLimited() throws IOException {
         server = new CalledServer(new LoadLimits(100, 50, 3, null, LONG));
         Promise<Void> before = hold();
         try (RawHttp2 client = client();
@@ -68,7 +68,7 @@ final class LoadLimitsTest {
     }
 
     @Test
-    void noMoreIsUnderWayInAllThanAllowedAndStreamsAreCountedApart() throws IOException {
+    void requestsAndStreamsInFlightAreLimitedSeparately() throws IOException {
         server = new CalledServer(new LoadLimits(4, 2, 100, null, LONG));
         Promise<Void> before = hold();
         try (RawHttp2 client = client()) {
@@ -97,7 +97,7 @@ final class LoadLimitsTest {
     }
 
     @Test
-    void aClientThatAsksTooOftenIsRefusedOnAllItsConnections() throws IOException {
+    void theRateLimitAppliesToAllConnectionsOfAClient() throws IOException {
         server = new CalledServer(new LoadLimits(1_000, 1_000, 1_000, 1, LONG));
         int refused = 0;
         try (RawHttp2 client = client();
@@ -116,8 +116,8 @@ final class LoadLimitsTest {
     }
 
     @Test
-    void aRequestThatComesSteadilyButWithoutEndIsCancelled() throws Exception {
-        server = new CalledServer(new Patience(Duration.ofSeconds(4), null, LONG, LONG));
+    void anEndlessRequestBodyIsCancelled() throws Exception {
+        server = new CalledServer(new ConnectionTimeouts(Duration.ofSeconds(4), null, LONG, LONG));
         try (RawHttp2 client = client();
                 Socket http1 = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
             client.call(1, RANGE, false, List.of());
@@ -148,7 +148,7 @@ final class LoadLimitsTest {
     }
 
     @Test
-    void whatHasComeOfMessagesThatAreNotCompleteIsBounded() throws IOException {
+    void memoryOfIncompleteMessagesIsBounded() throws IOException {
         server = new CalledServer();
         try (RawHttp2 client = client()) {
             byte[] part = new byte[10_000];
@@ -165,8 +165,8 @@ final class LoadLimitsTest {
     }
 
     @Test
-    void aConnectionOnWhichNothingIsUnderWayIsClosedInTimeAndOneWithAStreamIsNot() throws IOException {
-        server = new CalledServer(new Patience(LONG, Duration.ofSeconds(3), LONG, LONG));
+    void idleConnectionsAreClosedExceptThoseWithAStream() throws IOException {
+        server = new CalledServer(new ConnectionTimeouts(LONG, Duration.ofSeconds(3), LONG, LONG));
         Promise<Status> end = Promise.promise();
         ClientCall<byte[], byte[]> stream = server.channel().newCall(CalledServer.ECHO, CallOptions.DEFAULT);
         stream.start(CalledServer.collecting(new ConcurrentLinkedQueue<>(), end), new Metadata());
@@ -184,15 +184,15 @@ final class LoadLimitsTest {
     }
 
     @Test
-    void aClientThatIsSilentIsAskedWhetherItIsThereAndClosedIfNot() throws IOException {
-        server = new CalledServer(new Patience(LONG, null, Duration.ofSeconds(2), Duration.ofSeconds(2)));
+    void anIdleClientIsPingedAndClosedWithoutAnAnswer() throws IOException {
+        server = new CalledServer(new ConnectionTimeouts(LONG, null, Duration.ofSeconds(2), Duration.ofSeconds(2)));
         try (RawHttp2 client = client()) {
             client.call(1, "/" + CalledServer.PUSHES, false, List.of());
             client.flush();
             Frame ping = client.next(RawHttp2.PING);
             client.frame(RawHttp2.PING, RawHttp2.ACK, 0, ping.payload());
             client.flush();
-            // Once it has answered it is asked again, and says nothing any more.
+            // The client answers the first ping only.
             assertThat(client.next(RawHttp2.PING)).isNotNull();
             assertThat(client.next()).isNull();
         }
@@ -200,7 +200,7 @@ final class LoadLimitsTest {
     }
 
     @Test
-    void aBurstPassesThoughItTakesLong() throws IOException {
+    void aSlowBurstIsAdmitted() throws IOException {
         // Each request keeps the loop for 2 ms of wall time, as code does that was not compiled yet.
         server = new CalledServer(new LoadLimits(100_000, 100_000, 100_000, null, Duration.ofMillis(50)));
         server.workMillis = 2;

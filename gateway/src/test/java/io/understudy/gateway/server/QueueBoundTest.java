@@ -11,14 +11,14 @@ final class QueueBoundTest {
     private final QueueBound bound = new QueueBound(TimeUnit.MILLISECONDS.toNanos(50));
 
     @Test
-    void fewRequestsPassHoweverSlowTheyAre() {
+    void aFewSlowRequestsAreAdmitted() {
         for (int i = 0; i < 1_000; i++) {
             assertThat(turn(QueueBound.LEAST, 10_000)).isEqualTo(QueueBound.LEAST);
         }
     }
 
     @Test
-    void aBurstPassesHoweverSlowItIs() {
+    void aSlowBurstIsAdmitted() {
         turn(QueueBound.LEAST, 10_000);
         assertThat(turn(2_000, 10_000)).isEqualTo(2_000);
     }
@@ -32,14 +32,14 @@ final class QueueBoundTest {
     }
 
     @Test
-    void moreFitsIfRequestsAreCheap() {
+    void cheapRequestsRaiseTheBound() {
         for (int i = 0; i < 100; i++) {
             assertThat(turn(5_000, 10)).isEqualTo(5_000);
         }
     }
 
     @Test
-    void theFirstOfAConnectionFindsRoomBehindOthers() {
+    void theFirstRequestOfAConnectionIsAdmittedBehindOthers() {
         standing();
         assertThat(bound.rejects(false)).isTrue();
         assertThat(bound.rejects(true)).isFalse();

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 
-/** A client of HTTP/2 that sends what it is told to, frame by frame, whatever the protocol allows. */
+/** An HTTP/2 client that sends any frames, valid or not. */
 public final class RawHttp2 implements AutoCloseable {
 
     public static final int DATA = 0;

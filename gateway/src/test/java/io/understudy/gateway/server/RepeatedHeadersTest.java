@@ -51,10 +51,10 @@ final class RepeatedHeadersTest {
         Http2HeadersDecoder ours = repeatedHeaders();
         for (byte[] block : blocks) {
             for (int time = 0; time < 3; time++) {
-                Object told = decoded(netty, Unpooled.wrappedBuffer(block));
-                assertThat(decoded(ours, Unpooled.wrappedBuffer(block))).isEqualTo(told);
-                if (told instanceof String) {
-                    // The connection ends with it, or goes on with a table that only the decoder knows.
+                Object expected = decoded(netty, Unpooled.wrappedBuffer(block));
+                assertThat(decoded(ours, Unpooled.wrappedBuffer(block))).isEqualTo(expected);
+                if (expected instanceof String) {
+                    // The connection ends, or the table is undefined.
                     return;
                 }
             }
@@ -62,14 +62,14 @@ final class RepeatedHeadersTest {
     }
 
     @Test
-    void oneThatIsRepeatedIsDecodedNoMore() throws Exception {
+    void aRepeatedBlockIsNotDecodedAgain() throws Exception {
         ByteBuf method = block(0x83);
         Http2Headers second = twice(method);
         assertThat(repeated.decodeHeaders(5, method.duplicate())).isSameAs(second);
     }
 
     @Test
-    void oneThatChangesTheTableIsDecodedEachTime() throws Exception {
+    void aBlockThatChangesTheTableIsDecodedEachTime() throws Exception {
         ByteBuf entry = block(0x40, 1, 'a', 1, 'b');
         Http2Headers second = twice(entry);
         assertThat(repeated.decodeHeaders(5, entry.duplicate()))
@@ -78,7 +78,7 @@ final class RepeatedHeadersTest {
     }
 
     @Test
-    void meansSomethingElseOnceTheTableHasChanged() throws Exception {
+    void aRepeatedBlockIsDecodedAgainAfterAChangeOfTheTable() throws Exception {
         ByteBuf newest = block(0xbe);
         for (Http2HeadersDecoder each : List.of(plain, repeated)) {
             each.decodeHeaders(1, block(0x40, 1, 'a', 1, 'b'));
@@ -89,7 +89,7 @@ final class RepeatedHeadersTest {
     }
 
     @Test
-    void oneOfVeryManyFieldsIsNotKept() throws Exception {
+    void aBlockOfVeryManyFieldsIsNotCached() throws Exception {
         ByteBuf many = Unpooled.buffer();
         for (int i = 0; i < 65; i++) {
             many.writeByte(0x8f);

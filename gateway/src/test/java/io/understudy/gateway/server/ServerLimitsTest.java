@@ -69,7 +69,7 @@ final class ServerLimitsTest {
     }
 
     @Test
-    void messagesMayHaveTwoMebibytesAsAtEtcdAndNoMore() {
+    void messagesAreLimitedToTwoMebibytesAsInEtcd() {
         assertThat(get(request(ByteString.copyFrom(new byte[(2 << 20) - 100]))).getCount())
                 .isZero();
         assertThatExceptionOfType(StatusRuntimeException.class)
@@ -83,7 +83,7 @@ final class ServerLimitsTest {
     }
 
     @Test
-    void aThousandStreamsOfOneConnectionAreOpenAtATimeAndAllAnswered() {
+    void oneConnectionServesAThousandConcurrentStreams() {
         AtomicInteger answers = new AtomicInteger();
         List<ClientCall<RangeRequest, RangeResponse>> open = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {
@@ -135,7 +135,7 @@ final class ServerLimitsTest {
         assertThat(settings.getMaxConcurrentStreams()).isEqualTo(100_000);
         assertThat(settings.getInitialWindowSize()).isEqualTo(1 << 20);
         assertThat(settings.getMaxHeaderListSize()).isEqualTo(256 << 10);
-        // One that nobody holds closes its connections before.
+        // Keeps the client reachable: it would close its connections.
         assertThat(server.onLoop(client::close)).isNull();
     }
 

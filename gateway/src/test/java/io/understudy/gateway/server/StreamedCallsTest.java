@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Streams: messages in order both ways, back pressure in both, and an end when nobody waits any more.
+ * Streams: order and back pressure in both directions, and the end of cancelled calls.
  *
  * <p>Tests invariant S3b.
  */
@@ -41,7 +41,7 @@ final class StreamedCallsTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final Queue<HttpClientResponse> unread = new ConcurrentLinkedQueue<>();
-    /** Held, since one that nobody holds closes its connections. */
+    /** Held, since an unreachable client closes its connections. */
     private final List<HttpClient> clients = new ArrayList<>();
 
     private final CalledServer server = new CalledServer();
@@ -71,7 +71,7 @@ final class StreamedCallsTest {
     }
 
     @Test
-    void aStreamThatIsNotReadStopsTheOneThatIsSent() {
+    void unreadResponsesPauseTheRequests() {
         Queue<Integer> lengths = new ConcurrentLinkedQueue<>();
         ClientCall<byte[], byte[]> call = server.channel().newCall(CalledServer.ECHO, CallOptions.DEFAULT);
         call.start(CalledServer.collecting(lengths, Promise.promise()), new Metadata());
@@ -87,7 +87,7 @@ final class StreamedCallsTest {
     }
 
     @Test
-    void nothingIsPushedToStreamsThatHaveNoWindowUntilTheyHave() {
+    void streamsWithoutAWindowReceiveDataOnceItOpens() {
         AtomicLong received = new AtomicLong();
         HttpConnection client = openPushed(5, 0, received);
         await().during(Duration.ofMillis(500)).atMost(PATIENCE).untilAsserted(() -> assertThat(server.pushes)
@@ -109,7 +109,7 @@ final class StreamedCallsTest {
     }
 
     @Test
-    void aFaultWhileABodyIsReadEndsItsCallOnly() {
+    void aFailureWhileReadingABodyEndsOnlyItsCall() {
         HttpClient client = server.vertx.createHttpClient(
                 new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false));
         clients.add(client);

@@ -46,7 +46,7 @@ final class TlsPortTest {
 
     private static final int LARGE = 10 << 20;
 
-    /** That of a client which knows nothing newer than TLS 1.1, by RFC 4346: one suite, no extensions. */
+    /** A client hello of TLS 1.1, by RFC 4346: one suite, no extensions. */
     private static final byte[] HELLO_1_1 =
             HexFormat.of().parseHex("160302002d" + "01000029" + "0302" + "00".repeat(32) + "00" + "0002c013" + "0100");
 
@@ -59,7 +59,7 @@ final class TlsPortTest {
 
     private static Certificates.Pair gateway;
     private static Certificates.Pair guest;
-    /** Whom another authority calls guest. */
+    /** A guest of another authority. */
     private static Certificates.Pair impostor;
 
     private TlsServer tls;
@@ -81,7 +81,7 @@ final class TlsPortTest {
 
     @ParameterizedTest
     @EnumSource(HttpClient.Version.class)
-    void speaksTheProtocolThatIsNegotiated(HttpClient.Version version) throws Exception {
+    void thePortServesTheNegotiatedProtocol(HttpClient.Version version) throws Exception {
         start(ClientCertificates.NONE);
 
         HttpResponse<String> answer = page(version, null);
@@ -92,7 +92,7 @@ final class TlsPortTest {
     }
 
     @Test
-    void whoCallsIsKnownByTheNameOfHisCertificate() throws Exception {
+    void callersHaveTheCommonNameOfTheirCertificate() throws Exception {
         start(ClientCertificates.OPTIONAL);
 
         assertThat(call(guest)).isEmpty();
@@ -105,7 +105,7 @@ final class TlsPortTest {
 
     @ParameterizedTest
     @EnumSource(value = ClientCertificates.class, names = "NONE", mode = EnumSource.Mode.EXCLUDE)
-    void aCertificateThatCannotBeVerifiedIsRefused(ClientCertificates clients) throws Exception {
+    void anUnverifiedCertificateIsRejected(ClientCertificates clients) throws Exception {
         start(clients);
 
         assertThatThrownBy(() -> page(HttpClient.Version.HTTP_1_1, impostor)).isInstanceOf(IOException.class);
@@ -113,7 +113,7 @@ final class TlsPortTest {
     }
 
     @Test
-    void whereCertificatesAreRequiredNobodyGetsInWithout() throws Exception {
+    void requiredCertificatesRejectConnectionsWithoutOne() throws Exception {
         start(ClientCertificates.REQUIRED);
 
         assertThatThrownBy(() -> page(HttpClient.Version.HTTP_1_1, null)).isInstanceOf(IOException.class);
@@ -123,7 +123,7 @@ final class TlsPortTest {
     }
 
     @Test
-    void callsAreAnsweredWholeHoweverLong() throws Exception {
+    void longAnswersAreComplete() throws Exception {
         start(ClientCertificates.REQUIRED);
         server.answer = server.zeros(LARGE);
 
@@ -143,7 +143,7 @@ final class TlsPortTest {
     }
 
     @Test
-    void nothingOlderThanTls12IsSpoken() throws Exception {
+    void versionsBeforeTls12AreRejected() throws Exception {
         start(ClientCertificates.NONE);
         try (Socket socket = connect()) {
             socket.getOutputStream().write(HELLO_1_1);
@@ -155,7 +155,7 @@ final class TlsPortTest {
     }
 
     @Test
-    void whoLeavesTheHandshakeUnfinishedIsNotWaitedFor() throws Exception {
+    void anUnfinishedHandshakeTimesOut() throws Exception {
         start(ClientCertificates.NONE);
         try (Socket socket = connect()) {
             socket.getOutputStream().write(HELLO_1_1, 0, 20);

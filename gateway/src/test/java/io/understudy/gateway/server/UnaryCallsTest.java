@@ -32,8 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Calls that one message answers: who calls, what an answer holds while it is not read, and that it is not made for
- * nobody.
+ * Unary calls: the caller's identity, the memory of unread answers, and cancelled calls.
  *
  * <p>Tests invariant S3.
  */
@@ -62,21 +61,21 @@ final class UnaryCallsTest {
         RangeResponse second = stub.range(RangeRequest.getDefaultInstance());
 
         assertThat(first).isEqualTo(second);
-        Caller told = server.callers.remove();
-        Caller silent = server.callers.remove();
-        assertThat(told.principal()).isEqualTo(new Principal.Token("secret.7"));
-        assertThat(told.freshness().maxStaleness()).isEqualTo(Duration.ofMillis(250));
-        assertThat(told.freshness().minRevision()).isEqualTo(12);
-        assertThat(told.deadlineNanos() - System.nanoTime())
+        Caller authenticated = server.callers.remove();
+        Caller anonymous = server.callers.remove();
+        assertThat(authenticated.principal()).isEqualTo(new Principal.Token("secret.7"));
+        assertThat(authenticated.freshness().maxStaleness()).isEqualTo(Duration.ofMillis(250));
+        assertThat(authenticated.freshness().minRevision()).isEqualTo(12);
+        assertThat(authenticated.deadlineNanos() - System.nanoTime())
                 .isBetween(1L, Duration.ofSeconds(30).toNanos());
-        assertThat(silent.principal()).isEqualTo(Principal.ANONYMOUS);
-        assertThat(silent.deadlineNanos()).isEqualTo(Caller.NO_DEADLINE);
-        Session session = told.session();
-        assertThat(silent.session()).isSameAs(session);
+        assertThat(anonymous.principal()).isEqualTo(Principal.ANONYMOUS);
+        assertThat(anonymous.deadlineNanos()).isEqualTo(Caller.NO_DEADLINE);
+        Session session = authenticated.session();
+        assertThat(anonymous.session()).isSameAs(session);
     }
 
     @Test
-    void metadataThatMakesNoSenseIsRefused() {
+    void invalidMetadataIsRejected() {
         Metadata metadata = new Metadata();
         put(metadata, "understudy-min-revision", "soon");
         assertThatExceptionOfType(StatusRuntimeException.class)
@@ -96,7 +95,7 @@ final class UnaryCallsTest {
 
     @ParameterizedTest
     @MethodSource("answeredByOneMessage")
-    void aClientThatDoesNotReadHoldsLittleAndGetsAllWhenItReads(MethodDescriptor<byte[], byte[]> method) {
+    void anUnreadAnswerHoldsLittleMemoryAndCompletesWhenRead(MethodDescriptor<byte[], byte[]> method) {
         int size = 64 << 20;
         server.answer = server.zeros(size);
         ClientCall<byte[], byte[]> call = server.channel().newCall(method, CallOptions.DEFAULT);
@@ -128,7 +127,7 @@ final class UnaryCallsTest {
 
     @ParameterizedTest
     @MethodSource("answeredByOneMessage")
-    void anAnswerThatIsTooLongForAMessageIsRefused(MethodDescriptor<byte[], byte[]> method) {
+    void anAnswerBeyondTheMessageLimitIsRejected(MethodDescriptor<byte[], byte[]> method) {
         server.answer = server.zeros(3L << 30);
         Promise<Status> end = Promise.promise();
         ClientCall<byte[], byte[]> call = server.channel().newCall(method, CallOptions.DEFAULT);
@@ -141,7 +140,7 @@ final class UnaryCallsTest {
     }
 
     @Test
-    void anAnswerThatNobodyWaitsForAnyMoreIsNotMade() {
+    void anAnswerOfACancelledCallIsNotEncoded() {
         Promise<Void> late = Promise.promise();
         server.before = late.future();
         server.answer = server.zeros(10);

@@ -49,7 +49,7 @@ final class WebPagesTest {
     }
 
     @Test
-    void readinessIsRedAndSaysWhy() throws Exception {
+    void readinessFailsWithTheReason() throws Exception {
         server.problem = Optional.of("not yet");
         assertPage("/readyz", 503, "[-]replica failed: not yet\n[+]feed ok\n\n");
         assertPage("/health", 503, "{\"health\":\"false\",\"reason\":\"replica: not yet\"}");
@@ -84,7 +84,7 @@ final class WebPagesTest {
         var body = server.onLoop(() -> client.request(HttpMethod.GET, server.port(), "127.0.0.1", "/readyz")
                 .compose(request -> request.send().compose(response -> response.body())));
         assertThat(body).hasToString("ok\n");
-        // One that nobody holds closes its connections before.
+        // Keeps the client reachable: it would close its connections.
         assertThat(server.onLoop(client::close)).isNull();
     }
 

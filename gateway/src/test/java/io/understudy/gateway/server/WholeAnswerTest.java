@@ -35,7 +35,7 @@ final class WholeAnswerTest {
     }
 
     @Test
-    void theyAreThreeFramesOfWhichTheLastEndsTheStream() throws IOException {
+    void aWholeAnswerHasThreeFramesAndTheLastEndsTheStream() throws IOException {
         server.answer = AnswerBody.of("hello");
         try (RawHttp2 client = new RawHttp2(server.port(), PATIENCE)) {
             get(client, 1);
@@ -56,7 +56,7 @@ final class WholeAnswerTest {
     }
 
     @Test
-    void theyAreSentInPartsAsTheWindowOfTheStreamGrows() throws IOException {
+    void aWholeAnswerIsSentInPartsAsItsWindowGrows() throws IOException {
         byte[] body = new byte[100];
         body[99] = 7;
         server.answer = AnswerBody.of(body);
@@ -81,7 +81,7 @@ final class WholeAnswerTest {
     }
 
     @Test
-    void oneThatTheClientTakesNothingOfHoldsUpNoOther() throws IOException {
+    void anUnreadAnswerDoesNotDelayOthers() throws IOException {
         server.answer = AnswerBody.of("hello");
         try (RawHttp2 client = new RawHttp2(server.port(), PATIENCE)) {
             setting(client, INITIAL_WINDOW_SIZE, 0);
@@ -104,7 +104,7 @@ final class WholeAnswerTest {
     }
 
     @Test
-    void aCancelIsNoFailureOfAnAnswerThatWaits() throws IOException {
+    void aCancelOfAWaitingAnswerIsNotLoggedAsFailure() throws IOException {
         server.answer = AnswerBody.of("hello");
         Logger logger = (Logger) LoggerFactory.getLogger(Http2Exchange.class);
         ListAppender<ILoggingEvent> logged = new ListAppender<>();
@@ -129,9 +129,9 @@ final class WholeAnswerTest {
         assertThat(logged.list).isEmpty();
     }
 
-    /** RFC 7541, 4.2: the first block after the table was made smaller says so. */
+    /** RFC 7541, 4.2: the first block after a reduction of the table carries an update. */
     @Test
-    void theyTellOfATableThatTheClientHasMadeSmaller() throws IOException {
+    void headersCarryAnUpdateAfterAReductionOfTheTable() throws IOException {
         server.answer = AnswerBody.of("hello");
         try (RawHttp2 client = new RawHttp2(server.port(), PATIENCE)) {
             // The client has no table from the beginning.
@@ -145,7 +145,7 @@ final class WholeAnswerTest {
     }
 
     @Test
-    void theyTellSoInTheirTrailersIfItHappensMidway() throws IOException {
+    void trailersCarryTheUpdateIfTheTableIsReducedMidway() throws IOException {
         server.answer = AnswerBody.of(new byte[100]);
         try (RawHttp2 client = new RawHttp2(server.port(), PATIENCE)) {
             setting(client, HEADER_TABLE_SIZE, 200);
@@ -162,9 +162,9 @@ final class WholeAnswerTest {
         }
     }
 
-    /** Netty lets what waits for a window go before it tells of the settings. */
+    /** Netty releases data that waits for a window before it reports the settings. */
     @Test
-    void theyTellSoIfTheSameSettingsLetThemGo() throws IOException {
+    void trailersCarryTheUpdateIfTheSameSettingsReleaseThem() throws IOException {
         server.answer = AnswerBody.of(new byte[100]);
         try (RawHttp2 client = new RawHttp2(server.port(), PATIENCE)) {
             assertThat(begin(client, 1)).isEqualTo((byte) 0x20);

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tracing that is off, and tracing whose collector doesn't keep up.
+ * Tracing without a collector, and with one that doesn't keep up.
  *
  * <p>Tests invariants O1, O3.
  */
@@ -78,7 +78,7 @@ final class TracingTest {
     }
 
     @Test
-    void aCallThatIsNotTracedAllocatesNothingForIt() {
+    void anUntracedCallAllocatesNothing() {
         CallTracer tracer = Tracing.OFF.ofMethod(RANGE);
         Metadata metadata = new Metadata();
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -98,7 +98,7 @@ final class TracingTest {
     }
 
     @Test
-    void whatTheCollectorDoesNotTakeInTimeIsDroppedAndCounted() {
+    void spansBeyondTheQueueAreDroppedAndCounted() {
         StuckCollector collector = new StuckCollector();
         SpanTracing tracing = tracing(collector);
         CallTracer tracer = tracing.ofMethod(RANGE);
@@ -122,7 +122,7 @@ final class TracingTest {
     }
 
     @Test
-    void closingDoesNotWaitLongerThanItMayForACollectorThatHangs() {
+    void closingWaitsNoLongerThanItsDeadlineForAHangingCollector() {
         StuckCollector collector = new StuckCollector();
         SpanTracing tracing = tracing(collector);
         tracing.ofMethod(RANGE).begin(NO_HEADERS).end(0);
@@ -132,7 +132,7 @@ final class TracingTest {
     }
 
     @Test
-    void aCollectorsChangesAreLoggedOnceEach() {
+    void exportFailuresAndRecoveriesAreLoggedOnce() {
         ListAppender<ILoggingEvent> logged = new ListAppender<>();
         Logger logger = (Logger) LoggerFactory.getLogger(CollectorLog.class);
         logged.start();
@@ -159,7 +159,7 @@ final class TracingTest {
     }
 
     @Test
-    void stateOfTheCallersThatIsTooLongIsNotLookedAt() {
+    void anOversizedTracestateIsIgnored() {
         // Looked at by a pattern that backtracks, so many blanks take hours.
         String blanks = "a" + " ".repeat(2_500_000) + "b";
         Carrier hostile = name -> name.contentEquals("traceparent") ? CALLER + "-01" : blanks;
@@ -169,7 +169,7 @@ final class TracingTest {
     }
 
     @Test
-    void whoIsCalledIsToldOfACallThatIsNotSampledOnlyIfTheCallerDecidedThat() {
+    void anUnsampledContextIsPropagatedOnlyIfTheCallerDecided() {
         Sampler callers = Sampler.parentBased(Sampler.alwaysOff());
         SpanTracing tracing = tracing(new StuckCollector(), callers);
         assertThat(passedOn(tracing, NO_HEADERS).keys()).isEmpty();
@@ -215,7 +215,7 @@ final class TracingTest {
         }
     }
 
-    /** Answers nothing until it is told to. */
+    /** Completes no batch until the test does. */
     private static final class StuckCollector implements SpanExporter {
 
         final Queue<CompletableResultCode> batches = new ConcurrentLinkedQueue<>();

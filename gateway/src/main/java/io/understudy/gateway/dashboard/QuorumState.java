@@ -5,30 +5,30 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
-/** What can be said from here of the voters' quorum. */
-enum QuorumStanding {
-    /** It confirms revisions, or enough voters are healthy. */
+/** The quorum of the voters as this gateway sees it. */
+enum QuorumState {
+    /** It confirms revisions, or a majority of voters is healthy. */
     HELD,
-    /** Voters answer that have none. */
+    /** Voters respond, but without a quorum. */
     LOST,
-    /** No voter answers. It may be they that are gone, or the way to them: nobody here can tell. */
+    /** No voter answers: the voters or the network have failed. */
     UNREACHABLE,
-    /** Nobody has looked yet. */
+    /** Not queried yet. */
     UNKNOWN;
 
     /**
-     * A revision that was confirmed lately was so by a quorum, whatever single members say. With the second that may go by
-     * until the next look, a lost quorum is seen within three.
+     * Only a quorum confirms revisions, whatever single members report. With the second until the next sample, a lost
+     * quorum is seen within three.
      */
     private static final Duration CONFIRMED = Duration.ofMillis(1_500);
 
     /**
-     * Judges by what is known.
+     * Returns the state by the last confirmation and the health of the voters.
      *
-     * @param unconfirmed since a quorum confirmed a revision last
-     * @param voters as they were seen last
+     * @param unconfirmed time since the last confirmed revision
+     * @param voters their last known health
      */
-    static QuorumStanding of(Duration unconfirmed, List<Health> voters) {
+    static QuorumState of(Duration unconfirmed, List<Health> voters) {
         if (unconfirmed.compareTo(CONFIRMED) < 0) {
             return HELD;
         }
@@ -43,7 +43,7 @@ enum QuorumStanding {
                 : UNREACHABLE;
     }
 
-    /** As the overview has it. */
+    /** Returns the word of the overview. */
     String word() {
         return name().toLowerCase(Locale.ROOT);
     }

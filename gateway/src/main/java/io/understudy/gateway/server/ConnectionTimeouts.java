@@ -4,8 +4,8 @@ import io.understudy.config.Configured;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Timeouts of clients. */
-public record Patience(
+/** Timeouts of client connections and requests. */
+public record ConnectionTimeouts(
         @Configured(
                 value = "Maximum time from the headers to the end of the body of a request; does not apply to streams.",
                 byDefault = "1m",
