@@ -105,7 +105,7 @@ final class LastingProcess implements ServerProcess {
         long end = System.nanoTime() + STOP_PATIENCE.toNanos();
         return Waiting.until(
                 STOP_PATIENCE.plusSeconds(1),
-                () -> !isServer(process)
+                () -> !process.isAlive() || (!isServer(process) && Threads.haveEnded(process.pid()))
                         ? Optional.of(true)
                         : System.nanoTime() > end ? Optional.of(false) : Optional.empty(),
                 () -> new IllegalStateException("interrupted while waiting for " + name() + " to end"));

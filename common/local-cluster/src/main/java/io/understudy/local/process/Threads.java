@@ -25,15 +25,20 @@ final class Threads {
         Path threads = Path.of("/proc", Long.toString(pid), "task");
         Waiting.until(
                 PATIENCE,
-                () -> allStopped(threads) ? Optional.of(pid) : Optional.empty(),
+                () -> areAll(threads, "TtZX") ? Optional.of(pid) : Optional.empty(),
                 () -> new IllegalStateException(
                         "process " + pid + " is still running " + PATIENCE.toSeconds() + " s after SIGSTOP"));
     }
 
-    private static boolean allStopped(Path threads) {
+    /** Whether none can write any more: the main thread of a killed process may end before one that waits for a disk. */
+    static boolean haveEnded(long pid) {
+        return areAll(Path.of("/proc", Long.toString(pid), "task"), "ZX");
+    }
+
+    private static boolean areAll(Path threads, String states) {
         try (DirectoryStream<Path> each = Files.newDirectoryStream(threads)) {
             for (Path thread : each) {
-                if (!isStopped(thread)) {
+                if (!isIn(thread, states)) {
                     return false;
                 }
             }
@@ -44,10 +49,10 @@ final class Threads {
     }
 
     /** The state follows the name, which is in parentheses. One that can't be read has ended. */
-    private static boolean isStopped(Path thread) {
+    private static boolean isIn(Path thread, String states) {
         try {
             String stat = Files.readString(thread.resolve("stat"), StandardCharsets.ISO_8859_1);
-            return "TtZX".indexOf(stat.charAt(stat.lastIndexOf(')') + 2)) >= 0;
+            return states.indexOf(stat.charAt(stat.lastIndexOf(')') + 2)) >= 0;
         } catch (IOException e) {
             return true;
         }
