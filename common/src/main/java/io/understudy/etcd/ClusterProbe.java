@@ -118,6 +118,15 @@ final class ClusterProbe implements AutoCloseable {
                 thread.scheduleWithFixedDelay(guarded(this::probeAll), 0, pause, TimeUnit.NANOSECONDS);
     }
 
+    /** Probes all members now. Any thread. */
+    void hurry() {
+        try {
+            thread.execute(guarded(() -> List.copyOf(observations.keySet()).forEach(this::probe)));
+        } catch (RejectedExecutionException e) {
+            LOG.atTrace().addKeyValue("cluster", settings.name()).log("probes not hurried: closed");
+        }
+    }
+
     /** A probe may take two intervals, but at least a second: a busy member is not an unreachable one. */
     private static Duration timeout(EtcdSettings settings) {
         Duration wanted = settings.probeInterval().multipliedBy(2);
@@ -206,7 +215,10 @@ final class ClusterProbe implements AutoCloseable {
             boolean leads = view.leader()
                     .filter(leader -> leader.endpoints().contains(endpoint))
                     .isPresent();
-            (leads ? List.copyOf(observations.keySet()) : List.of(endpoint)).forEach(this::probeSoon);
+            probeSoon(endpoint);
+            if (leads) {
+                List.copyOf(observations.keySet()).forEach(this::probeSoon);
+            }
         }
         if (list == null && view.clusterId() != null) {
             requestMemberList();

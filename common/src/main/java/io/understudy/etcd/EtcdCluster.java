@@ -68,6 +68,8 @@ public final class EtcdCluster implements AutoCloseable {
     private volatile Setbacks setbacks = Setbacks.NONE;
 
     private volatile ClusterView view;
+    private volatile @Nullable LeaderLoss leaderLoss;
+
     /** Null while an endpoint responds. */
     private volatile @Nullable Outage outage;
 
@@ -192,6 +194,39 @@ public final class EtcdCluster implements AutoCloseable {
         return choice.order(view, duty, setbacks, clock.instant());
     }
 
+    /** Whether the leader was lost so recently that followers may still follow it. */
+    public boolean isLeaderLost() {
+        return lostLeader().isPresent();
+    }
+
+    /**
+     * Where to send a write that no member has received, best first. While {@linkplain #isLeaderLost the leader is lost},
+     * these are its own endpoints only, and none if it does not respond to probes.
+     */
+    public List<Endpoint> endpointsForUnsentWrite() {
+        List<Endpoint> all = endpointsFor(Duty.WRITE);
+        return lostLeader()
+                .map(lost -> all.stream()
+                        .filter(endpoint -> lost.health() != Health.UNREACHABLE
+                                && lost.endpoints().contains(endpoint))
+                        .toList())
+                .orElse(all);
+    }
+
+    private Optional<Member> lostLeader() {
+        LeaderLoss loss = leaderLoss;
+        return loss == null ? Optional.empty() : loss.in(view, clock.instant());
+    }
+
+    /** The first failure counts: of a leader that only this process cannot reach, writes wait once. */
+    private void lost(Member leader) {
+        LeaderLoss loss = leaderLoss;
+        if (loss == null || !loss.leader().equals(leader.id())) {
+            leaderLoss = new LeaderLoss(leader.id(), clock.instant());
+            probe.hurry();
+        }
+    }
+
     /** Why no member can be watched, whatever member recovers; empty if one may. */
     public Optional<String> watchProblem() {
         ClusterView now = view;
@@ -222,6 +257,9 @@ public final class EtcdCluster implements AutoCloseable {
 
     /** The endpoint served the duty: its earlier failures are forgotten. */
     public void reportSuccess(Endpoint endpoint, Duty duty) {
+        if (duty == Duty.WRITE && leaderLoss != null && leads(endpoint)) {
+            leaderLoss = null;
+        }
         update(before -> before.succeeded(endpoint, duty));
         metrics.request(duty, EtcdMetrics.OK);
     }
@@ -358,7 +396,16 @@ public final class EtcdCluster implements AutoCloseable {
         setbacks = change.apply(setbacks);
     }
 
+    private boolean leads(Endpoint endpoint) {
+        return view.leader()
+                .filter(leader -> leader.endpoints().contains(endpoint))
+                .isPresent();
+    }
+
     private void setBack(Endpoint endpoint, Duty duty) {
+        if (duty == Duty.WRITE && leads(endpoint)) {
+            view.leader().ifPresent(this::lost);
+        }
         update(before -> before.failed(endpoint, duty, clock.instant()));
     }
 
@@ -366,12 +413,11 @@ public final class EtcdCluster implements AutoCloseable {
         ClusterView before = view;
         view = next;
         changes.changed(before, next, why);
-        next.leader()
-                .filter(leader -> leader.health() == Health.UNREACHABLE)
-                .filter(leader -> before.leader()
-                        .filter(former -> former.id().equals(leader.id()) && former.health() != Health.UNREACHABLE)
-                        .isPresent())
-                .ifPresent(lost -> lost.endpoints().forEach(endpoint -> setBack(endpoint, Duty.WRITE)));
+        LeaderLoss loss = leaderLoss;
+        if (loss != null && loss.isOver(next, clock.instant())) {
+            leaderLoss = null;
+        }
+        next.leader().filter(leader -> leader.health() == Health.UNREACHABLE).ifPresent(this::lost);
         Outage former = outage;
         String failures = failures(next, why);
         outage = failures == null ? null : new Outage(former == null ? clock.instant() : former.since(), failures);

@@ -163,17 +163,12 @@ final class EndpointChoiceTest {
     }
 
     @Property
-    void failuresChangeTheOrderOnlyUnlessAWriteWaitsForItsLeader(
+    void failuresAndHealthChangeTheOrderOnly(
             @ForAll("views") ClusterView view, @ForAll Duty duty, @ForAll("setbacks") Setbacks setbacks) {
         List<Endpoint> order = choice.order(view, duty, setbacks, NOW);
 
-        boolean waits = duty == Duty.WRITE
-                && setbacks.failsSince(endpoint(LEADER), Duty.WRITE, NOW, EndpointChoice.LEADER_LOSS);
-
         assertThat(order).doesNotHaveDuplicates();
-        assertThat(order)
-                .containsExactlyInAnyOrderElementsOf(
-                        waits ? List.of(endpoint(LEADER)) : choice.order(view, duty, Setbacks.NONE, NOW));
+        assertThat(order).containsExactlyInAnyOrderElementsOf(choice.order(view, duty, Setbacks.NONE, NOW));
         for (Endpoint chosen : order) {
             Role role = view.memberAt(chosen).orElseThrow().role();
             assertThat(duty == Duty.WRITE && role == Role.LEARNER).isFalse();
@@ -221,34 +216,6 @@ final class EndpointChoiceTest {
                     }
                     return setbacks;
                 });
-    }
-
-    @Test
-    void writesWaitForALostLeaderUntilFollowersMustHaveMissedIt() {
-        Setbacks lost = Setbacks.NONE.failed(endpoint(LEADER), Duty.WRITE, NOW);
-        Instant end = NOW.plus(EndpointChoice.LEADER_LOSS);
-        Setbacks again = lost.failed(endpoint(LEADER), Duty.WRITE, end.minusMillis(1));
-
-        assertThat(choice.order(Views.everyone(), Duty.WRITE, again, end.minusMillis(1)))
-                .containsExactly(endpoint(LEADER));
-        assertThat(choice.order(Views.everyone(), Duty.WRITE, again, end))
-                .hasSize(4)
-                .endsWith(endpoint(LEADER));
-        assertThat(choice.order(Views.everyone(), Duty.WATCH, again, NOW)).hasSize(4);
-    }
-
-    @Test
-    void writesGoToFollowersOnceTheyReportNoLeaderOrAnotherOne() {
-        Setbacks lost = Setbacks.NONE.failed(endpoint(LEADER), Duty.WRITE, NOW);
-        ClusterView before = Views.everyone();
-        for (MemberId leader : new MemberId[] {null, FOLLOWER}) {
-            ClusterView next = new ClusterView(
-                    before.clusterId(), before.members(), leader, List.of(), List.of(), List.of(), null);
-
-            assertThat(choice.order(next, Duty.WRITE, lost, NOW))
-                    .startsWith(endpoint(FOLLOWER))
-                    .hasSize(4);
-        }
     }
 
     private List<Endpoint> order(ClusterView view, Duty duty) {

@@ -126,7 +126,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
     private void unsent() {
         Status noLeader = Refusals.status(ApiException.noLeader());
         // A member without a leader fails such a request at once. After a start, no member is known to have none.
-        boolean isLeaderless = requiresLeader && source.view().clusterId() != null;
+        boolean isLeaderless = requiresLeader && source.view().clusterId() != null && !source.isLeaderLost();
         if (retries.areOver()) {
             end(Refusals.MOVED, new Metadata());
         } else if (!tryNext() && (isLeaderless || !held(noLeader))) {

@@ -128,7 +128,10 @@ public final class SourceForwarding implements Forwarding {
 
     /** Returns the members that can execute a call, best first. */
     private List<Endpoint> members(EtcdMethod method, byte @Nullable [] request) {
-        List<Endpoint> members = source.endpointsFor(method.duty());
+        // Keep-alives end with their member, so they may go to any.
+        List<Endpoint> members = method.duty() == Duty.WRITE && method.unary()
+                ? source.endpointsForUnsentWrite()
+                : source.endpointsFor(method.duty());
         if (request == null || !method.fullName().equals(EtcdMethod.MEMBER_REMOVE)) {
             return members;
         }

@@ -169,13 +169,22 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     private boolean yields() {
         if (inTurn == MAX_PER_TURN && ahead.peek() instanceof HttpRequest) {
             yielded = true;
-            client.loop().execute(() -> {
-                yielded = false;
-                inTurn = 0;
-                work();
-            });
+            // Scheduled, since tasks run before the loop reads from other connections.
+            var unused = client.after(0, this::continueWork);
         }
         return yielded;
+    }
+
+    private void continueWork() {
+        yielded = false;
+        inTurn = 0;
+        client.admission().reading();
+        try {
+            work();
+        } catch (RuntimeException e) {
+            close();
+            throw e;
+        }
     }
 
     private void take(Object part) {
@@ -328,7 +337,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     void shutDown() {
         lastRequest = true;
         if (current == null) {
-            close();
+            context().writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
         }
     }
 
