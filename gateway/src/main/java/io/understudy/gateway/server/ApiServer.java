@@ -6,6 +6,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.MaxMessagesRecvByteBufAllocator;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
@@ -160,6 +161,10 @@ public final class ApiServer {
         ChannelHandlerContext last = ((NetSocketInternal) socket).channelHandlerContext();
         ChannelPipeline pipeline = last.pipeline();
         pipeline.channel().config().setWriteBufferWaterMark(limits.unread());
+        // One read of up to 64 KiB, then the other connections of the loop: Netty's default are 16.
+        if (pipeline.channel().config().getRecvByteBufAllocator() instanceof MaxMessagesRecvByteBufAllocator reads) {
+            var unused = reads.maxMessagesPerRead(1);
+        }
         if (tls != null) {
             SslHandler secured = tls.handler(pipeline.channel().alloc());
             secured.setHandshakeTimeoutMillis(limits.stallTimeout().toMillis());

@@ -45,9 +45,6 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     /** Maximum number of messages read ahead of an answer before reading pauses. */
     private static final int MAX_AHEAD = 64;
 
-    /** Requests that are served before other connections of the event loop get their turn. */
-    static final int MAX_PER_TURN = 16;
-
     private final ClientConnection client;
     private final Requests requests;
     private final int maxHeaders;
@@ -72,10 +69,6 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     private boolean whole;
 
     private boolean working;
-    private int inTurn;
-    /** The rest is served in a later turn. */
-    private boolean yielded;
-
     private boolean reading;
     private boolean flushComes;
     private boolean lastRequest;
@@ -131,9 +124,6 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
         reading = false;
-        if (!yielded) {
-            inTurn = 0;
-        }
         if (received) {
             partial = !whole;
             whole = false;
@@ -145,12 +135,12 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
 
     /** Handles messages until one has to wait for the answer of a request. */
     private void work() {
-        if (working || yielded) {
+        if (working) {
             return;
         }
         working = true;
         try {
-            while (!ahead.isEmpty() && !yields() && (current == null || !current.requestEnded())) {
+            while (!ahead.isEmpty() && (current == null || !current.requestEnded())) {
                 Object next = ahead.remove();
                 try {
                     take(next);
@@ -166,33 +156,11 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private boolean yields() {
-        if (inTurn == MAX_PER_TURN && ahead.peek() instanceof HttpRequest) {
-            yielded = true;
-            // Scheduled, since tasks run before the loop reads from other connections.
-            var unused = client.after(0, this::continueWork);
-        }
-        return yielded;
-    }
-
-    private void continueWork() {
-        yielded = false;
-        inTurn = 0;
-        client.admission().reading();
-        try {
-            work();
-        } catch (RuntimeException e) {
-            close();
-            throw e;
-        }
-    }
-
     private void take(Object part) {
         if (lastRequest && current == null) {
             return;
         }
         if (part instanceof HttpRequest request) {
-            inTurn++;
             HttpResponseStatus refusal = refusal(request);
             if (refusal != null) {
                 refuse(refusal);
@@ -337,7 +305,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     void shutDown() {
         lastRequest = true;
         if (current == null) {
-            context().writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+            close();
         }
     }
 

@@ -21,9 +21,6 @@ final class ProtocolSelector extends ByteToMessageDecoder {
 
     private static final int CHUNK_BYTES = 64 << 10;
 
-    /** Requests that wait for their response: a bound of memory, more than one reading of usual requests has. */
-    private static final int MAX_PIPELINED = 1_024;
-
     private final ClientConnection client;
     private final Requests requests;
     private final ServerLimits limits;
@@ -87,12 +84,10 @@ final class ProtocolSelector extends ByteToMessageDecoder {
         pipeline.addAfter(
                 ctx.name(),
                 "codec",
-                new HttpServerCodec(
-                        new HttpDecoderConfig()
-                                .setMaxInitialLineLength(limits.maxHeaderBytes())
-                                .setMaxHeaderSize(limits.maxHeaderBytes())
-                                .setMaxChunkSize(CHUNK_BYTES),
-                        MAX_PIPELINED));
+                new HttpServerCodec(new HttpDecoderConfig()
+                        .setMaxInitialLineLength(limits.maxHeaderBytes())
+                        .setMaxHeaderSize(limits.maxHeaderBytes())
+                        .setMaxChunkSize(CHUNK_BYTES)));
         // Before the codec, which does not report incomplete messages.
         pipeline.addAfter(ctx.name(), "received", new ChannelInboundHandlerAdapter() {
             @Override
