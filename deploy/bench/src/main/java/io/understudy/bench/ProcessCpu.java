@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** What the kernel says of a process' CPU time. Linux only. */
+/** A process' CPU time, as the kernel reports it. Linux only. */
 public final class ProcessCpu {
 
     /** Linux counts in hundredths of a second for everyone (USER_HZ), whatever its own clock does. */

@@ -27,8 +27,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A client that puts at a steady rate and, as clients do, asks the next member when one fails, until each put is
- * acknowledged. Each put has a key of its own, so that sending one again does no harm and all can be counted later.
+ * A client that puts at a steady rate and retries each put at the next member until it is acknowledged.
+ *
+ * <p>Each put has a key of its own, so that sending one again does no harm and all can be counted later.
  */
 final class SteadyWriter implements AutoCloseable {
 
