@@ -33,12 +33,12 @@ public final class UnderstudyPart implements Part {
 
     /**
      * @param name of the part, and of its files
-     * @param subCommands what of Understudy it runs
+     * @param subCommands the command of Understudy that it runs
      * @param folder exists; gets the configuration and the log
      * @param config YAML
      * @param jvmOptions besides those that the command chooses by itself, separated by blanks
      * @param ready answers with status 200 when the process is ready
-     * @param tls how it is asked; null for plain text
+     * @param tls of the client that polls it; null for plain text
      */
     public UnderstudyPart(
             String name,
