@@ -41,7 +41,7 @@ public final class EtcdObserver implements ClusterObserver {
 
     private final EtcdConnections connections;
     private final List<Endpoint> seeds;
-    private final Otherwise otherwise;
+    private final FallbackEndpoints otherwise;
     private final MeterRegistry meters;
     private final Growth growth = new Growth();
     private volatile @Nullable Seen seen;
@@ -50,7 +50,7 @@ public final class EtcdObserver implements ClusterObserver {
 
     /** Looks nowhere else than at the endpoints given. */
     public EtcdObserver(EtcdSettings settings, EtcdConnections connections, MeterRegistry meters) {
-        this(settings, Otherwise.NOWHERE, connections, meters);
+        this(settings, FallbackEndpoints.NOWHERE, connections, meters);
     }
 
     /**
@@ -59,7 +59,8 @@ public final class EtcdObserver implements ClusterObserver {
      * @param otherwise where members may be found if the endpoints given lead to no quorum
      * @param connections stay the caller's to close
      */
-    public EtcdObserver(EtcdSettings settings, Otherwise otherwise, EtcdConnections connections, MeterRegistry meters) {
+    public EtcdObserver(
+            EtcdSettings settings, FallbackEndpoints otherwise, EtcdConnections connections, MeterRegistry meters) {
         this.connections = connections;
         this.seeds = settings.seeds();
         this.otherwise = otherwise;
@@ -95,7 +96,7 @@ public final class EtcdObserver implements ClusterObserver {
         try {
             Seen last = seen;
             @Nullable Found before = last == null ? null : last.found();
-            Sight sight = sight(before, patience);
+            ClusterFactsBuilder sight = sight(before, patience);
             ClusterFacts facts = growth.measured(sight.facts(at), sight.pages());
             // What no quorum confirms, and no endpoint given leads to, is not built upon.
             if (sight.isConfirmed() || sight.isOf(seeds)) {
@@ -151,9 +152,9 @@ public final class EtcdObserver implements ClusterObserver {
                 && (leads || leader.measurements().hears(member.id()));
     }
 
-    private Sight sight(@Nullable Found before, Duration patience) throws InterruptedException {
+    private ClusterFactsBuilder sight(@Nullable Found before, Duration patience) throws InterruptedException {
         long end = System.nanoTime() + patience.toNanos();
-        @Nullable Sight near = null;
+        @Nullable ClusterFactsBuilder near = null;
         @Nullable UnobservableException unseen = null;
         try {
             near = look(seeds, before, patience);
@@ -162,7 +163,7 @@ public final class EtcdObserver implements ClusterObserver {
         }
         if ((near == null || !near.isConfirmed()) && otherwise.isKnown()) {
             Duration left = Duration.ofNanos(Math.max(end - System.nanoTime(), patience.toNanos() / 2));
-            Optional<Sight> far = elsewhere(left, near == null ? before : near.found(), unseen);
+            Optional<ClusterFactsBuilder> far = elsewhere(left, near == null ? before : near.found(), unseen);
             if (far.isPresent() && far.get().isConfirmed()) {
                 LOG.atLevel(isElsewhere ? Level.DEBUG : Level.INFO)
                         .addKeyValue("given", seeds)
@@ -189,18 +190,19 @@ public final class EtcdObserver implements ClusterObserver {
      * @param unseen why nothing was seen at the endpoints given, if so
      * @throws UnobservableException those given are silent, and others answer what makes no picture
      */
-    private Optional<Sight> elsewhere(Duration patience, @Nullable Found known, @Nullable UnobservableException unseen)
+    private Optional<ClusterFactsBuilder> elsewhere(
+            Duration patience, @Nullable Found known, @Nullable UnobservableException unseen)
             throws InterruptedException {
         List<Endpoint> all = Stream.of(seeds, otherwise.endpoints())
                 .flatMap(List::stream)
                 .distinct()
                 .toList();
         try {
-            // Who answers at an endpoint given, if only to say of which cluster it is, has its say here.
-            Sight sight = look(all, null, patience);
+            // Every configured endpoint counts here, even one that only reports its cluster id.
+            ClusterFactsBuilder sight = look(all, null, patience);
             boolean isMeant = known == null
                     || known.listing().cluster().equals(sight.found().listing().cluster());
-            // Without a quorum nothing is changed, and all that can be seen is needed to say what is left.
+            // Without a quorum nothing is changed, and the report on what is left needs every response.
             return Optional.of(sight).filter(each -> isMeant && (otherwise.has(each) || !each.isConfirmed()));
         } catch (UnobservableException e) {
             if (unseen != null && unseen.isSilence() && !e.isSilence()) {
@@ -211,14 +213,16 @@ public final class EtcdObserver implements ClusterObserver {
         }
     }
 
-    private Sight look(List<Endpoint> given, @Nullable Found before, Duration patience) throws InterruptedException {
+    private ClusterFactsBuilder look(List<Endpoint> given, @Nullable Found before, Duration patience)
+            throws InterruptedException {
         Seen last = seen;
         boolean isSuspicious = last != null && !last.facts().members().stream().allMatch(MemberFacts::isHealthy);
-        return new Sight(given, new Look(connections, given, before, isSuspicious, patience).take(), before);
+        return new ClusterFactsBuilder(
+                given, new Look(connections, given, before, isSuspicious, patience).take(), before);
     }
 
     /**
-     * The last look, or a new one if that is too old. For whom to ask; never for whether to.
+     * Returns the last observation, or a new one if that is too old; for choosing endpoints only.
      *
      * @param patience of a new one
      */
@@ -227,7 +231,9 @@ public final class EtcdObserver implements ClusterObserver {
         return last != null && System.nanoTime() - last.ended() <= oldest.toNanos() ? last.facts() : observe(patience);
     }
 
-    /** Where those voters answered that were healthy in the last look; if there were none, everybody who is known. */
+    /**
+     * Returns the endpoints of the voters that were healthy when last observed; if there were none, all endpoints.
+     */
     public List<Endpoint> votingEndpoints() {
         Seen last = seen;
         List<Endpoint> healthy = last == null

@@ -525,6 +525,6 @@ class RefusalsTest {
     private static List<String> steps(Goal goal, ClusterFacts facts) {
         Plan plan = goal.plan(facts);
         assertThat(plan).isInstanceOf(Plan.Steps.class);
-        return ((Plan.Steps) plan).steps().stream().map(Planned::told).toList();
+        return ((Plan.Steps) plan).steps().stream().map(Planned::action).toList();
     }
 }

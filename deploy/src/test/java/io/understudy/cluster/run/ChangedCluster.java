@@ -106,13 +106,13 @@ final class ChangedCluster implements AutoCloseable {
         return new Runner(observer, new StepWork(membership, machines), patience, new RunListener() {
                     @Override
                     public void begins(Planned step) {
-                        told.add(step.told());
+                        told.add(step.action());
                         atBegin.accept(step);
                     }
 
                     @Override
                     public void ended(Planned step, Duration took) {
-                        told.add(step.told() + ": " + took.toMillis() + " ms");
+                        told.add(step.action() + ": " + took.toMillis() + " ms");
                     }
 
                     @Override

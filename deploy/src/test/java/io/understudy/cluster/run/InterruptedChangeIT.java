@@ -112,7 +112,7 @@ class InterruptedChangeIT {
             int known = begun.size();
             try {
                 Outcome outcome = cluster.reach(goal, step -> {
-                    if (begun.add(step.told())) {
+                    if (begun.add(step.action())) {
                         throw new KilledError();
                     }
                 });

@@ -12,7 +12,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Machines of which one can't be asked; how one fails is for its own tests. */
-final class GroundTest {
+final class InventoryTest {
 
     private final List<String> asked = new ArrayList<>();
     private boolean broken = true;
@@ -20,15 +20,15 @@ final class GroundTest {
 
     @Test
     void aMachineThatCannotBeAskedHidesNoOtherAndIsLeftInPeaceForAWhile() {
-        Ground ground = new Ground(List.of(named("one"), named("two")), this::isRunning, () -> now);
+        Inventory inventory = new Inventory(List.of(named("one"), named("two")), this::isRunning, () -> now);
 
-        assertThat(ground.places()).extracting(Place::running).containsExactly(Optional.empty(), Optional.of(true));
-        assertThat(ground.places()).extracting(Place::answers).containsExactly(false, true);
+        assertThat(inventory.places()).extracting(Place::running).containsExactly(Optional.empty(), Optional.of(true));
+        assertThat(inventory.places()).extracting(Place::answers).containsExactly(false, true);
         assertThat(asked).containsExactly("one", "two", "two");
 
         now = now.plus(Duration.ofMinutes(1));
         broken = false;
-        assertThat(ground.places()).extracting(Place::running).containsExactly(Optional.of(true), Optional.of(true));
+        assertThat(inventory.places()).extracting(Place::running).containsExactly(Optional.of(true), Optional.of(true));
     }
 
     private static MemberSpec named(String name) {

@@ -1,18 +1,18 @@
 package io.understudy.cluster.supervise.elect;
 
-/** Not all supervisors of a cluster could be told, or confirmed it. */
-public final class UntoldException extends Exception {
+/** A pause or its end could not be stored, or the active supervisor has not acknowledged it. */
+public final class PauseNotAcknowledgedException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    private final boolean isInCluster;
+    private final boolean isStored;
 
-    UntoldException(String message, boolean isInCluster) {
+    PauseNotAcknowledgedException(String message, boolean isStored) {
         super(message);
-        this.isInCluster = isInCluster;
+        this.isStored = isStored;
     }
 
-    /** Whether it stands in the cluster, so that all will know of it before their next step. */
-    public boolean isInCluster() {
-        return isInCluster;
+    /** Whether the pause is stored in the cluster, so that every supervisor reads it before its next step. */
+    public boolean isStored() {
+        return isStored;
     }
 }

@@ -110,7 +110,7 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
                 .toList();
     }
 
-    /** Whether who ran there was a member of this cluster, and seen to be removed. */
+    /** Whether the member that ran there was of this cluster, and seen to be removed. */
     boolean isLeft(Place place) {
         return history.left().contains(place.name());
     }

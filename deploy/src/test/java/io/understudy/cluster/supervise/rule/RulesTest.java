@@ -81,7 +81,7 @@ final class RulesTest {
         Simulated cluster = settled(THREE_AND_ONE, 4, 3);
         cluster.kill(0);
         cluster.run(60);
-        assertThat(cluster.last().told()).contains("m1 is left alone for a while");
+        assertThat(cluster.last().action()).contains("m1 is left alone for a while");
         cluster.run(120);
         assertThat(cluster.learnerNames()).containsExactly("m1");
     }
@@ -124,7 +124,7 @@ final class RulesTest {
         cluster.breakDown(2);
         cluster.run(600);
         assertThat(cluster.voters()).isEqualTo(3);
-        assertThat(cluster.last().told()).contains("no machine for another");
+        assertThat(cluster.last().action()).contains("no machine for another");
     }
 
     @Test
@@ -222,7 +222,7 @@ final class RulesTest {
         cluster.kill(0);
         cluster.run(60);
         assertThat(cluster.changes()).isEmpty();
-        assertThat(cluster.last().told()).contains("not removed yet", "no response at the peer URL of m4");
+        assertThat(cluster.last().action()).contains("not removed yet", "no response at the peer URL of m4");
     }
 
     @Test
@@ -478,7 +478,7 @@ final class RulesTest {
         cluster.stall(4);
         cluster.run(300);
         assertThat(cluster.changes()).isEmpty();
-        assertThat(cluster.last().told()).contains("several voting members fail at once, also m5");
+        assertThat(cluster.last().action()).contains("several voting members fail at once, also m5");
     }
 
     @Test
