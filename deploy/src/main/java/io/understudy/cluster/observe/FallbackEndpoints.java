@@ -13,7 +13,7 @@ import java.util.List;
  */
 public record FallbackEndpoints(List<Endpoint> endpoints, int voters) {
 
-    /** One alone is no cluster that has replaced its members. */
+    /** A single voter may be another cluster. */
     private static final int LEAST_VOTERS = 2;
 
     public static final FallbackEndpoints NOWHERE = new FallbackEndpoints(List.of(), LEAST_VOTERS);
@@ -27,7 +27,7 @@ public record FallbackEndpoints(List<Endpoint> endpoints, int voters) {
         return new FallbackEndpoints(endpoints, 1);
     }
 
-    /** For a cluster that is to have so many voters: most of them have to answer. */
+    /** For a cluster of so many voters, a majority of which has to respond. */
     public static FallbackEndpoints ofMost(List<Endpoint> endpoints, int voters) {
         return new FallbackEndpoints(endpoints, Math.max(voters / 2 + 1, LEAST_VOTERS));
     }
@@ -36,8 +36,8 @@ public record FallbackEndpoints(List<Endpoint> endpoints, int voters) {
         return !endpoints.isEmpty();
     }
 
-    boolean has(ClusterFactsBuilder sight) {
-        return sight.isConfirmed() && sight.healthyVotersAt(endpoints) >= voters;
+    boolean has(ClusterFactsBuilder facts) {
+        return facts.isConfirmed() && facts.healthyVotersAt(endpoints) >= voters;
     }
 
     @Override

@@ -20,7 +20,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Whose list of members counts. */
+/** Which member list counts. */
 final class ClusterFactsBuilderTest {
 
     private static final long CLUSTER = 7;
@@ -44,7 +44,7 @@ final class ClusterFactsBuilderTest {
     }
 
     @Test
-    void onlyMembersThatAskAQuorumConfirmAList() {
+    void onlyListsFromLinearizableReadsAreConfirmed() {
         assertThat(facts(List.of(reply(GATEWAY, 9, "3.5.30-understudy")), listing(GATEWAY, VOTER))
                         .isConfirmed())
                 .isFalse();

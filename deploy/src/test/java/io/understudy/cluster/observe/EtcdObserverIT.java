@@ -50,7 +50,7 @@ final class EtcdObserverIT {
     }
 
     @Test
-    void oneEndpointLeadsToAllMembersAndToWhomEachIsConnectedWith() throws Exception {
+    void oneEndpointLeadsToAllMembersAndTheirConnections() throws Exception {
         cluster = start("whole", 3, 1);
         EtcdObserver observer = observer(cluster.voters().get(1).clientUrl());
 
@@ -78,7 +78,7 @@ final class EtcdObserverIT {
     }
 
     @Test
-    void aDeadVoterIsMissedByTheOthersAndByTheOneWhoLooks() throws Exception {
+    void aDeadVoterIsSilentForTheLeaderAndTheObserver() throws Exception {
         cluster = start("dead", 3, 0);
         EtcdObserver observer = observer(cluster.clientUrls().toArray(URI[]::new));
         EtcdMember victim = cluster.followers().get(0);
@@ -139,7 +139,7 @@ final class EtcdObserverIT {
     }
 
     @Test
-    void withoutAQuorumTheListIsWhatTheLastVoterKnew() throws Exception {
+    void withoutAQuorumTheListIsTheLocalOneOfTheLastVoter() throws Exception {
         cluster = start("lost", 3, 0);
         EtcdMember last = cluster.leader();
         EtcdObserver observer = observer(last.clientUrl());
@@ -217,7 +217,7 @@ final class EtcdObserverIT {
     }
 
     @Test
-    void whereNobodyAnswersEveryEndpointIsNamedWithItsReason() {
+    void withoutAnyResponseEveryEndpointHasItsCause() {
         EtcdObserver observer = observer(URI.create("http://127.0.0.1:1"), URI.create("http://127.0.0.1:2"));
 
         assertThatThrownBy(() -> observer.observe(PATIENCE))
@@ -252,7 +252,7 @@ final class EtcdObserverIT {
     }
 
     @Test
-    void whoIsLeftWithoutAQuorumIsSeenWhereMembersMayBeAndNotBuiltUpon() throws Exception {
+    void aRemainingMemberAtAFallbackEndpointIsUnconfirmed() throws Exception {
         cluster = start("left", 2, 0);
         EtcdObserver observer = observer(new FallbackEndpoints(members(), 2), URI.create("http://127.0.0.1:1"));
         cluster.voters().get(1).kill();
@@ -284,7 +284,7 @@ final class EtcdObserverIT {
     }
 
     @Test
-    void aRecoveryBelievesTheOneMemberThatItLeft() throws Exception {
+    void aRecoveryAcceptsTheOneMemberThatItLeft() throws Exception {
         cluster = start("recovered", 1, 0);
         EtcdObserver observer =
                 observer(FallbackEndpoints.ofMost(members(), 3).acceptingOneVoter(), URI.create("http://127.0.0.1:1"));
@@ -304,7 +304,7 @@ final class EtcdObserverIT {
     }
 
     @Test
-    void whoeverElseMayBeAMemberIsNotAskedWhileThoseNamedReachAQuorum() throws Exception {
+    void fallbackEndpointsAreUnusedWhileTheSeedsReachAQuorum() throws Exception {
         cluster = start("named", 1, 0);
         try (LocalEtcd another = start("another", 2, 0)) {
             EtcdObserver observer = observer(
@@ -347,10 +347,10 @@ final class EtcdObserverIT {
         return observer(FallbackEndpoints.NOWHERE, endpoints);
     }
 
-    private EtcdObserver observer(FallbackEndpoints otherwise, URI... endpoints) {
+    private EtcdObserver observer(FallbackEndpoints fallback, URI... endpoints) {
         EtcdSettings settings = EtcdSettings.of(endpoints);
         connections = EtcdConnections.open(settings);
-        EtcdObserver observer = new EtcdObserver(settings, otherwise, connections, meters);
+        EtcdObserver observer = new EtcdObserver(settings, fallback, connections, meters);
         warmUp();
         return observer;
     }

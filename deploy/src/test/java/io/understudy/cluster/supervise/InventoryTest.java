@@ -11,20 +11,20 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Machines of which one can't be asked; how one fails is for its own tests. */
+/** Machines of which one can't be queried; how one fails is for its own tests. */
 final class InventoryTest {
 
-    private final List<String> asked = new ArrayList<>();
+    private final List<String> queried = new ArrayList<>();
     private boolean broken = true;
     private Instant now = Instant.EPOCH;
 
     @Test
-    void aMachineThatCannotBeAskedHidesNoOtherAndIsLeftInPeaceForAWhile() {
+    void aFailedQueryHidesNoOtherMachineAndIsRetriedLater() {
         Inventory inventory = new Inventory(List.of(named("one"), named("two")), this::isRunning, () -> now);
 
         assertThat(inventory.places()).extracting(Place::running).containsExactly(Optional.empty(), Optional.of(true));
         assertThat(inventory.places()).extracting(Place::answers).containsExactly(false, true);
-        assertThat(asked).containsExactly("one", "two", "two");
+        assertThat(queried).containsExactly("one", "two", "two");
 
         now = now.plus(Duration.ofMinutes(1));
         broken = false;
@@ -36,7 +36,7 @@ final class InventoryTest {
     }
 
     private Optional<Boolean> isRunning(MemberSpec member) {
-        asked.add(member.name());
+        queried.add(member.name());
         if (broken && member.name().equals("one")) {
             throw new IllegalStateException("systemctl is not there");
         }

@@ -63,7 +63,7 @@ final class RulesTest {
     }
 
     @Test
-    void aDeadVoterIsRemovedAndTheStandbyPromotedThenAnotherIsAskedFor() {
+    void aDeadVoterIsRemovedAStandbyPromotedAndAnotherAdded() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.kill(0);
         cluster.run(29);
@@ -87,7 +87,7 @@ final class RulesTest {
     }
 
     @Test
-    void anOperatorIsToldOnceHowToStartAMember() {
+    void anOperatorReceivesInstructionsForAStartOnce() {
         Simulated cluster = new Simulated(THREE_AND_ONE, LIMITS, V35, 4, 3);
         cluster.leaveToItsOperator(3);
         cluster.run(59);
@@ -119,7 +119,7 @@ final class RulesTest {
     }
 
     @Test
-    void withNobodyToTakeItsPlaceADeadVoterStays() {
+    void aDeadVoterWithoutASuccessorStays() {
         Simulated cluster = settled(new Shape(3, 0, Set.of(), false, 1), 3, 3);
         cluster.breakDown(2);
         cluster.run(600);
@@ -128,7 +128,7 @@ final class RulesTest {
     }
 
     @Test
-    void withoutAQuorumNothingIsChangedAndTheWayOutIsTold() {
+    void withoutAQuorumNothingIsChangedAndRecoveryIsSuggested() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.breakDown(0);
         cluster.breakDown(1);
@@ -143,7 +143,7 @@ final class RulesTest {
     }
 
     @Test
-    void aReadReplicaGivesItsSlotToWhoIsToVoteAndJoinsAnew() {
+    void aReadReplicaGivesItsSlotToAFutureVoterAndRejoins() {
         Shape shape = new Shape(3, 0, Set.of("m4"), false, 1);
         Simulated cluster = settled(shape, 5, 3);
         assertThat(cluster.learnerNames()).containsExactly("m4");
@@ -175,7 +175,7 @@ final class RulesTest {
     }
 
     @Test
-    void aLearnerThatHasStartedIsNotRemovedForBeingSlowWhoeverLooks() {
+    void aSlowLearnerThatHasStartedIsNotRemoved() {
         Simulated cluster = new Simulated(THREE_AND_ONE, LIMITS, V35, 5, 3);
         cluster.cripple(3);
         cluster.run(20);
@@ -243,7 +243,7 @@ final class RulesTest {
     }
 
     @Test
-    void whoWasRemovedWithoutNoticingIsEnded() {
+    void theProcessOfARemovedMemberIsEnded() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.stall(0);
         cluster.run(120);
@@ -270,7 +270,7 @@ final class RulesTest {
     }
 
     @Test
-    void whoIsNotToldOfIsNotDead() {
+    void aMemberWithoutMeasurementsIsNotDead() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.hideMetrics(2);
         cluster.run(300);
@@ -281,7 +281,7 @@ final class RulesTest {
     }
 
     @Test
-    void looksThatTellNothingAreNoneOfThoseThatMakeAMemberDead() {
+    void inconclusiveObservationsDoNotMakeAMemberDead() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.kill(2);
         cluster.hideMetrics(2);
@@ -294,7 +294,7 @@ final class RulesTest {
     }
 
     @Test
-    void nobodyIsAddedOnAMachineThatCannotBeAsked() {
+    void noMemberIsAddedOnAMachineThatCannotBeQueried() {
         Simulated cluster = settled(THREE_AND_ONE, 6, 3);
         cluster.mute(4);
         cluster.kill(0);
@@ -316,7 +316,7 @@ final class RulesTest {
     }
 
     @Test
-    void fewerThanThreeLooksMakeNobodyDeadHoweverShortTheDeadTime() {
+    void atLeastThreeObservationsMakeAMemberDead() {
         Limits hasty = new Limits(
                 Duration.ofSeconds(1), 100, Duration.ofSeconds(5), Duration.ofSeconds(60), Duration.ofSeconds(120), 20);
         Simulated cluster = new Simulated(THREE_AND_ONE, hasty, V35, 5, 3);
@@ -528,7 +528,7 @@ final class RulesTest {
     }
 
     @Test
-    void whoBeginsAnewHasToSeeAMemberDeadForAsLong() {
+    void aNewSupervisorObservesADeadMemberForTheFullTime() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.kill(0);
         cluster.run(25);
