@@ -58,7 +58,7 @@ public final class EtcdMembership implements Membership {
 
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** Longer than etcd's own of 7 s, so that its word is heard rather than ours. */
+    /** Longer than etcd's own of 7 s, so that its error is reported. */
     private static final Duration DEADLINE = Duration.ofSeconds(10);
 
     /** A member answers when it has rewritten or read its whole database. */

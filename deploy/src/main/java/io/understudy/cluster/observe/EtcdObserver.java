@@ -201,7 +201,9 @@ public final class EtcdObserver implements ClusterObserver {
             // Every configured endpoint counts here, even one that only reports its cluster id.
             ClusterFactsBuilder builder = look(all, null, patience);
             boolean isMeant = known == null
-                    || known.listing().cluster().equals(builder.found().listing().cluster());
+                    || known.listing()
+                            .cluster()
+                            .equals(builder.found().listing().cluster());
             // Without a quorum nothing is changed, and the report on what is left needs every response.
             return Optional.of(builder).filter(each -> isMeant && (fallback.has(each) || !each.isConfirmed()));
         } catch (UnobservableException e) {

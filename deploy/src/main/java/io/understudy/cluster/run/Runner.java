@@ -34,7 +34,7 @@ public final class Runner {
 
     private static final Logger LOG = LoggerFactory.getLogger(Runner.class);
 
-    /** Refusals of ours that an election, a restart or a busy machine explains. */
+    /** Rules that an election, a restart or a busy machine may violate for a moment. */
     private static final Set<String> PASSING = Set.of(
             "quorum-held",
             "quorum-survives",
@@ -226,7 +226,7 @@ public final class Runner {
                 .addKeyValue("step", next.action())
                 .addKeyValue("cause", why)
                 .log("step failed");
-        // A learner that was there before is not ours to remove, however slow it is.
+        // An earlier learner is not removed, however slow it is.
         if (!goal.undoes(next.step()) || (next.step() instanceof Step.CatchUp && !hasBroughtIn)) {
             return new Outcome.Failed(why, false);
         }

@@ -22,14 +22,14 @@ public record Authentication(Credentials root, List<User> users) {
     /**
      * Keys that a user may read.
      *
-     * @param write whether he may write them, too
+     * @param write whether the user may write them, too
      */
     public record Grant(KeyRange keys, boolean write) {}
 
     /**
      * One of them.
      *
-     * @param isRoot whether he may do everything, which needs no grants
+     * @param isRoot whether it has the role root, which needs no grants
      */
     public record User(Credentials credentials, boolean isRoot, List<Grant> grants) {
 

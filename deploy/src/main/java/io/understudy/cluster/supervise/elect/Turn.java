@@ -139,7 +139,7 @@ public final class Turn implements AutoCloseable {
         }
     }
 
-    /** Why it is this command's turn no more: then nothing else may be begun; empty while it is. */
+    /** Returns why the right is lost, after which no step may begin; empty while it is held. */
     public Optional<String> lost() {
         return heldUntil - System.nanoTime() > 0
                 ? Optional.empty()

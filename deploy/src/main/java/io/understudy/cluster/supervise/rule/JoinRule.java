@@ -48,7 +48,7 @@ final class JoinRule {
                         join);
     }
 
-    /** One of ours that has started and is not of use yet, or no more; once it is dead it gives its slot to another. */
+    /** Waits for a started learner on a configured machine; a dead one gives its slot to another. */
     static Optional<Decision> await(Situation situation) {
         return situation.facts().learners().stream()
                 .filter(learner -> learner.hasStarted() && !learner.isHealthy())
