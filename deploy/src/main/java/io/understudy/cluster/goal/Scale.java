@@ -38,7 +38,7 @@ public record Scale(int voters, List<MemberSpec> places) implements NextStep {
         return now < voters ? grow(facts) : shrink(facts);
     }
 
-    /** What was begun is finished first. */
+    /** A change in progress is completed first. */
     private Next grow(ClusterFacts facts) {
         Optional<MemberSpec> next = places.stream()
                 .filter(place -> facts.voters().stream().noneMatch(voter -> isAt(voter, place)))

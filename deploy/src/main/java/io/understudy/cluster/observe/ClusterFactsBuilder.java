@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Makes one picture of what was answered. Without effects. */
+/** Builds the facts about a cluster from the responses of its members. Without effects. */
 final class ClusterFactsBuilder {
 
     private static final Comparator<MemberFacts> ORDER = Comparator.comparing(
@@ -33,7 +33,7 @@ final class ClusterFactsBuilder {
     private final ClusterId cluster;
     private final Listing listing;
 
-    /** @throws UnobservableException there is no one picture */
+    /** @throws UnobservableException the responses give no consistent state */
     ClusterFactsBuilder(List<Endpoint> seeds, Answers answers, @Nullable Found before) {
         this.seeds = seeds;
         this.answers = answers;

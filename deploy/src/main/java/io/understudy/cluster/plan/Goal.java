@@ -13,7 +13,7 @@ public interface Goal {
     /** What leads from here to there. */
     Plan plan(ClusterFacts facts);
 
-    /** Whether the member that a step was to bring in is to be removed again when the step fails. */
+    /** Whether a failed step removes the member again that it added. */
     default boolean undoes(Step step) {
         return false;
     }

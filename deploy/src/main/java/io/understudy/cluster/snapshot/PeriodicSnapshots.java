@@ -67,7 +67,7 @@ public final class PeriodicSnapshots implements AutoCloseable {
                 .orElse(-1.0);
     }
 
-    /** Begins a snapshot if one is due. Returns at once; call it with every look at the cluster while it is yours to act on. */
+    /** Starts a snapshot if one is due. Returns at once; called with each observation while this supervisor is active. */
     public void tick(ClusterFacts facts) {
         Instant now = facts.at();
         if (directory.isEmpty() || !running.isDone() || now.isBefore(notBefore)) {

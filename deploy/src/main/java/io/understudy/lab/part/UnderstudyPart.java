@@ -26,7 +26,7 @@ public final class UnderstudyPart implements Part {
     private final ServerProcess process;
     private final Child child;
 
-    /** One that is named as the sub-command it runs, and speaks plain text. */
+    /** A part with the name of its sub-command, without TLS. */
     public UnderstudyPart(String name, Path folder, String config, String jvmOptions, URI ready, Progress progress) {
         this(name, List.of(name), folder, config, jvmOptions, ready, null, progress);
     }

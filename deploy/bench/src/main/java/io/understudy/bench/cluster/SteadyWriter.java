@@ -55,7 +55,7 @@ final class SteadyWriter implements AutoCloseable {
      */
     record Put(long nanos, long tookNanos) {}
 
-    /** Begins to put. */
+    /** Starts to put. */
     SteadyWriter(List<URI> members, int perSecond) {
         cluster = EtcdCluster.connect(
                 EtcdSettings.of(members.toArray(URI[]::new)).withName("bench-writer"), new SimpleMeterRegistry());
@@ -106,7 +106,7 @@ final class SteadyWriter implements AutoCloseable {
         return List.copyOf(taken);
     }
 
-    /** Puts no more, waits until all that was begun is acknowledged, and counts what of it the cluster doesn't have. */
+    /** Stops, waits for all acknowledgements, and counts the acknowledged puts that the cluster does not have. */
     long stopAndCountLost() {
         boolean unused = clock.cancel(false);
         Waiting.until(
