@@ -8,9 +8,10 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
 /**
- * Prints the last record of each key of a topic, keys in order: a line with the key, a line with the value, as etcdctl
- * prints entries. A key whose last record is a tombstone is left out, and so are marks, which have an empty key. Run from
- * its source, with Kafka's clients on the class path: {@code java -cp 'lib/*' LastRecords.java HOST:PORT TOPIC}.
+ * Prints the last record of each key of a topic in the order of keys, a line each for key and value, as etcdctl does.
+ *
+ * <p>Deleted keys and marks, which have an empty key, are left out. Run from its source, with Kafka's clients on the class
+ * path: {@code java -cp 'lib/*' LastRecords.java HOST:PORT TOPIC}.
  */
 final class LastRecords {
 

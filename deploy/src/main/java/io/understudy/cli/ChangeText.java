@@ -40,7 +40,7 @@ final class ChangeText implements RunListener, AutoCloseable {
         row(table, "now", now, "");
         int number = 0;
         for (Planned step : steps) {
-            row(table, Integer.toString(++number), step.after(), step.told() + (step.isFinal() ? " (final)" : ""));
+            row(table, Integer.toString(++number), step.after(), step.action() + (step.isFinal() ? " (final)" : ""));
         }
         return table;
     }
@@ -57,7 +57,7 @@ final class ChangeText implements RunListener, AutoCloseable {
 
     private static Map<String, Object> fields(Planned step) {
         return Output.cells(
-                "step", step.told(),
+                "step", step.action(),
                 "final", step.isFinal(),
                 "before", fields(step.before()),
                 "after", fields(step.after()));
@@ -78,7 +78,7 @@ final class ChangeText implements RunListener, AutoCloseable {
      */
     void confirm(List<Planned> steps) {
         List<String> last =
-                steps.stream().filter(Planned::isFinal).map(Planned::told).toList();
+                steps.stream().filter(Planned::isFinal).map(Planned::action).toList();
         if (flags.isConfirmed || last.isEmpty()) {
             return;
         }
@@ -91,13 +91,13 @@ final class ChangeText implements RunListener, AutoCloseable {
 
     @Override
     public void begins(Planned step) {
-        notes(step.told() + " ...");
+        notes(step.action() + " ...");
     }
 
     @Override
     public void ended(Planned step, Duration took) {
         bar.close();
-        notes(step.told() + ": done in " + String.format("%.1f", took.toMillis() / 1000.0) + " s; " + step.after());
+        notes(step.action() + ": done in " + String.format("%.1f", took.toMillis() / 1000.0) + " s; " + step.after());
     }
 
     @Override

@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParameterException;
 
-/** One change to a cluster from the command line: shows the plan, asks if it has to, and goes there step by step. */
+/** Runs one cluster change: shows the plan, confirms it if required, and executes it step by step. */
 final class ClusterChange implements AutoCloseable {
 
     private static final int LOOKS = 4;
@@ -322,13 +322,13 @@ final class ClusterChange implements AutoCloseable {
                 : 0;
     }
 
-    /** Whether it is known from the configuration alone: who is known from nowhere may be misspelt. */
+    /** Returns whether the configuration names the member, so that its absence means that it was removed. */
     boolean isRemoved(String name) {
         return find(name).isEmpty()
                 && cluster.places().stream().anyMatch(place -> place.name().equals(name));
     }
 
-    /** Where a member is or would be started: as configured, with what the command line says instead. */
+    /** Returns where a member runs or will run: by the flags, else as configured, else as listed. */
     MemberSpec place(String name, List<URI> peerUrls, List<URI> clientUrls) {
         Optional<MemberSpec> configured = cluster.places().stream()
                 .filter(place -> place.name().equals(name))
@@ -344,7 +344,7 @@ final class ClusterChange implements AutoCloseable {
                 or(clientUrls, configured.map(MemberSpec::clientUrls), known.map(MemberFacts::clientUrls)));
     }
 
-    /** Its process is started as configured, whatever the cluster is told. */
+    /** Rejects URLs that differ from the configured ones, with which the process is started. */
     private void requireConfigured(String key, String name, List<URI> given, List<URI> configured) {
         if (!given.isEmpty() && !Set.copyOf(given).equals(Set.copyOf(configured))) {
             throw flags.usageError("machines." + name + "." + key + " is " + configured

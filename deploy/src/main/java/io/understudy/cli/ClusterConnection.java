@@ -92,7 +92,7 @@ final class ClusterConnection implements AutoCloseable {
     /** Observes members at all configured URLs, also those that no member of the endpoints confirms. */
     EtcdObserver observerOfAll() {
         return new EtcdObserver(
-                settings.cluster(), settings.otherwise().believed(), connections, new SimpleMeterRegistry());
+                settings.cluster(), settings.otherwise().acceptingOneVoter(), connections, new SimpleMeterRegistry());
     }
 
     /** Observes the members at these URLs. */
@@ -114,23 +114,23 @@ final class ClusterConnection implements AutoCloseable {
         return settings.machines().stream().map(MachineSettings::member).toList();
     }
 
-    /** @param operator told what to do about members that nobody here starts and stops */
+    /** @param operator receives the instructions for members that are started manually */
     Machines machines(Consumer<String> operator) {
         return ConfiguredMachines.of(
                 settings.machines(), () -> EtcdBinaries.find().etcd(), operator, InstantSource.system());
     }
 
     /**
-     * Keeps supervisors and other commands from changing the cluster, until it is closed.
+     * Keeps supervisors and other commands from changing the cluster until it is closed.
      *
      * @param name of the command
-     * @param told what is waited for
-     * @throws IllegalStateException it is another command's turn, or the cluster can't be told
+     * @param waiting receives what is waited for
+     * @throws IllegalStateException another command is changing the cluster, or it cannot be reached
      */
-    Turn turn(String name, Consumer<String> told) throws InterruptedException {
-        String who = name + ", process " + ProcessHandle.current().pid() + ", since "
+    Turn turn(String name, Consumer<String> waiting) throws InterruptedException {
+        String holder = name + ", process " + ProcessHandle.current().pid() + ", since "
                 + Instant.now().truncatedTo(ChronoUnit.SECONDS);
-        return Turn.take(who, connections, observer::votingEndpoints, told);
+        return Turn.take(holder, connections, observer::votingEndpoints, waiting);
     }
 
     /** Where the supervisor of the configuration serves its state; empty without a configuration file. */

@@ -125,7 +125,7 @@ final class Failures {
                 reason.append(reason.isEmpty() ? "" : ": ").append(message);
             }
             if (EtcdErrors.isOfCall(cause) || cause instanceof TlsFileException) {
-                // Its text tells its causes.
+                // Its message includes its causes.
                 break;
             }
         }

@@ -30,8 +30,9 @@ public final class Foreground {
     }
 
     /**
-     * Starts a process and blocks until the JVM is told to stop, which then ends with status 0 if the process closed
-     * within the deadline and with 1 otherwise; or until the process fails by itself, which closes it too.
+     * Runs a process in the foreground until the JVM receives a stop signal or the process fails.
+     *
+     * <p>A stop signal closes the process; the exit status is 0 if it closed within the deadline, otherwise 1.
      *
      * @param failure completes exceptionally if the process fails, and never otherwise
      * @throws Exception why the process couldn't start, or what {@code failure} completed with
@@ -39,7 +40,7 @@ public final class Foreground {
     static <P extends AutoCloseable> int hold(
             Callable<P> start, Function<P, CompletableFuture<?>> failure, Duration closeDeadline) throws Exception {
         CompletableFuture<P> started = new CompletableFuture<>();
-        // Told to stop while it starts, it is closed once it has.
+        // Stopped during startup, it is closed once it has started.
         AutoCloseable process = () -> started.get().close();
         return during(process, closeDeadline, () -> {
             try {
@@ -57,8 +58,9 @@ public final class Foreground {
     }
 
     /**
-     * Runs {@code body} to its end. A JVM that is told to stop meanwhile closes {@code process}, by which the body ends,
-     * and exits as with {@link #hold}.
+     * Runs {@code body} to its end; a stop signal closes {@code process}, which ends the body.
+     *
+     * <p>The JVM then exits as with {@link #hold}.
      *
      * @return what the body returns
      */

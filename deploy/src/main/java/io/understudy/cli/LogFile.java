@@ -10,7 +10,7 @@ public final class LogFile {
 
     private LogFile() {}
 
-    /** A new one that only this user may open, by a name that nobody could know and lay a link for. */
+    /** Creates a log file that only this user may open; its name is unpredictable, which rules out a planted link. */
     static Path temporary() {
         try {
             return Files.createTempFile("understudy-", ".log");

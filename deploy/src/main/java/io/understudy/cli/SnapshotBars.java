@@ -30,7 +30,7 @@ final class SnapshotBars {
         this.opening = opening;
     }
 
-    /** Shows what {@code reports} tell until the JVM ends, if standard error is a terminal. */
+    /** Shows the progress in {@code reports} until the JVM ends, if standard error is a terminal. */
     static void show(Supplier<List<MirrorReport>> reports) {
         if (!Progress.isTerminal(System.getenv())) {
             return;

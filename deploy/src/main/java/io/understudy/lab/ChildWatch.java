@@ -13,7 +13,7 @@ import java.util.OptionalInt;
 import java.util.function.Consumer;
 import java.util.function.ObjIntConsumer;
 
-/** Looks after the children: notices the dead, starts again those that were killed from outside. One thread. */
+/** Monitors the child processes and restarts those that were killed from outside. One thread. */
 final class ChildWatch {
 
     private final List<Part> parts;
@@ -22,7 +22,7 @@ final class ChildWatch {
     private final RestartPolicy policy = new RestartPolicy();
     private final Map<String, Long> pids = new HashMap<>();
 
-    /** @param notes told each restart */
+    /** @param notes receives each restart */
     ChildWatch(List<Part> parts, InstantSource clock, Consumer<String> notes) {
         this.parts = List.copyOf(parts);
         this.clock = clock;

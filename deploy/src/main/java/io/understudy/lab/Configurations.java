@@ -5,7 +5,7 @@ import io.understudy.tls.TlsFiles;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The files by which the lab's gateways and mirror are told what to do: as anyone would write them for such clusters. */
+/** The configuration files of the lab's gateways and mirror, as for any such clusters. */
 final class Configurations {
 
     /** The topic that holds the core cluster's commits. */
@@ -166,7 +166,7 @@ final class Configurations {
         return client(indent, network, part) + login;
     }
 
-    /** What a gateway shows where it passes calls on: a certificate that is nobody's. */
+    /** The certificate of a gateway for proxied calls, with an empty subject. */
     private static String forOthers(LabNetwork network, String part) {
         TlsFiles files = network.files(part + "-clients");
         return files == null

@@ -49,7 +49,7 @@ record Hints(LabNetwork network, DataDirectory directory, EtcdBinaries programs)
         return "curl -s " + secured + (users == null ? "" : "--netrc-file " + users.netrc() + " ");
     }
 
-    /** Who moves the home of keys writes where no user of a mirror may. */
+    /** A takeover writes keys that no user of a mirror may write. */
     private static String takeOver(@Nullable LabUsers users) {
         if (users == null) {
             return "";

@@ -25,8 +25,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of the lab: checks what can be checked beforehand, starts all parts, checks itself, and looks after the parts
- * until it is told to stop. However it ends, all it started is stopped.
+ * One run of the lab: checks preconditions, starts all parts, checks itself, and monitors the parts until stopped.
+ *
+ * <p>However it ends, all it started is stopped.
  *
  * <p>Invariant DP3: after kills of mirror, voter, gateway and DR cluster, the topics, the edge cluster and its gateway
  * equal the core.
@@ -50,8 +51,8 @@ public final class Lab implements AutoCloseable {
     private volatile @Nullable Exception failure;
 
     /**
-     * @param progress where to show how the parts come along, and all that is worth a line later
-     * @param report told when the lab has checked itself, or found that it can't because the core takes no writes
+     * @param progress shows the start of the parts, and later events
+     * @param report receives the result of the self-check, or that it is impossible because the core rejects writes
      */
     public Lab(LabSettings settings, Progress progress, Consumer<LabReport> report) {
         this.settings = settings;
@@ -60,7 +61,7 @@ public final class Lab implements AutoCloseable {
     }
 
     /**
-     * Runs the lab to its end, which is {@link #close} or, if so asked, a successful self-check.
+     * Runs the lab to its end, which is {@link #close} or, if so configured, a successful self-check.
      *
      * @throws LabException it could not start, failed its check, lost a part, or could not stop a part in order
      */
@@ -68,7 +69,7 @@ public final class Lab implements AutoCloseable {
         try (DataDirectory directory = DataDirectory.open(settings.dataDirectory(), settings.fresh())) {
             runIn(directory);
         } catch (StopRequestedException e) {
-            // Which is what was asked for.
+            // A requested stop is no failure.
             return;
         } catch (Exception e) {
             failure = e;
@@ -154,7 +155,7 @@ public final class Lab implements AutoCloseable {
         try (Viewpoints viewpoints = parts.viewpoints()) {
             return parts.check(viewpoints).run();
         } catch (NoSpaceException e) {
-            // Going back home by failback needs all of it up. Who wants no more than the check has none.
+            // Failback needs the whole lab; a run for the check alone has none.
             if (settings.exitAfterCheck()) {
                 throw e;
             }
@@ -170,7 +171,7 @@ public final class Lab implements AutoCloseable {
         return failures;
     }
 
-    /** Does something on another thread while this one looks whether all children are alive and nobody wants to stop. */
+    /** Runs the work on another thread, and meanwhile fails if a child ends or a stop is requested. */
     private <T> T during(ChildWatch watch, Callable<T> work) throws Exception {
         FutureTask<T> task = new FutureTask<>(work);
         Thread worker = new Thread(task, "lab-work");
@@ -215,7 +216,7 @@ public final class Lab implements AutoCloseable {
         }
     }
 
-    /** Told to stop before there was anything to report. */
+    /** A stop was requested before there was anything to report. */
     private static final class StopRequestedException extends Exception {
         private static final long serialVersionUID = 1L;
     }

@@ -18,8 +18,9 @@ import java.util.Set;
 import javax.net.ssl.SSLContext;
 
 /**
- * The certificates by which the parts of a lab know each other, of one authority and valid on this machine only. Made when
- * first asked for, and kept.
+ * The certificates of a lab's parts, of one authority and valid on this machine only.
+ *
+ * <p>Each is issued on first use, and kept.
  *
  * <p>Invariant DP11: with TLS, every part of a lab uses it and accepts only certificates of the lab.
  */
@@ -27,7 +28,7 @@ final class LabCertificates {
 
     private static final Duration AUTHORITY = Duration.ofDays(3650);
     private static final Duration VALIDITY = Duration.ofDays(365);
-    /** Whom etcd takes for a user of that name, where it asks who asks and no token is shown. */
+    /** With authentication and without a token, etcd maps these common names to its users. */
     private static final Set<String> NAMED = Set.of(LabUsers.GATEWAY, LabUsers.MIRROR, LabUsers.OWN);
 
     private static final List<String> HOSTS = List.of("127.0.0.1", "localhost");
@@ -49,7 +50,7 @@ final class LabCertificates {
         return Files.exists(folder.resolve("ca.crt"));
     }
 
-    /** Those of a part. Unless it is named as a user of etcd, they name nobody. */
+    /** Returns the files of a part; the subject is empty unless it is the name of a user of etcd. */
     TlsFiles files(String part) {
         Path certificate = folder.resolve(part + ".crt");
         if (!Files.exists(certificate)) {
@@ -74,7 +75,7 @@ final class LabCertificates {
         }
     }
 
-    /** What Kafka's clients are told by: settings in a file, and certificate and key in another, as they want it. */
+    /** Returns the properties file for Kafka's clients, which refers to a file with certificate and key. */
     Path kafkaClient(String part) {
         TlsFiles own = files(part);
         Path store = folder.resolve(part + ".pem");

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * How the parts of a lab reach each other.
  *
  * @param certificates null for plain text
- * @param users null where nobody is asked who he is
+ * @param users null without authentication
  */
 record LabNetwork(
         LabPorts ports,

@@ -45,7 +45,7 @@ final class LabParts {
     /** All of it shares one machine. */
     private static final String HEAP = "-Xmx512m";
 
-    /** Whose certificate the lab itself shows, and its user may. */
+    /** The user of the lab itself, and the name of its certificate. */
     private static final String OWN = LabUsers.OWN;
 
     private static final String CORE = "core";

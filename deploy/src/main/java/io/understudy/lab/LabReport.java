@@ -30,7 +30,7 @@ public record LabReport(Path dataDirectory, List<Served> endpoints, List<Sightin
      * Something that listens.
      *
      * @param part the part of the lab
-     * @param serves what is to be had there
+     * @param serves the service there
      * @param address {@code host:port}
      * @param pid the process
      */

@@ -16,8 +16,9 @@ import java.util.Base64;
 import java.util.List;
 
 /**
- * The users of a lab's clusters, with no more permissions than each needs. Passwords are made by chance when first asked for, and
- * kept in files that only their owner can read.
+ * The users of a lab's clusters, with no more permissions than each needs.
+ *
+ * <p>Passwords are random, made on first use, and kept in files that only their owner can read.
  *
  * <p>Invariant DP12: with authentication, every part of a lab works with least privileges, and only the owner can read
  * the passwords.
@@ -26,13 +27,13 @@ final class LabUsers {
 
     static final String ROOT = "root";
 
-    /** Membership is changed, and the status of members told, by the role root only. */
+    /** Only the role root may change the member list and read the status of members. */
     static final String SUPERVISOR = "supervisor";
 
     static final String GATEWAY = "gateway";
     static final String MIRROR = "mirror";
 
-    /** The lab itself, and who plays with it. */
+    /** The user of the lab itself, and of its operator. */
     static final String OWN = "lab";
 
     /** What a mirror stores in its source: which cluster the keys are written in by their owners. */
@@ -55,7 +56,7 @@ final class LabUsers {
         return Files.exists(file(folder, ROOT));
     }
 
-    /** Of the cluster that all is read from, whose range is the gateway's and the mirror's: all keys. */
+    /** Users of the source cluster; gateway and mirror read all its keys. */
     Authentication ofCore() {
         return new Authentication(
                 login(ROOT),
@@ -97,7 +98,7 @@ final class LabUsers {
         return folder.resolve(user + ".password");
     }
 
-    /** Root's last: it tells that all are there. */
+    /** Root's is written last, since it marks the set as complete. */
     private void make() {
         try {
             Files.createDirectories(folder);

@@ -8,8 +8,10 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What is done about a child that ended without being asked. Someone outside killed it: start it again, unless that
- * happens too often. It gave up by itself: its reason stands in its log, and the lab does not cover it up.
+ * Decides whether a child that ended is started again.
+ *
+ * <p>A child killed from outside is, unless that happens too often. A child that failed by itself is not; its log has
+ * the reason.
  *
  * <p>Invariant DP6: a killed part restarts; a part that exits by itself ends the lab with the end of its log.
  */
@@ -60,7 +62,7 @@ final class RestartPolicy {
                 : new Verdict.Fatal(how + ", exit " + recent.size() + " within " + WITHIN.toSeconds() + " s");
     }
 
-    /** A server ends with status 0 only when told to, as by SIGTERM. */
+    /** A server ends with status 0 only after a stop signal, such as SIGTERM. */
     private static boolean fromOutside(int exitStatus) {
         return exitStatus == 0 || (exitStatus > SIGNALLED && !OWN_FAULTS.containsKey(exitStatus - SIGNALLED));
     }

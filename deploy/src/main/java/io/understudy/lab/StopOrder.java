@@ -37,7 +37,7 @@ final class StopOrder {
         this.notes = notes;
     }
 
-    /** Returns what went wrong, a line each; empty when all ended as asked. */
+    /** Stops all; returns the failures, a line each. */
     List<String> stopAll() {
         long end = System.nanoTime() + deadline.toNanos();
         List<String> failures = new ArrayList<>();
@@ -51,7 +51,7 @@ final class StopOrder {
     }
 
     private static List<String> stop(List<Part> group, long end) {
-        // Remembered before: a process that is being stopped doesn't say.
+        // Collected before the stop, since a stopping process reports none.
         List<List<ProcessHandle>> processes =
                 group.stream().map(StopOrder::processesOf).toList();
         List<CompletableFuture<Void>> stops = group.stream()

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
 /** Signs certificates with the key of one authority. Immutable. */
 public final class Authority {
 
-    /** By which the clocks of those who verify may be behind. */
+    /** By which the clocks of verifying peers may be behind. */
     private static final Duration SKEW = Duration.ofMinutes(5);
 
     private static final int SERIAL_BITS = 127;

@@ -7,7 +7,7 @@ import java.time.Instant;
 /** A certificate and its private key. */
 public record Issued(X509Certificate certificate, PrivateKey key) {
 
-    /** Whom the certificate names, by RFC 2253; empty for nobody. */
+    /** The subject of the certificate, by RFC 2253; may be empty. */
     public String subject() {
         return certificate.getSubjectX500Principal().getName();
     }

@@ -6,9 +6,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whom a certificate is for.
+ * The subject of a certificate, with its names and uses.
  *
- * @param commonName whom etcd takes its holder for; null for an empty subject, whose holder is nobody in particular
+ * @param commonName the user that etcd takes its holder for; null for an empty subject
  * @param hosts names and addresses of the holder, by which clients verify a server
  * @param uses at least one
  * @param validity at least a minute

@@ -16,9 +16,11 @@ import io.understudy.mirror.takeover.TakeOverException;
 import java.util.List;
 
 /**
- * What a restored snapshot must not bring along. The source's own mirrors' keys: with them the target would look mirrored
- * into already, by mirrors that write elsewhere. And leases: nobody keeps them alive here, so they would take their keys
- * with them, and a mirror that keeps leases must grant them itself. Keys that have one stay, without it.
+ * The parts of a restored snapshot that the target must not have: the source's mirror keys, and leases.
+ *
+ * <p>With the mirror keys the target would look mirrored into already. No client keeps the leases alive here, so they
+ * would expire and delete their keys; a mirror that keeps leases grants them itself. Keys with a lease stay, without
+ * it.
  */
 record Leftovers(PatientCalls target) {
 

@@ -33,7 +33,7 @@ public final class TargetSeeding {
 
     private static final Duration CHUNK_DEADLINE = Duration.ofSeconds(30);
     private static final Duration START_DEADLINE = Duration.ofSeconds(60);
-    private static final long TELL_BYTES = 64L << 20;
+    private static final long REPORT_BYTES = 64L << 20;
 
     private final EtcdBinaries binaries;
     private final RestoreTool tool;
@@ -44,7 +44,7 @@ public final class TargetSeeding {
      * Makes directories with these programs.
      *
      * @param credentials of a user with the role root, if the source has authentication
-     * @param progress told each step
+     * @param progress receives each step
      * @throws SeedException the programs can't
      */
     public TargetSeeding(EtcdBinaries binaries, @Nullable Credentials credentials, Consumer<String> progress) {
@@ -70,7 +70,7 @@ public final class TargetSeeding {
         boolean done = false;
         try {
             Endpoint from = new SourceSnapshot(new PatientCalls(source, credentials, START_DEADLINE), CHUNK_DEADLINE)
-                    .save(snapshot, new Told()::bytes);
+                    .save(snapshot, new Progress()::bytes);
             progress.accept("snapshot of " + from + ", " + Files.size(snapshot) + " bytes, intact");
             tool.restore(snapshot, seed);
             progress.accept("restored into " + directory + ", revision increased by " + seed.bump());
@@ -133,14 +133,14 @@ public final class TargetSeeding {
                 .toList();
     }
 
-    /** Tells now and then. */
-    private final class Told {
-        private long next = TELL_BYTES;
+    /** Reports the size at intervals. */
+    private final class Progress {
+        private long next = REPORT_BYTES;
 
         private void bytes(long count) {
             if (count >= next) {
                 progress.accept("snapshot: " + (count >> 20) + " MiB");
-                next = count + TELL_BYTES;
+                next = count + REPORT_BYTES;
             }
         }
     }

@@ -16,8 +16,9 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /**
- * Compares what is shipped with a list of known flaws, where somebody has brought one: a folder with files of OSV at any
- * depth. Neither the list nor a way to fetch it is part of the build, so that it needs no network.
+ * Compares the shipped libraries with a list of known vulnerabilities, if one is given: a folder of OSV files.
+ *
+ * <p>Neither the list nor a way to fetch it is part of the build, which needs no network.
  */
 final class AdvisoriesIT {
 

@@ -70,9 +70,9 @@ final class Advisory {
         return false;
     }
 
-    /** Each event up to the version, in the order of versions, decides anew. */
+    /** The last event up to the version, in the order of versions, decides. */
     private static boolean covers(JsonNode events, String version) {
-        ComparableVersion asked = new ComparableVersion(version);
+        ComparableVersion compared = new ComparableVersion(version);
         List<Turn> turns = new ArrayList<>();
         for (JsonNode event : events) {
             event.properties().forEach(each -> turns.add(Turn.of(each.getKey(), each.getValue())));
@@ -80,7 +80,7 @@ final class Advisory {
         turns.sort(Comparator.comparing(Turn::at));
         boolean affected = false;
         for (Turn turn : turns) {
-            int order = turn.at().compareTo(asked);
+            int order = turn.at().compareTo(compared);
             switch (turn.kind()) {
                 case "introduced" -> affected |= order <= 0;
                 case "fixed" -> affected &= order > 0;

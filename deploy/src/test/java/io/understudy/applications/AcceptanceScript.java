@@ -9,12 +9,12 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 
-/** A script of {@code src/test/acceptance}, which tells what it saw. */
+/** Runs a script of {@code src/test/acceptance}. */
 final class AcceptanceScript {
 
     private static final Path SCRIPTS = Path.of("src/test/acceptance").toAbsolutePath();
 
-    /** How a script says that a program or a privilege it needs is not here. */
+    /** The exit status of a script without a program or a privilege that it needs. */
     private static final int MISSING = 77;
 
     private AcceptanceScript() {}
@@ -22,8 +22,8 @@ final class AcceptanceScript {
     /**
      * Runs one to its end; the test is skipped where something is missing.
      *
-     * @param folder for what it tells
-     * @return what it told
+     * @param folder for its output
+     * @return its output
      */
     static String run(String name, Path folder, Duration deadline) throws IOException, InterruptedException {
         Path log = folder.resolve("log");
@@ -38,9 +38,9 @@ final class AcceptanceScript {
             // Its own way to tidy up is by this signal.
             script.destroy();
         }
-        String told = Files.readString(log);
-        Assumptions.assumeTrue(script.exitValue() != MISSING, told);
-        assertThat(script.exitValue()).as(told).isZero();
-        return told;
+        String output = Files.readString(log);
+        Assumptions.assumeTrue(script.exitValue() != MISSING, output);
+        assertThat(script.exitValue()).as(output).isZero();
+        return output;
     }
 }

@@ -26,7 +26,7 @@ final class HouseRulesTest {
 
     @ParameterizedTest
     @MethodSource("packages")
-    void aPackageSaysWhatItIsForAndThatNothingIsNull(String name) {
+    void packagesAreDocumentedAndNullMarked(String name) {
         assertThat(PRODUCTION.getPackage(name).isAnnotatedWith(NullMarked.class))
                 .isTrue();
     }
@@ -46,7 +46,7 @@ final class HouseRulesTest {
     }
 
     @Test
-    void nobodySleepsForWantOfACondition() {
+    void noCodeSleepsInsteadOfAwaitingACondition() {
         noClasses().should().callMethod(Thread.class, "sleep", long.class).check(PRODUCTION);
     }
 

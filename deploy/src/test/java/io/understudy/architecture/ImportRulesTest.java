@@ -18,17 +18,20 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Each package imports only what stands beside it in the table. So the gateway and the mirror never meet, Vert.x stays
- * in the gateway, Kafka's clients in the mirror's Kafka part and in the lab, and the broker's classes nowhere.
+ * Each package imports only what the table lists beside it.
+ *
+ * <p>So the gateway and the mirror never meet, Vert.x stays in the gateway, Kafka's clients in the mirror's Kafka part
+ * and in the lab, and the broker's classes nowhere.
  */
 final class ImportRulesTest {
 
     private static final String OURS = "io.understudy";
 
     /**
-     * The package, then what it may import besides itself, the JDK's {@code java} packages and null annotations. A
-     * leading dot stands for {@code io.understudy}; a name covers what is below it, and the longest name that covers a
-     * package is the one that counts for it.
+     * The package, then its allowed imports besides itself, the JDK's {@code java} packages and null annotations.
+     *
+     * <p>A leading dot is {@code io.understudy}; a name covers what is below it, and the longest name that covers a
+     * package applies.
      */
     private static final Map<String, List<String>> TABLE = table("""
             .vocabulary         com.google.protobuf

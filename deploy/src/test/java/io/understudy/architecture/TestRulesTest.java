@@ -35,7 +35,7 @@ final class TestRulesTest {
             A busy machine breaks a ceiling in milliseconds. Assert an order or a count, set the clock, or move the
             ceiling to a test method of its own with @Tag("speed").""";
 
-    /** Classes whose durations may be compared with a ceiling, each with the reason. */
+    /** Classes with durations that may be compared with a ceiling, each with the reason. */
     private static final Map<String, String> EXCEPTIONS = Map.of(
             "UnreachableSourceTest", "compares heartbeats that are a minute apart, and answers with the bound they met",
             "JoinPaceTest", "computes durations; no clock runs",
@@ -57,7 +57,7 @@ final class TestRulesTest {
     private static final Pattern BRIEF_CONSTANT = Pattern.compile("Duration\\s+(\\w+)\\s*=\\s*" + BRIEF);
 
     @Test
-    void nobodySleeps() {
+    void noTestSleeps() {
         noClasses().should().callMethod(Thread.class, "sleep", long.class).check(TESTS);
         assertThat(sleeps(TestSources.all()))
                 .as("wait for a condition: an event, a counter or a metric that proves that the time has passed")

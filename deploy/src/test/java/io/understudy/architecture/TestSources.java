@@ -16,7 +16,7 @@ final class TestSources {
     private static final List<String> MODULES = List.of(
             "common", "common/local-cluster", "gateway", "mirror", "mirror/kafka-consumer", "deploy", "deploy/bench");
 
-    /** The tag of tests whose claim is a speed, which the default build leaves out. */
+    /** The tag of tests of speed, which the default build leaves out. */
     private static final String SPEED = "@Tag(\"speed\")";
 
     private static final Pattern COMMENT_OR_LITERAL = Pattern.compile(

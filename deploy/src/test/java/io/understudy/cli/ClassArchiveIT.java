@@ -95,7 +95,7 @@ final class ClassArchiveIT {
             }
         }
 
-        // then nobody hears of it
+        // then it is ignored without a message
         assertThat(version()).isEqualTo(started);
         assertThat(loaded).content().doesNotContain("io.understudy.cli.Understudy " + ARCHIVED);
     }

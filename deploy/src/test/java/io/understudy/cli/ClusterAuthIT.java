@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Commands for a cluster that asks who asks, as a user with the role root, who is not root, and as users without it.
+ * Commands for a cluster with authentication, as a user with the role root, and as users without it.
  *
  * <p>Tests invariant DP17.
  */
@@ -47,7 +47,7 @@ final class ClusterAuthIT {
     private String status = "";
 
     @BeforeEach
-    void foundThreeMembersThatAskWhoAsks() throws Exception {
+    void foundThreeMembersWithAuthentication() throws Exception {
         anonymous = configuration("anonymous", "");
         reader = configuration("reader", user("reader"));
         supervisor = configuration("supervisor", user("supervisor"));
@@ -158,10 +158,10 @@ final class ClusterAuthIT {
         List<String> line = new ArrayList<>(List.of("cluster"));
         line.addAll(List.of(command));
         line.add("--config=" + configuration);
-        StringWriter told = new StringWriter();
-        PrintWriter writer = new PrintWriter(told, true);
+        StringWriter text = new StringWriter();
+        PrintWriter writer = new PrintWriter(text, true);
         int exit = Understudy.run(writer, writer, line.toArray(String[]::new));
-        status = told.toString();
+        status = text.toString();
         return exit;
     }
 
@@ -170,7 +170,7 @@ final class ClusterAuthIT {
     }
 
     private static Machines machines(ClusterConnection cluster) {
-        return cluster.machines(told -> {});
+        return cluster.machines(text -> {});
     }
 
     private void etcdctl(String... command) {

@@ -64,7 +64,7 @@ final class ClusterChangeIT {
             StringWriter out = new StringWriter();
             CompletableFuture<Integer> removal;
             try (EtcdConnections connections = EtcdConnections.open(settings)) {
-                try (Turn turn = Turn.take("somebody else", connections, settings::seeds, told -> {})) {
+                try (Turn turn = Turn.take("somebody else", connections, settings::seeds, waiting -> {})) {
                     assertThat(turn.lost()).isEmpty();
                     assertThat(run(new StringWriter(), new StringWriter(), endpoint, "--dry-run"))
                             .isZero();
@@ -103,7 +103,7 @@ final class ClusterChangeIT {
     }
 
     @Test
-    void aMemberThatNobodyKnowsIsNotTakenForRemoved() throws Exception {
+    void anUnknownMemberIsNotTakenForRemoved() throws Exception {
         try (LocalEtcd etcd = LocalEtcd.builder()
                 .name("typo")
                 .voters(1)

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What {@code understudy cluster status} says of real clusters, whole, damaged and lost.
+ * The output of {@code understudy cluster status} for real clusters, whole, damaged and lost.
  *
  * <p>Tests invariant DP27.
  */
@@ -94,7 +94,7 @@ final class ClusterStatusIT {
     }
 
     @Test
-    void withoutAQuorumItSaysWhoIsLeftAndWhoIsMostRecent() {
+    void aLostQuorumIsReportedWithTheMostRecentMember() {
         start("lost", 3, 0);
         EtcdMember left = cluster.leader();
         cluster.followers().forEach(EtcdMember::kill);
@@ -129,7 +129,7 @@ final class ClusterStatusIT {
     }
 
     @Test
-    void anAlarmIsTold() {
+    void anAlarmIsReported() {
         start("alarm", 1, 0);
         cluster.etcdctl("put", "key", "value");
         EtcdMember member = cluster.members().get(0);
@@ -179,7 +179,7 @@ final class ClusterStatusIT {
     }
 
     @Test
-    void whereNobodyAnswersItSaysSoInOneLine() {
+    void anUnreachableClusterIsReportedInOneLine() {
         Ended ended = status(URI.create("http://127.0.0.1:1"));
 
         assertThat(ended.status()).isEqualTo(1);

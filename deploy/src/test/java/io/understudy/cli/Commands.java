@@ -3,7 +3,7 @@ package io.understudy.cli;
 import java.util.Set;
 import picocli.CommandLine;
 
-/** The real command, for tests of other packages that ask what it takes. */
+/** The real command, for tests of other packages that check its arguments. */
 public final class Commands {
 
     private Commands() {}

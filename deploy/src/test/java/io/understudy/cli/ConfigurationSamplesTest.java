@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The samples in the distribution are what the settings say of themselves, and start as they are. */
+/** The samples in the distribution equal the descriptions of the settings, and start unchanged. */
 final class ConfigurationSamplesTest {
 
     private static final Path FOLDER = Path.of("src/main/dist/conf");

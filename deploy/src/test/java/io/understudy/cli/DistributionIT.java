@@ -87,7 +87,7 @@ final class DistributionIT {
     /** Neither needs its clusters to be there. */
     @ParameterizedTest
     @CsvSource({"gateway, listen rest.listen, listening", "mirror, status.listen, started"})
-    void aProcessToldToStopClosesAndEndsWithStatusZero(String command, String addresses, String sign) throws Exception {
+    void aProcessClosesOnSigtermAndExitsWithStatusZero(String command, String addresses, String sign) throws Exception {
         Path log = folder.resolve("log");
         List<String> line = new ArrayList<>(List.of(
                 HOME.resolve("bin/understudy").toString(),
@@ -114,7 +114,7 @@ final class DistributionIT {
     }
 
     @Test
-    void theLogIsJsonIfAskedFor() throws Exception {
+    void theLogIsJsonIfConfigured() throws Exception {
         Path log = folder.resolve("log");
         ProcessBuilder builder = new ProcessBuilder(
                 HOME.resolve("bin/understudy").toString(),
@@ -147,7 +147,7 @@ final class DistributionIT {
     }
 
     @Test
-    void theArchiveTellsShellsWhatToComplete() throws Exception {
+    void theArchiveHasCompletionsForShells() throws Exception {
         Path completion = HOME.resolve("completion/understudy.bash");
         Outcome outcome = run(new ProcessBuilder(
                 "bash",
@@ -169,7 +169,7 @@ final class DistributionIT {
 
     @ParameterizedTest
     @MethodSource("commands")
-    void aPageTellsVersionFlagsCommandsAndExamples(CommandLine command) throws IOException {
+    void aPageHasVersionFlagsCommandsAndExamples(CommandLine command) throws IOException {
         CommandSpec spec = command.getCommandSpec();
         String page = manual(spec.qualifiedName("-"));
 
@@ -199,7 +199,7 @@ final class DistributionIT {
                 .filter(below -> !below.getCommandSpec().usageMessage().hidden());
     }
 
-    /** The text of a page, without what the typesetter is told. */
+    /** The text of a page, without the typesetter's macros. */
     private static String manual(String name) throws IOException {
         return Files.readString(HOME.resolve("man").resolve(name + ".1"))
                 .replaceAll("\\\\f[BIPR]", "")

@@ -39,7 +39,7 @@ final class HardenedIT {
     /** Where the distribution is inside: it may have been built below /tmp. */
     private static final String INSIDE = "/mnt";
 
-    /** As a container does whose root file system is read-only, with a /tmp of its own, and whose user is nobody. */
+    /** As in a container with a read-only root file system, a /tmp of its own, and an unprivileged user. */
     private static final String READ_ONLY = """
             set -e
             mount --make-rprivate /

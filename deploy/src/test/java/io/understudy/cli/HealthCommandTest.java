@@ -38,19 +38,19 @@ final class HealthCommandTest {
     }
 
     @Test
-    void healthyIsWhoAnswersWith200() {
+    void aProcessThatAnswersWith200IsHealthy() {
         assertThat(health("/livez")).isZero();
         assertThat(out.toString()).isEqualTo("ok" + System.lineSeparator());
     }
 
     @Test
-    void whoIsNotSaysWhy() {
+    void anUnhealthyProcessIsReportedWithItsCause() {
         assertThat(health("/readyz")).isEqualTo(1);
         assertThat(err.toString()).contains("/readyz returned HTTP status 503: [-]replica failed: not yet");
     }
 
     @Test
-    void nobodyIsNotHealthy() {
+    void anUnreachableProcessIsUnhealthy() {
         String url = url("/livez");
         server.stop(0);
         assertThat(run(url)).isEqualTo(1);
@@ -60,19 +60,19 @@ final class HealthCommandTest {
     @Test
     @Timeout(30)
     void theTimeoutIsForTheWholeAnswer() throws Exception {
-        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch received = new CountDownLatch(1);
         CountDownLatch over = new CountDownLatch(1);
         server.createContext("/slow", exchange -> {
             exchange.sendResponseHeaders(200, 2);
             exchange.getResponseBody().write('o');
             exchange.getResponseBody().flush();
-            asked.countDown();
+            received.countDown();
             awaitQuietly(over);
             exchange.close();
         });
         try {
             assertThat(run(url("/slow"), "--timeout=500ms")).isEqualTo(1);
-            assertThat(asked.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(received.await(10, TimeUnit.SECONDS)).isTrue();
         } finally {
             over.countDown();
         }

@@ -111,9 +111,9 @@ final class InstallIT {
         assertThat(root.resolve("opt/understudy-0.0.1")).doesNotExist();
     }
 
-    /** Those who run the units among them. */
+    /** Users that run the units are among the readers. */
     @Test
-    void allMayReadWhatIsInstalledWhoeverUnpackedAndInstalledItHowever() throws Exception {
+    void installedFilesAreReadableForAllWhateverTheUmask() throws Exception {
         Path secretive = version("understudy-0.0.1");
         run("chmod", "-R", "go-rwx", secretive.toString());
         run("sh", "-c", "umask 077; exec \"$0\" --destdir \"$1\"", secretive + "/install.sh", root.toString());

@@ -105,10 +105,11 @@ final class PkiCommandTest {
         assertThat(pki("issue", "nobody", "--host=gateway.example", "--for=client"))
                 .isZero();
 
-        X509Certificate nobody = certificate("nobody");
-        assertThat(nobody.getSubjectX500Principal().getName()).isEmpty();
-        assertThat(nobody.getSubjectAlternativeNames().iterator().next()).isEqualTo(List.of(2, "gateway.example"));
-        assertThat(nobody.getCriticalExtensionOIDs()).contains(ALTERNATIVE_NAMES);
+        X509Certificate withoutSubject = certificate("nobody");
+        assertThat(withoutSubject.getSubjectX500Principal().getName()).isEmpty();
+        assertThat(withoutSubject.getSubjectAlternativeNames().iterator().next())
+                .isEqualTo(List.of(2, "gateway.example"));
+        assertThat(withoutSubject.getCriticalExtensionOIDs()).contains(ALTERNATIVE_NAMES);
         assertThat(out.toString()).containsPattern("(?m)^- +\\d");
     }
 
@@ -161,15 +162,16 @@ final class PkiCommandTest {
     }
 
     @Test
-    void tellsInJsonWhatWasIssuedAndNeverTheKey() throws Exception {
+    void theJsonOutputHasWhatWasIssuedButNotTheKey() throws Exception {
         assertThat(pki("init", "--output=json")).isZero();
 
-        JsonNode told = new JsonMapper().readTree(out.toString());
-        assertThat(told.path("subject").asText()).isEqualTo("CN=Understudy authority");
-        assertThat(told.path("certificate").asText())
+        JsonNode issued = new JsonMapper().readTree(out.toString());
+        assertThat(issued.path("subject").asText()).isEqualTo("CN=Understudy authority");
+        assertThat(issued.path("certificate").asText())
                 .isEqualTo(folder.resolve("ca.crt").toString());
-        assertThat(told.path("key").asText()).isEqualTo(folder.resolve("ca.key").toString());
-        assertThat(Instant.parse(told.path("expires").asText())).isAfter(Instant.now());
+        assertThat(issued.path("key").asText())
+                .isEqualTo(folder.resolve("ca.key").toString());
+        assertThat(Instant.parse(issued.path("expires").asText())).isAfter(Instant.now());
     }
 
     @ParameterizedTest
@@ -211,7 +213,7 @@ final class PkiCommandTest {
         return new TlsFiles(folder.resolve("ca.crt"), folder.resolve(name + ".crt"), folder.resolve(name + ".key"));
     }
 
-    /** Connects, and lets the server tell whom it takes the client for. */
+    /** Connects, and returns the name of the client as the server reads it. */
     private String nameOfClient(String server, String client) throws Exception {
         ExecutorService thread = Executors.newSingleThreadExecutor();
         try (TlsServer accepting = TlsServer.of(files(server), ClientCertificates.REQUIRED, new SimpleMeterRegistry());

@@ -34,8 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Processes with secrets that can be recognised, logging all they can, while much goes wrong: nobody is told any of
- * them.
+ * Processes with recognisable secrets, at the most verbose log level and amid failures, expose none of them.
  *
  * <p>Tests invariant CF3b.
  */
@@ -53,7 +52,7 @@ final class SecretsIT {
 
     private final FreePorts ports = FreePorts.take(5);
     private final List<ServerProcess> processes = new ArrayList<>();
-    private final List<String> told = new ArrayList<>();
+    private final List<String> outputs = new ArrayList<>();
     private LocalEtcd cluster;
     private Path right;
     private Path wrong;
@@ -90,7 +89,7 @@ final class SecretsIT {
     }
 
     @Test
-    void nobodyIsToldASecret() throws Exception {
+    void noOutputHasASecret() throws Exception {
         ServerProcess gateway = start("gateway", gateway("own.key", right), "gateway");
         ServerProcess refused = start("refused", mirror(), "mirror");
         ServerProcess supervisor = start("supervisor", supervisor(), "cluster", "supervise");
@@ -103,19 +102,19 @@ final class SecretsIT {
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(output(supervisor))
                 .contains("authentication failed, invalid user ID or password"));
         for (ServerProcess alive : List.of(gateway, refused, supervisor)) {
-            told.add(Files.readString(
+            outputs.add(Files.readString(
                     Path.of("/proc", Long.toString(alive.pid().orElseThrow()), "cmdline"), StandardCharsets.UTF_8));
         }
-        ask();
-        processes.forEach(process -> told.add(output(process)));
+        readAllPages();
+        processes.forEach(process -> outputs.add(output(process)));
 
-        assertThat(told).hasSizeGreaterThan(15).allSatisfy(text -> assertThat(text)
+        assertThat(outputs).hasSizeGreaterThan(15).allSatisfy(text -> assertThat(text)
                 .doesNotContain(MARK)
                 .doesNotContain(base64("root:" + MARK + "guess"))
                 .doesNotContain(key));
     }
 
-    private void ask() throws Exception {
+    private void readAllPages() throws Exception {
         String api = "https://127.0.0.1:" + ports.get(0);
         String rest = "https://127.0.0.1:" + ports.get(1);
         TlsFiles known = new TlsFiles(pki.resolve("ca.crt"), null, null);
@@ -155,7 +154,7 @@ final class SecretsIT {
         }
         try {
             var answer = client.send(request.build(), BodyHandlers.ofString());
-            told.add(page + " " + answer.headers().map() + "\n" + answer.body());
+            outputs.add(page + " " + answer.headers().map() + "\n" + answer.body());
             return answer.statusCode();
         } catch (IOException e) {
             // It doesn't listen yet.
@@ -186,7 +185,7 @@ final class SecretsIT {
                         + "org.apache.kafka.common.security.plain.PlainLoginModule required username=\"me\" password=\""
                         + MARK + "kafka\";\n");
         URI source = cluster.clientUrls().get(0);
-        // By another name: a mirror into its source is refused before it asks anybody.
+        // By another name, since a mirror into its source is rejected before any request.
         URI target = URI.create("http://localhost:" + source.getPort());
         return """
                 status: {listen: '127.0.0.1:%d'}

@@ -100,7 +100,7 @@ final class UnderstudyTest {
                 "config check /no/such.yaml",
                 "config reference nonsense"
             })
-    void badUsageIsRefusedInOneLineThatSaysWhereToLook(String arguments) {
+    void badUsageIsRejectedInOneLineThatPointsToTheHelp(String arguments) {
         assertThat(run(arguments.split(" "))).isEqualTo(2);
         assertThat(err.toString()).startsWith("understudy").contains("--help").hasLineCount(1);
         assertThat(out.toString()).isEmpty();
@@ -117,7 +117,7 @@ final class UnderstudyTest {
                 "mirror status --url http://, 'http://' is not a valid URL (example: http://127.0.0.1:2379)",
                 "mirror switchover --config a --max-lag x, 'x' is not a non-negative integer"
             })
-    void whatAnOptionCanNotBeIsToldInWords(String arguments, String why) {
+    void anInvalidOptionValueIsReportedWithoutAnException(String arguments, String why) {
         assertThat(run(arguments.split(" "))).isEqualTo(2);
         assertThat(err.toString()).contains(why).hasLineCount(1).doesNotContain("Exception");
     }
@@ -177,13 +177,13 @@ final class UnderstudyTest {
     }
 
     @Test
-    void allIsTextWhereNobodySitsAtATerminal() {
+    void outputWithoutATerminalIsPlainText() {
         assertThat(run("mirror", "--help")).isZero();
         assertThat(out.toString()).doesNotContain("\u001b");
     }
 
     @Test
-    void aFileForTlsThatIsNotThereIsToldLikeOtherProblemsOfTheConfiguration(@TempDir Path folder) throws IOException {
+    void aMissingTlsFileIsReportedAsAConfigurationError(@TempDir Path folder) throws IOException {
         Path none = folder.resolve("ca.crt");
         Path file = Files.writeString(folder.resolve("mirror.yaml"), """
                 status: {listen: 127.0.0.1:0}

@@ -75,7 +75,7 @@ final class AccessibilityIT {
         assertThat(browser.find("html").getAttribute("data-theme")).isEqualTo(theme);
         assertThat(new AxeBuilder()
                         .analyze(browser.driver()).getViolations().stream()
-                                .map(AccessibilityIT::told)
+                                .map(AccessibilityIT::text)
                                 .collect(Collectors.joining("\n")))
                 .isEmpty();
         assertThat(((Number) browser.driver().executeScript("return document.documentElement.scrollWidth")).intValue())
@@ -102,7 +102,7 @@ final class AccessibilityIT {
         return overview;
     }
 
-    private static String told(Rule rule) {
+    private static String text(Rule rule) {
         return rule.getId() + ": " + rule.getHelp() + " "
                 + rule.getNodes().stream()
                         .map(node -> node.getHtml() + " "

@@ -87,7 +87,7 @@ final class Browser implements AutoCloseable {
         return this;
     }
 
-    /** Anew in that theme, whatever the system would choose. */
+    /** Reloads in that theme, whatever the system would choose. */
     void theme(String theme) {
         driver.executeScript("localStorage.setItem('understudy.theme', arguments[0])", theme);
         driver.navigate().refresh();
@@ -147,7 +147,7 @@ final class Browser implements AutoCloseable {
     }
 
     /** What an expression gives, in which {@code it} is that module of the page. */
-    Object ask(String module, String expression) {
+    Object evaluate(String module, String expression) {
         return driver.executeAsyncScript(
                 "const [path, done] = arguments; import(path).then((it) => (" + expression
                         + ")).then(done, (why) => done(String(why)))",
@@ -162,7 +162,7 @@ final class Browser implements AutoCloseable {
         }
     }
 
-    /** What the browser complained of since it was last asked. */
+    /** The browser's log since the last call. */
     List<LogEntry> complaints() {
         return driver.manage().logs().get(LogType.BROWSER).getAll().stream()
                 .filter(entry -> entry.getLevel().intValue() >= Level.WARNING.intValue())

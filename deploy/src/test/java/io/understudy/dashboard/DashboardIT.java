@@ -89,10 +89,10 @@ final class DashboardIT {
     }
 
     @Test
-    void whatIsOnThePageIsWhatTheApiTells() {
+    void thePageShowsTheValuesOfTheApi() {
         eventually().untilAsserted(() -> {
-            JsonNode told = overview();
-            JsonNode gateway = told.get("gateway");
+            JsonNode overview = overview();
+            JsonNode gateway = overview.get("gateway");
             assertThat(amount("revision")).isEqualTo(number(gateway.get("revision")));
             assertThat(amount("keys")).isEqualTo(number(gateway.get("keys")));
             assertThat(amount("watchers")).isEqualTo(number(gateway.get("watchers")));
@@ -106,7 +106,7 @@ final class DashboardIT {
                         .contains("ok");
             }
 
-            JsonNode members = told.at("/core/members");
+            JsonNode members = overview.at("/core/members");
             assertThat(browser.all("[data-member]")).hasSize(members.size()).hasSize(4);
             for (JsonNode member : members) {
                 String id = member.get("id").textValue();
@@ -122,14 +122,14 @@ final class DashboardIT {
                         .contains(member.get("name").textValue());
             }
 
-            JsonNode mirror = told.at("/mirrors/0/mirrors/0");
+            JsonNode mirror = overview.at("/mirrors/0/mirrors/0");
             assertThat(browser.text("[data-mirror=dr]"))
                     .contains(mirror.get("state").textValue())
                     .contains("revision " + number(mirror.at("/checkpoint/revision")))
                     .contains("epoch " + mirror.at("/checkpoint/epoch").longValue())
                     .contains(mirror.get("lagRevisions").longValue() + " revisions");
             assertThat(browser.text("[data-gateway='" + scene.otherUrl() + "']"))
-                    .contains("other", "ready", number(told.at("/gateways/0/revision")));
+                    .contains("other", "ready", number(overview.at("/gateways/0/revision")));
             assertThat(browser.all(".node")).hasSize(5);
         });
         browser.assertNoComplaints();
@@ -140,7 +140,7 @@ final class DashboardIT {
         eventually()
                 .until(() -> browser.all(".chart .nothing").stream().noneMatch(WebElement::isDisplayed)
                         || browser.text("[data-chart=apply] .legend").matches("(?s).*\\d.*"));
-        // The mirror is asked by itself.
+        // The mirror is read separately.
         eventually().until(() -> browser.text("[data-chart=lag] .legend").contains("dr"));
         assertThat(browser.find("[data-chart=staleness] .plot").getAttribute("aria-label"))
                 .containsPattern("Staleness, chart of the last 15 minutes. Now: this gateway [0-9.,]+ ms");
@@ -197,7 +197,7 @@ final class DashboardIT {
     }
 
     @Test
-    void afterARestartOfTheGatewayThePageGoesOnByItself() {
+    void thePageReconnectsAfterARestartOfTheGateway() {
         long before = overview().at("/gateway/revision").longValue();
         scene.stopGateway();
         eventually().until(() -> browser.has("[data-face=disconnected]"));
@@ -214,7 +214,7 @@ final class DashboardIT {
 
     @Test
     void whatOtherTestsMakeUpHasNoFieldsButThoseOfARealOverview() {
-        JsonNode told = overview();
+        JsonNode overview = overview();
         JsonNode madeUp = PageServer.healthy();
         for (String part : List.of(
                 "",
@@ -226,7 +226,7 @@ final class DashboardIT {
                 "/gateways/0/source",
                 "/mirrors/0",
                 "/mirrors/0/mirrors/0")) {
-            assertThat(told.at(part).fieldNames()).toIterable().as(part).containsAll(() -> madeUp.at(part)
+            assertThat(overview.at(part).fieldNames()).toIterable().as(part).containsAll(() -> madeUp.at(part)
                     .fieldNames());
         }
     }

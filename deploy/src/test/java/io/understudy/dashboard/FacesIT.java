@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Each state that matters has a face. What is told to the page is the test's own.
+ * Each state that matters has a face. The test provides the data of the page.
  *
  * <p>Tests invariant D2.
  */
@@ -39,7 +39,7 @@ final class FacesIT {
     }
 
     @Test
-    void beforeAnythingIsKnownThePageSaysSo() {
+    void withoutDataThePageShowsThatItWaits() {
         server.quiet(true);
         browser.show(server.url());
         eventually().until(() -> browser.text("#controls").contains("Waiting"));
@@ -65,7 +65,7 @@ final class FacesIT {
     }
 
     @Test
-    void aLostConnectionIsTold_andWhatIsShownSaysOfWhenItIs_untilItIsBack() {
+    void aLostConnectionIsShownWithTheTimeOfTheData() {
         show();
         server.vanish();
         eventually().until(() -> browser.has("[data-face=disconnected]"));
@@ -81,7 +81,7 @@ final class FacesIT {
     }
 
     @Test
-    void aLostQuorumCantBeMissed_andSaysWhatStillWorks() {
+    void aLostQuorumIsAnAlertThatNamesWhatStillWorks() {
         show();
         assertThat(browser.text("#alert")).isEmpty();
         server.show(overview -> {
@@ -102,7 +102,7 @@ final class FacesIT {
     }
 
     @Test
-    void whoReachesNoVoterDoesNotClaimThatTheQuorumIsLost() {
+    void withoutAReachableVoterTheQuorumIsUnknown() {
         show();
         server.show(overview -> {
             ObjectNode core = (ObjectNode) overview.get("core");
@@ -159,7 +159,7 @@ final class FacesIT {
 
     @ParameterizedTest(name = "{1}")
     @MethodSource("troubles")
-    void troubleIsToldInWords(String face, String title, String text, Consumer<ObjectNode> change) {
+    void troubleIsShownAsText(String face, String title, String text, Consumer<ObjectNode> change) {
         show();
         server.show(change);
         eventually().until(() -> browser.has("[data-face='" + face + "']"));
@@ -206,7 +206,7 @@ final class FacesIT {
     }
 
     @Test
-    void whoIsNotRootIsToldSo_andMayStillAskForKeys() {
+    void aUserWithoutRootSeesThatAndMayStillReadKeys() {
         server.refuse(403);
         browser.show(server.url());
         eventually().until(() -> browser.has("[data-login=refused]"));

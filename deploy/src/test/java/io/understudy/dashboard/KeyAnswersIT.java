@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.openqa.selenium.Keys;
 
 /**
- * Answers about keys that come late, and keys and values that are odd. What is told to the page is the test's own.
+ * Answers about keys that come late, and keys and values that are odd. The test provides the data of the page.
  *
  * <p>Tests invariant D2c.
  */
@@ -35,13 +35,13 @@ final class KeyAnswersIT {
     }
 
     @Test
-    void whatOneUserAskedForIsNotShownToTheNext() {
+    void oneUsersAnswersAreNotShownToTheNext() {
         MadeUpKeys.at(server);
         CountDownLatch late = server.hold(LISTING);
         server.refuse(401);
         browser.show(server.url());
         eventually().until(() -> browser.has("form[data-login=needed]"));
-        // Set once whoever has read an answer has done with it what he does at once.
+        // Set after the reader of an answer has processed it.
         browser.driver().executeScript("""
                 const json = Response.prototype.json;
                 Response.prototype.json = async function () {
@@ -97,9 +97,9 @@ final class KeyAnswersIT {
     })
     void whatIsShownOfAKeyIsWhatOneTypesForIt(String key, String shown) {
         browser.show(server.url());
-        assertThat(browser.ask("keybytes.js", "it.shown(new TextEncoder().encode('" + key + "'))"))
+        assertThat(browser.evaluate("keybytes.js", "it.shown(new TextEncoder().encode('" + key + "'))"))
                 .isEqualTo(shown);
-        assertThat(browser.ask(
+        assertThat(browser.evaluate(
                         "keybytes.js",
                         "new TextDecoder('utf-8', { ignoreBOM: true }).decode(it.typed(it.shown(new TextEncoder().encode('"
                                 + key + "')))) === '" + key + "'"))
@@ -109,9 +109,9 @@ final class KeyAnswersIT {
     @Test
     void bytesThatAreNoTextAreTypedAsTheyAreShown() {
         browser.show(server.url());
-        assertThat(browser.ask("keybytes.js", "it.shown(Uint8Array.of(0xff, 0x5c, 0x78, 0x34, 0x31))"))
+        assertThat(browser.evaluate("keybytes.js", "it.shown(Uint8Array.of(0xff, 0x5c, 0x78, 0x34, 0x31))"))
                 .isEqualTo("\\xff\\\\x41");
-        assertThat(browser.ask("keybytes.js", "it.percent(it.typed('\\\\xff\\\\\\\\x41'))"))
+        assertThat(browser.evaluate("keybytes.js", "it.percent(it.typed('\\\\xff\\\\\\\\x41'))"))
                 .isEqualTo("%ff%5cx41");
     }
 

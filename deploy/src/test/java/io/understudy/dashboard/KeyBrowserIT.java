@@ -85,12 +85,12 @@ final class KeyBrowserIT {
                 const show = change => told.push(change.key + ' ' + change.mod_revision);
                 const readAllThenWatch = () => {};
                 """ + lines.replace("revision=28", "revision=" + revision));
-        eventually().until(() -> told().size() == 55);
-        assertThat(told().get(0)).isEqualTo("page/120 " + revision);
+        eventually().until(() -> listed().size() == 55);
+        assertThat(listed().get(0)).isEqualTo("page/120 " + revision);
     }
 
     @SuppressWarnings("unchecked")
-    private static List<String> told() {
+    private static List<String> listed() {
         return (List<String>) browser.driver().executeScript("return told");
     }
 
@@ -179,7 +179,7 @@ final class KeyBrowserIT {
     }
 
     @Test
-    void aKeyThatIsGoneIsToldSo() {
+    void aDeletedKeyIsReportedAsNotFound() {
         put("gone/soon", "x");
         list("gone/");
         delete("gone/soon");

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What is shown of the processes beside the gateway. What is told to the page is the test's own.
+ * What is shown of the processes beside the gateway. The test provides the data of the page.
  *
  * <p>Tests invariant D2.
  */
@@ -37,7 +37,7 @@ final class NeighboursIT {
     }
 
     @Test
-    void aSupervisorThatLooksAndKnowsIsFine_andSaysWhatItSees() {
+    void anObservingSupervisorIsHealthyAndShowsItsDecision() {
         show(overview -> {});
         assertThat(browser.text(".supervisor .head .mark.ok")).isEqualTo("active");
         assertThat(browser.text(".supervisor")).contains("3 voters, 3 healthy", "all healthy: nothing to do");
@@ -111,7 +111,7 @@ final class NeighboursIT {
     }
 
     @Test
-    void whatAGatewayToldBeforeItWentIsNotShownAsItsFigures() {
+    void theLastFiguresOfAnUnreachableGatewayAreNotShown() {
         show(overview -> ((ObjectNode) overview.at("/gateways/0"))
                 .put("reachable", false)
                 .put("told", "refused"));
@@ -132,7 +132,7 @@ final class NeighboursIT {
     }
 
     @Test
-    void aMirrorWhoseActiveProcessIsGoneIsNotFineByItsStandby() {
+    void aMirrorWithoutAnActiveProcessIsAWarning() {
         show(overview -> {
             ((ObjectNode) overview.at("/mirrors/0")).put("reachable", false).put("told", "refused");
             standby(overview, "etcd [http://10.9.0.3:2379]");
@@ -142,7 +142,7 @@ final class NeighboursIT {
     }
 
     @Test
-    void aStandbyWhoseHomeHasMovedSaysSo_andNotThatThereIsNoCheckpoint() {
+    void aStandbyAfterATakeoverShowsItsReasonNotACheckpoint() {
         String why = "the home of mirror dr has moved to its target, cluster c. Use \"understudy mirror failback\"";
         show(overview -> ((ObjectNode) overview.at("/mirrors/0/mirrors/0"))
                 .put("state", "standby")
@@ -158,7 +158,7 @@ final class NeighboursIT {
     }
 
     @Test
-    void mirrorsThatAreCalledTheSameAreToldApart() {
+    void mirrorsOfTheSameNameAreDistinct() {
         show(overview -> standby(overview, "etcd [http://10.9.0.4:2379]")
                 .put("state", "synced")
                 .put("lagMillis", 7));

@@ -28,8 +28,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The page with an overview of the test's own: for the states that are hard to provoke. Its stream says at each tick what it
- * was last told to say.
+ * The page with an overview of the test's own, for states that are hard to provoke.
+ *
+ * <p>Its stream repeats the current overview at each tick.
  */
 final class PageServer implements AutoCloseable {
 
@@ -39,14 +40,14 @@ final class PageServer implements AutoCloseable {
     private final Page page = Page.load();
     private final Map<String, String> answers = new ConcurrentHashMap<>();
     private final Map<String, CountDownLatch> held = new ConcurrentHashMap<>();
-    private final List<Asked> asked = new CopyOnWriteArrayList<>();
+    private final List<Received> received = new CopyOnWriteArrayList<>();
     private final ExecutorService workers = Executors.newCachedThreadPool();
     private final CountDownLatch ended = new CountDownLatch(1);
     private final HttpServer server;
     private final int port;
     private volatile ObjectNode overview = healthy();
     private volatile @Nullable ObjectNode history;
-    private volatile Function<Asked, Commits> commits = asks -> new Commits(1, "", true);
+    private volatile Function<Received, Commits> commits = request -> new Commits(1, "", true);
     private volatile int refusal;
     private volatile boolean quiet;
 
@@ -103,17 +104,17 @@ final class PageServer implements AutoCloseable {
         show(next);
     }
 
-    /** What a stream says first. */
+    /** The first event of a stream. */
     void history(ObjectNode samples) {
         history = samples;
     }
 
-    /** From now on who asks for the overview is refused; 0 for not any more. */
+    /** Rejects requests for the overview with this status from now on; 0 to accept them. */
     void refuse(int status) {
         refusal = status;
     }
 
-    /** Whether streams stay open and say nothing. */
+    /** Whether streams stay open without events. */
     void quiet(boolean now) {
         quiet = now;
     }
@@ -123,33 +124,33 @@ final class PageServer implements AutoCloseable {
         answers.put(target, json);
     }
 
-    /** From now on what is asked for there is answered when the one who holds it counts down. */
+    /** Delays answers for this target until the latch is counted down. */
     CountDownLatch hold(String target) {
         CountDownLatch hold = new CountDownLatch(1);
         held.put(target, hold);
         return hold;
     }
 
-    /** A stream that was asked for. */
-    record Asked(String target, @Nullable String lastId, long nanos) {}
+    /** A request for a stream. */
+    record Received(String target, @Nullable String lastId, long nanos) {}
 
     /**
-     * What a stream of commits is.
+     * The answer to a request for a stream of commits.
      *
      * @param heartbeatMillis that it promises; it never keeps it
-     * @param text that it says at once
-     * @param ends whether it says so then, instead of nothing more
+     * @param text that it sends at once
+     * @param ends whether it ends then, instead of sending nothing more
      */
     record Commits(long heartbeatMillis, String text, boolean ends) {}
 
-    /** Who asks for a stream of commits is answered so. */
-    void commits(Function<Asked, Commits> next) {
+    /** Answers requests for streams of commits. */
+    void commits(Function<Received, Commits> next) {
         commits = next;
     }
 
-    /** Streams that were asked for below that path, in order. */
-    List<Asked> asked(String path) {
-        return asked.stream().filter(each -> each.target().startsWith(path)).toList();
+    /** Requests for streams below that path, in order. */
+    List<Received> received(String path) {
+        return received.stream().filter(each -> each.target().startsWith(path)).toList();
     }
 
     /** As a gateway that was killed. */
@@ -173,7 +174,7 @@ final class PageServer implements AutoCloseable {
                         .set("Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'none'");
                 send(exchange, 200, asset.get().type(), asset.get().content());
             } else if (target.equals("/v1/overview/events")) {
-                asked(exchange);
+                received(exchange);
                 events(exchange);
             } else if (target.startsWith("/v1/watch?")) {
                 commits(exchange);
@@ -186,12 +187,12 @@ final class PageServer implements AutoCloseable {
         }
     }
 
-    private Asked asked(HttpExchange exchange) {
-        Asked now = new Asked(
+    private Received received(HttpExchange exchange) {
+        Received now = new Received(
                 exchange.getRequestURI().toString(),
                 exchange.getRequestHeaders().getFirst("Last-Event-ID"),
                 System.nanoTime());
-        asked.add(now);
+        received.add(now);
         return now;
     }
 
@@ -207,14 +208,14 @@ final class PageServer implements AutoCloseable {
     }
 
     private void commits(HttpExchange exchange) throws IOException {
-        Commits told = commits.apply(asked(exchange));
+        Commits answer = commits.apply(received(exchange));
         exchange.getResponseHeaders().set("Content-Type", "text/event-stream");
-        exchange.getResponseHeaders().set("Understudy-Heartbeat-Ms", Long.toString(told.heartbeatMillis()));
+        exchange.getResponseHeaders().set("Understudy-Heartbeat-Ms", Long.toString(answer.heartbeatMillis()));
         exchange.sendResponseHeaders(200, 0);
-        exchange.getResponseBody().write(utf8(told.text()));
+        exchange.getResponseBody().write(utf8(answer.text()));
         exchange.getResponseBody().flush();
         try {
-            if (!told.ends()) {
+            if (!answer.ends()) {
                 ended.await();
             }
         } catch (InterruptedException e) {
@@ -233,11 +234,11 @@ final class PageServer implements AutoCloseable {
         try {
             ObjectNode first = history;
             if (first != null) {
-                say(out, "history", first);
+                send(out, "history", first);
             }
             do {
                 if (!quiet) {
-                    say(out, "overview", overview);
+                    send(out, "overview", overview);
                 }
             } while (refusal == 0 && !ended.await(TICK_MILLIS, TimeUnit.MILLISECONDS));
         } catch (InterruptedException e) {
@@ -245,7 +246,7 @@ final class PageServer implements AutoCloseable {
         }
     }
 
-    private static void say(OutputStream out, String event, ObjectNode data) throws IOException {
+    private static void send(OutputStream out, String event, ObjectNode data) throws IOException {
         out.write(utf8("event: " + event + "\nid: " + System.currentTimeMillis() + "\ndata: "
                 + JSON.writeValueAsString(data) + "\n\n"));
         out.flush();

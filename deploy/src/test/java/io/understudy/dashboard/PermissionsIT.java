@@ -22,7 +22,7 @@ import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
 
 /**
- * Where the source has users, the page shows each what he may see, and says what he may not.
+ * With authentication, the page shows each user the permitted keys, and reports refusals.
  *
  * <p>Tests invariant D2c.
  */
@@ -88,7 +88,7 @@ final class PermissionsIT {
     }
 
     @Test
-    void whoMayReadSomeKeysSeesThose_andOfOthersThatHeMayNot() {
+    void aReaderSeesPermittedKeysAndARefusalForOthers() {
         signIn("reader", "reader");
         eventually().until(() -> browser.has("[data-login=refused]"));
         assertThat(browser.text("[data-login=refused]")).contains("reader is not permitted");
@@ -103,7 +103,7 @@ final class PermissionsIT {
     }
 
     @Test
-    void aWrongPasswordIsToldSo() {
+    void aWrongPasswordIsReported() {
         signIn("reader", "wrong");
         eventually().until(() -> browser.text("form[data-login=needed]")
                 .contains("reader: etcdserver: authentication failed"));

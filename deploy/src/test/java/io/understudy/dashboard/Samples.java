@@ -47,7 +47,7 @@ final class Samples {
         return samples.root;
     }
 
-    /** Has an overview tell them as its own, once. */
+    /** Puts them into an overview as its own, once. */
     static void last(ObjectNode overview, ObjectNode samples, long time) {
         ObjectNode sample = overview.putObject("sample").put("time", time);
         ObjectNode values = sample.putObject("values");

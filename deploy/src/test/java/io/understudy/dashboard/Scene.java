@@ -25,8 +25,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What stands around two clusters: a gateway with the page, another one behind a link that can be cut, and a mirror from the
- * one cluster to the other in a process of its own.
+ * Processes around two clusters: a gateway with the page, another one behind a link that can be cut, and a mirror.
+ *
+ * <p>The mirror copies one cluster to the other, in a process of its own.
  */
 final class Scene implements AutoCloseable {
 

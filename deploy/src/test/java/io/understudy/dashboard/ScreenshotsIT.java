@@ -11,8 +11,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * Pictures of the page, of a made-up cluster that is busy: at three widths, in both themes, and in trouble. Run by
- * {@code deploy/screenshots}, which says where to put them.
+ * Screenshots of the page for a busy made-up cluster: at three widths, in both themes, and in trouble.
+ *
+ * <p>Run by {@code deploy/screenshots}, which sets the folder for them.
  */
 @EnabledIfSystemProperty(named = ScreenshotsIT.FOLDER, matches = ".+", disabledReason = "run by deploy/screenshots")
 @Tag("browser")

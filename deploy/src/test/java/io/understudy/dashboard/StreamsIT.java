@@ -6,8 +6,8 @@ import static org.assertj.core.groups.Tuple.tuple;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.understudy.dashboard.PageServer.Asked;
 import io.understudy.dashboard.PageServer.Commits;
+import io.understudy.dashboard.PageServer.Received;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Streams that end, fall silent, or come from elsewhere. What is told to the page is the test's own.
+ * Streams that end, fall silent, or come from elsewhere. The test provides the data of the page.
  *
  * <p>Tests invariant D2b.
  */
@@ -38,12 +38,12 @@ final class StreamsIT {
     }
 
     @Test
-    void afterAGapAWatchSaysSoAndGoesOnBehindIt() {
-        server.commits(asks -> {
-            if (asks.target().contains("&revision=")) {
+    void aWatchReportsAGapAndResumesBehindIt() {
+        server.commits(request -> {
+            if (request.target().contains("&revision=")) {
                 return new Commits(60_000, commit(10, "after"), false);
             }
-            return asks.lastId() == null
+            return request.lastId() == null
                     ? new Commits(60_000, "id: 4\n\n" + commit(5, "before"), true)
                     : new Commits(60_000, "event: gap\ndata: {\"compact_revision\":8,\"revision\":9}\n\n", true);
         });
@@ -51,8 +51,8 @@ final class StreamsIT {
         eventually().until(() -> browser.text(".watch .history").contains("after"));
         assertThat(browser.text(".watch .gap")).contains("up to revision 9");
         assertThat(browser.text(".watch .history")).contains("before");
-        assertThat(server.asked(WATCH))
-                .extracting(Asked::target, Asked::lastId)
+        assertThat(server.received(WATCH))
+                .extracting(Received::target, Received::lastId)
                 .containsExactly(
                         tuple("/v1/watch?prefix=", null),
                         tuple("/v1/watch?prefix=", "5"),
@@ -60,27 +60,27 @@ final class StreamsIT {
     }
 
     @Test
-    void whoIsCutOffAtOnceWaitsLongerEachTime() {
-        server.commits(asks -> new Commits(60_000, "id: 4\n\n", true));
+    void repeatedDisconnectsIncreaseTheBackoff() {
+        server.commits(request -> new Commits(60_000, "id: 4\n\n", true));
         watch();
-        eventually().until(() -> server.asked(WATCH).size() >= 4);
-        List<Asked> asked = server.asked(WATCH);
-        assertThat(Duration.ofNanos(asked.get(3).nanos() - asked.get(2).nanos()))
+        eventually().until(() -> server.received(WATCH).size() >= 4);
+        List<Received> received = server.received(WATCH);
+        assertThat(Duration.ofNanos(received.get(3).nanos() - received.get(2).nanos()))
                 .isGreaterThan(Duration.ofMillis(700));
     }
 
     @Test
-    void aWatchThatMissesItsHeartbeatsIsBegunAnew() {
-        server.commits(asks -> new Commits(100, "id: 4\n\n", false));
+    void aWatchWithoutHeartbeatsReconnects() {
+        server.commits(request -> new Commits(100, "id: 4\n\n", false));
         watch();
-        eventually().until(() -> server.asked(WATCH).size() >= 2);
-        assertThat(server.asked(WATCH).get(1).lastId()).isEqualTo("4");
+        eventually().until(() -> server.received(WATCH).size() >= 2);
+        assertThat(server.received(WATCH).get(1).lastId()).isEqualTo("4");
     }
 
     @Test
-    void ofAConnectionThatWasGivenUpNothingIsTold() {
+    void anAbandonedConnectionDeliversNoEvents() {
         browser.show(server.url());
-        assertThat(browser.ask("stream.js", """
+        assertThat(browser.evaluate("stream.js", """
                         (async () => {
                           const told = [];
                           const bodies = ['data: 1\\n\\ndata: 2\\n\\n', 'data: 3\\n\\n'];
@@ -119,15 +119,15 @@ final class StreamsIT {
             other.show(overview -> ((ObjectNode) overview.get("gateway")).put("name", "edge-oslo"));
             eventually().until(() -> browser.text("#identity").contains("edge-oslo"));
             assertThat(charted()).hasSize(7).first().isEqualTo(now - 9 * SECOND);
-            List<Asked> asked = other.asked(OVERVIEWS);
-            assertThat(asked.get(0).lastId()).isNotNull();
-            assertThat(asked.get(1).lastId()).isNull();
-            assertThat(asked).hasSize(2);
+            List<Received> received = other.received(OVERVIEWS);
+            assertThat(received.get(0).lastId()).isNotNull();
+            assertThat(received.get(1).lastId()).isNull();
+            assertThat(received).hasSize(2);
         }
     }
 
     @Test
-    void whoseClockWasSetBackIsChartedAllTheSame() {
+    void samplesAreChartedAfterAClockIsSetBack() {
         long now = System.currentTimeMillis();
         server.history(samples("berlin-1", now, 10));
         browser.show(server.url());
@@ -177,7 +177,7 @@ final class StreamsIT {
 
     @SuppressWarnings("unchecked")
     private List<Object> charted() {
-        return (List<Object>) browser.ask("state.js", "it.state.samples.times");
+        return (List<Object>) browser.evaluate("state.js", "it.state.samples.times");
     }
 
     private static ObjectNode samples(String gateway, long from, int count) {

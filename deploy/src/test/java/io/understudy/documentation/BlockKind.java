@@ -15,7 +15,10 @@ enum BlockKind {
 
     private static final String PROMPT = "$ ";
 
-    /** That documents use; {@code GET} asks one of our processes. A block with any other is a matter of the table. */
+    /**
+     * Programs in documents; {@code GET} is a request to one of our processes. A block with any other belongs in the
+     * table.
+     */
     private static final Pattern PROGRAM = Pattern.compile(
             "(?:(?:deploy/|bin/)?understudy|etcdctl|curl|mvn|java|grep|docker|kubectl|tar|sudo|mkdir|\\./self-check"
                     + "|kafka-console-consumer\\.sh|GET) \\S.*|\\./self-check",

@@ -35,7 +35,7 @@ record Document(Path path, List<Block> blocks, List<Quote> quotes, List<Link> li
             .map(Document::of)
             .toList();
 
-    /** A block of code, fenced or indented; {@code language} is empty where it is not told. */
+    /** A block of code, fenced or indented; {@code language} may be empty. */
     record Block(Place place, String language, String text) {}
 
     /** Code within a sentence. */

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Somebody has decided of every block of code in the documents what keeps it true; what can be tried without a server, is. */
+/** Every block of code in the documents has a check that keeps it true; blocks that need no server are run here. */
 final class DocumentedBlocksTest {
 
     private static final YAMLMapper YAML = new YAMLMapper();
@@ -64,7 +64,7 @@ final class DocumentedBlocksTest {
     }
 
     @Test
-    void eachIsKeptByOurOwnCommandsOrAsTheTableSays() {
+    void eachIsKeptByOurOwnCommandsOrByTheTable() {
         assertThat(Document.allBlocks()
                         .filter(block -> !hasOnlyOurCommands(block)
                                 && Keeping.ALL.stream()
@@ -84,7 +84,7 @@ final class DocumentedBlocksTest {
     }
 
     @Test
-    void whatIsSaidToKeepThemHasWhatItIsSaidToHave() {
+    void theEvidenceInTheTableExists() {
         assertThat(Keeping.ALL.stream().flatMap(row -> row.evidence().stream()).filter(evidence -> !evidence.isThere()))
                 .isEmpty();
     }
@@ -104,7 +104,7 @@ final class DocumentedBlocksTest {
 
     @ParameterizedTest
     @MethodSource("mavens")
-    void mavenIsToldOfWhatThereIs(Block block) {
+    void mavenCommandsNameExistingProfilesModulesAndTests(Block block) {
         for (String line : BlockKind.commands(block)) {
             if (line.startsWith("mvn ")) {
                 assertThat(found(PROFILE, line))
@@ -184,9 +184,9 @@ final class DocumentedBlocksTest {
                     }
                     """.formatted(block.text().replace("…", "")));
             JavaCompiler compiler = Objects.requireNonNull(ToolProvider.getSystemJavaCompiler());
-            Writer told = new StringWriter();
+            Writer output = new StringWriter();
             boolean compiled = compiler.getTask(
-                            told,
+                            output,
                             null,
                             null,
                             List.of(
@@ -198,7 +198,7 @@ final class DocumentedBlocksTest {
                             null,
                             compiler.getStandardFileManager(null, null, null).getJavaFileObjects(source))
                     .call();
-            assertThat(compiled).as("%s: %s", block.place(), told).isTrue();
+            assertThat(compiled).as("%s: %s", block.place(), output).isTrue();
         }
     }
 
@@ -238,9 +238,9 @@ final class DocumentedBlocksTest {
         Process bash = new ProcessBuilder("bash", "-n", file.toString())
                 .redirectErrorStream(true)
                 .start();
-        String told = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(bash.waitFor(10, TimeUnit.SECONDS)).isTrue();
-        List<String> problems = new ArrayList<>(told.lines().toList());
-        return bash.exitValue() == 0 && problems.isEmpty() ? "" : told + bash.exitValue();
+        List<String> problems = new ArrayList<>(output.lines().toList());
+        return bash.exitValue() == 0 && problems.isEmpty() ? "" : output + bash.exitValue();
     }
 }

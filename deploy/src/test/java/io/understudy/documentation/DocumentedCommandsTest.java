@@ -67,7 +67,7 @@ final class DocumentedCommandsTest {
     }
 
     @Test
-    void flagsThatStandAloneAreOfSomeCommand() {
+    void flagsWithoutACommandAreOfSomeCommand() {
         Set<String> ours = OurCommand.options();
         List<String> faults = new ArrayList<>();
         Document.allQuotes().filter(quote -> quote.text().startsWith("--")).forEach(quote -> FLAG.matcher(quote.text())

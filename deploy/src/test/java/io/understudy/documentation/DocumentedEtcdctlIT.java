@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the documents tell etcd's own command to do is a command of its, with flags that it has. It is asked for help only. */
+/** Commands of etcdctl in the documents exist, with their flags. Only its help is run. */
 final class DocumentedEtcdctlIT {
 
     private static final String PROGRAM = "etcdctl";
@@ -66,16 +66,16 @@ final class DocumentedEtcdctlIT {
                 .map(word -> word.split("=", 2)[0])
                 .toList();
         List<String> faults = new ArrayList<>();
-        List<String> said = new ArrayList<>(words.subList(1, words.size()));
+        List<String> arguments = new ArrayList<>(words.subList(1, words.size()));
         // Those before the command, with their values.
-        while (!said.isEmpty() && said.get(0).startsWith("-")) {
-            String flag = said.remove(0);
+        while (!arguments.isEmpty() && arguments.get(0).startsWith("-")) {
+            String flag = arguments.remove(0);
             if (!flag.contains("=")) {
-                said.remove(0);
+                arguments.remove(0);
             }
         }
         List<String> plain =
-                said.stream().takeWhile(word -> !word.startsWith("-")).toList();
+                arguments.stream().takeWhile(word -> !word.startsWith("-")).toList();
         String help = help(plain);
         Matcher name = NAME.matcher(help);
         if (!name.find()) {

@@ -11,8 +11,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Measured figures stand where it says by what they were measured, and what repeats them elsewhere says the same. That they are
- * right only another measurement tells.
+ * Measured figures are in a section that names the measurement, and repetitions elsewhere are equal.
+ *
+ * <p>Whether they are right, only another measurement can show.
  */
 final class DocumentedFiguresTest {
 
@@ -20,7 +21,7 @@ final class DocumentedFiguresTest {
     private static final Pattern MEASURED =
             Pattern.compile("(\\d[\\d,]*(?:\\.\\d+)?) ?(µs|us CPU|keys/s|changes/s|requests/s|events/s)");
 
-    /** The same of who was measured beside, or a part of that. */
+    /** A figure of a peer, or a share of one. */
     private static final Pattern BESIDE =
             Pattern.compile("\\((?:learner|leader|follower) (\\d[\\d,.]*)\\)|\\b1/\\d+\\.\\d\\b");
 
@@ -30,7 +31,7 @@ final class DocumentedFiguresTest {
 
     private static final String COMPARISON = "Beside others";
 
-    /** What stands below one heading of the second level. */
+    /** The text below one heading of the second level. */
     private record Section(Place place, String title, String text) {
 
         boolean isTabular() {
@@ -39,7 +40,7 @@ final class DocumentedFiguresTest {
     }
 
     @Test
-    void tablesOfFiguresSayByWhatTheyWereMeasured() {
+    void tablesOfFiguresNameTheirMeasurement() {
         List<Section> measured = sections()
                 .filter(section -> section.isTabular()
                         && !section.title().equals(COMPARISON)

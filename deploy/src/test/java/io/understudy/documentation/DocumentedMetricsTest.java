@@ -62,7 +62,7 @@ final class DocumentedMetricsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"understudy.tls.reload", "understudy.gateway.loops.…"})
-    void aMeterThatNobodyDeclaresIsNoticed(String meter) {
+    void anUndeclaredMeterIsReported(String meter) {
         assertThat(faultsOfMeters(meter)).isNotEmpty();
     }
 

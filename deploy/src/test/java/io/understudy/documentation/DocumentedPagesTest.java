@@ -12,10 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the documents ask our processes for by HTTP is served. */
+/** HTTP requests to our processes in the documents are served. */
 final class DocumentedPagesTest {
 
-    /** As curl is told one of ours; what a variable stands for may be anybody's. */
+    /** URLs of our processes in curl commands; a variable may be any host. */
     private static final Pattern URL =
             Pattern.compile("(?:http://)?(?:127\\.0\\.0\\.1|GATEWAY|MIRROR|SUPERVISOR):\\d+(/[^'\"\\s>]*)");
 
@@ -27,11 +27,11 @@ final class DocumentedPagesTest {
     private static final Pattern NO_PAGE =
             Pattern.compile("/(?:etc|opt|proc|tmp|usr|var)(?:/.*)?|/(?:drill|in/|registry/)");
 
-    /** Pages of etcd's own that are told of. */
+    /** Pages of etcd's own in the documents. */
     private static final Pattern OF_ETCD = Pattern.compile("/v3/auth/.*|/readyz/linearizable_read");
 
-    /** What is asked for, and where. */
-    private record Asked(Place place, String page) {
+    /** A page in a document, and its place. */
+    private record Requested(Place place, String page) {
 
         Stream<String> faults() {
             return OF_ETCD.matcher(page).matches()
@@ -41,28 +41,29 @@ final class DocumentedPagesTest {
     }
 
     @Test
-    void whatCurlIsToldIsServed() {
-        List<Asked> asked = everywhere(text -> URL.matcher(text).results().map(url -> url.group(1)));
-        assertThat(asked).hasSizeGreaterThan(5);
-        assertThat(asked.stream().filter(each -> !each.page().equals("/")).flatMap(Asked::faults))
+    void pagesInCurlCommandsAreServed() {
+        List<Requested> requested =
+                everywhere(text -> URL.matcher(text).results().map(url -> url.group(1)));
+        assertThat(requested).hasSizeGreaterThan(5);
+        assertThat(requested.stream().filter(each -> !each.page().equals("/")).flatMap(Requested::faults))
                 .isEmpty();
     }
 
     @Test
     void requestsAndPathsInSentencesAreServed() {
-        List<Asked> asked = everywhere(text -> path(text).stream());
-        assertThat(asked).hasSizeGreaterThan(20);
-        assertThat(asked.stream().flatMap(Asked::faults)).isEmpty();
+        List<Requested> requested = everywhere(text -> path(text).stream());
+        assertThat(requested).hasSizeGreaterThan(20);
+        assertThat(requested.stream().flatMap(Requested::faults)).isEmpty();
     }
 
     /** In commands and within sentences. */
-    private static List<Asked> everywhere(Function<String, Stream<String>> pages) {
+    private static List<Requested> everywhere(Function<String, Stream<String>> pages) {
         return Stream.concat(
                         Document.allBlocks().flatMap(block -> BlockKind.commands(block).stream()
                                 .flatMap(pages)
-                                .map(page -> new Asked(block.place(), page))),
+                                .map(page -> new Requested(block.place(), page))),
                         Document.allQuotes().flatMap(quote -> pages.apply(quote.text())
-                                .map(page -> new Asked(quote.place(), page))))
+                                .map(page -> new Requested(quote.place(), page))))
                 .toList();
     }
 
@@ -76,7 +77,7 @@ final class DocumentedPagesTest {
                 "/translate?rev=1",
                 "/v1/watch/x"
             })
-    void whatNobodyServesIsNoticed(String page) {
+    void aPageThatIsNotServedIsReported(String page) {
         assertThat(Pages.fault(page)).isPresent();
     }
 

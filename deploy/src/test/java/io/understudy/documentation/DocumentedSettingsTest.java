@@ -92,13 +92,13 @@ final class DocumentedSettingsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"shape.deadTimes", "limits.maxRates: 3", "target.etcd.lane", "mirrors.*.sauce.user"})
-    void aSettingThatNobodyHasIsNoticed(String text) {
+    void anUnknownSettingIsReported(String text) {
         assertThat(missingSettings(text)).hasSize(1);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"UNDERSTUDY_SHAPE_VOTER", "UNDERSTUDY_MIRRORS_DR_SOURCE_USERS"})
-    void aVariableThatNobodyReadsIsNoticed(String text) {
+    void anUnreadVariableIsReported(String text) {
         assertThat(missingVariables(text)).hasSize(1);
     }
 
@@ -109,7 +109,7 @@ final class DocumentedSettingsTest {
         assertThat(refused(text)).isNotEmpty();
     }
 
-    /** What is said against a setting with its value, if no kind of configuration takes it. */
+    /** The problems of a setting with its value, if no kind of configuration accepts it. */
     private Stream<String> refused(String text) {
         List<Optional<String>> answers = assigned(text).stream()
                 .map(each -> problem(each.getKey(), each.getValue(), text.substring(text.indexOf(": ") + 2)))
@@ -131,7 +131,7 @@ final class DocumentedSettingsTest {
                         .toList();
     }
 
-    /** As {@code understudy config check} tells it of a file with nothing else in it. */
+    /** The output of {@code understudy config check} for a file with nothing else in it. */
     private Optional<String> problem(String kind, String key, String value) {
         List<String> names = List.of(key.replace("*", "any").split("\\.", -1));
         StringBuilder yaml = new StringBuilder();

@@ -18,11 +18,11 @@ record Keeping(String document, String beginning, List<String> by) {
     /** A file of ours that does what the block shows, and what is there to be seen of it. */
     private static final Pattern EVIDENCE = Pattern.compile("(\\S+) \"(.*)\"");
 
-    /** Whatever is in such a block is told by its owner: that nobody runs it, and why. */
-    private static final String NOBODY = "nobody: ";
+    /** A block that no test runs, with the reason. */
+    private static final String UNCHECKED = "unchecked: ";
 
     /**
-     * The decisions. Blocks with nothing but commands of ours need none. Besides evidence there stand:
+     * The decisions. Blocks with nothing but commands of ours need none. Besides evidence the values are:
      *
      * <ul>
      *   <li>{@code gateway} or {@code mirror}: settings, which are loaded
@@ -31,7 +31,7 @@ record Keeping(String document, String beginning, List<String> by) {
      *   <li>{@code yaml}: well-formed, and files that it names are there
      *   <li>{@code archive}: a list of what is shipped
      *   <li>{@code maven}: its profiles, modules and tests are looked for
-     *   <li>{@code nobody}, and why
+     *   <li>{@code unchecked}, with the reason
      * </ul>
      */
     static final List<Keeping> ALL = table("""
@@ -39,7 +39,7 @@ record Keeping(String document, String beginning, List<String> by) {
             CONTRIBUTING.md | mvn verify | maven; .ci/run "mvn -B verify"
 
             README.md | mvn verify | maven; .ci/run "mvn -B verify"
-            README.md | snapshot, then every commit | nobody: a drawing
+            README.md | snapshot, then every commit | unchecked: a drawing
 
             docs/first-steps.md | etcdctl --endpoints=127.0.0.1:12379 put greeting hello | GatewayIT "fixture.etcdctl("; RestIT "/v1/kv/"
             docs/first-steps.md | etcdctl --endpoints=127.0.0.1:22379 get greeting | container "etcdctl "127.0.0.1:${ports[0]}" put container/key"
@@ -49,21 +49,21 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/first-steps.md | mirrors:;copy: | mirror
             docs/first-steps.md | understudy-lab.properties | SecuredLabIT "hasWhatTheDocumentationLists"; ten-thousand-keys "understudy-lab.properties"
 
-            docs/install.md | ./self-check | self-check "read_at gateway"; nobody: needs an engine and the images of others
+            docs/install.md | ./self-check | self-check "read_at gateway"; unchecked: needs an engine and the images of others
             docs/install.md | bin/understudy | archive
             docs/install.md | docker build | local-images "docker build"
-            docs/install.md | docker compose exec | self-check "supervise status"; TurnIT "pause"; nobody: needs an engine and the images of others
+            docs/install.md | docker compose exec | self-check "supervise status"; TurnIT "pause"; unchecked: needs an engine and the images of others
             docs/install.md | docker run | container "--cap-drop ALL"
-            docs/install.md | kubectl kustomize | KubernetesManifestsTest "kubectl"; nobody: what is rendered is checked, but applied to no cluster
+            docs/install.md | kubectl kustomize | KubernetesManifestsTest "kubectl"; unchecked: what is rendered is checked, but applied to no cluster
             docs/install.md | listen: 0.0.0.0:2379 | gateway
-            docs/install.md | mkdir | self-check "read_at gateway"; nobody: needs an engine and the images of others
+            docs/install.md | mkdir | self-check "read_at gateway"; unchecked: needs an engine and the images of others
             docs/install.md | mvn -B package | maven
             docs/install.md | resources: [../production] | yaml; KubernetesManifestsTest "theOverlayThatTheReadmeShowsIsRendered"
             docs/install.md | resources: [../supervised] | KubernetesManifestsTest "theOverlayWithSupervisorsThatTheReadmeShowsIsRendered"
             docs/install.md | sudo systemctl | InstallIT "systemd-analyze"; systemd "systemctl start understudy-supervisor"
             docs/install.md | tar xf | InstallIT "install.sh"
 
-            docs/internals/mirror.md | feed ──► pipeline | nobody: a drawing
+            docs/internals/mirror.md | feed ──► pipeline | unchecked: a drawing
             docs/internals/mirror.md | {"format":1,"source" | checkpoint
 
             docs/internals/take-over.md | {"format":1,"mirror" | home
@@ -107,7 +107,7 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/operate/kube-apiserver.md | systemctl enable | InstallIT "systemd-analyze"; GatewayIT "fixture.etcdctl("
 
             docs/operate/mirror.md | mirrors:;dr:;source: | mirror
-            docs/operate/mirror.md | printf | nobody: it deletes a checkpoint, which was tried by hand with etcd 3.5.33
+            docs/operate/mirror.md | printf | unchecked: it deletes a checkpoint, which was tried by hand with etcd 3.5.33
 
             docs/operate/security.md | curl -H "Authorization: $TOKEN" $SOURCE | LeastPrivilegesIT "theDocumentationGrantsTheSame"
             docs/operate/security.md | curl -H "Authorization: $TOKEN" $TARGET | LeastPrivilegesIT "theDocumentationGrantsTheSame"
@@ -127,12 +127,12 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/performance.md | deploy/understudy bench watch | BenchCommandTest "documentedCommandsAreAccepted"
             docs/performance.md | mvn verify -Plong -Dpart=speed | maven
 
-            deploy/src/main/dist/compose/README.md | mkdir | self-check "read_at gateway"; nobody: needs an engine and the images of others
-            deploy/src/main/dist/compose/README.md | docker compose exec | self-check "supervise status"; TurnIT "pause"; nobody: needs an engine and the images of others
+            deploy/src/main/dist/compose/README.md | mkdir | self-check "read_at gateway"; unchecked: needs an engine and the images of others
+            deploy/src/main/dist/compose/README.md | docker compose exec | self-check "supervise status"; TurnIT "pause"; unchecked: needs an engine and the images of others
 
-            deploy/src/main/dist/kubernetes/README.md | kubectl kustomize | KubernetesManifestsTest "kubectl"; nobody: what is rendered is checked, but applied to no cluster
-            deploy/src/main/dist/kubernetes/README.md | { printf | KubernetesManifestsTest "theAlertsMakeAnObjectForThePrometheusOperator"; nobody: what it makes is checked, but applied to no cluster
-            deploy/src/main/dist/kubernetes/README.md | kubectl -n | TurnIT "pause"; nobody: applied to no cluster
+            deploy/src/main/dist/kubernetes/README.md | kubectl kustomize | KubernetesManifestsTest "kubectl"; unchecked: what is rendered is checked, but applied to no cluster
+            deploy/src/main/dist/kubernetes/README.md | { printf | KubernetesManifestsTest "theAlertsMakeAnObjectForThePrometheusOperator"; unchecked: what it makes is checked, but applied to no cluster
+            deploy/src/main/dist/kubernetes/README.md | kubectl -n | TurnIT "pause"; unchecked: applied to no cluster
             deploy/src/main/dist/kubernetes/README.md | resources: [../supervised] | KubernetesManifestsTest "theOverlayWithSupervisorsThatTheReadmeShowsIsRendered"
             deploy/src/main/dist/kubernetes/README.md | resources: [../production] | yaml; KubernetesManifestsTest "theOverlayThatTheReadmeShowsIsRendered"
             """);
@@ -151,7 +151,7 @@ record Keeping(String document, String beginning, List<String> by) {
         return by.contains(word);
     }
 
-    /** Those of the keepers that are files, with what has to stand in each. */
+    /** The keepers that are files, with the text that each must contain. */
     List<Evidence> evidence() {
         return by.stream()
                 .map(EVIDENCE::matcher)
@@ -160,11 +160,11 @@ record Keeping(String document, String beginning, List<String> by) {
                 .toList();
     }
 
-    /** Whether somebody has decided at all. */
+    /** Whether the row has a valid decision. */
     boolean isDecided() {
         return !by.isEmpty()
                 && by.stream()
-                        .allMatch(each -> each.startsWith(NOBODY)
+                        .allMatch(each -> each.startsWith(UNCHECKED)
                                 || EVIDENCE.matcher(each).matches()
                                 || List.of(
                                                 "gateway",

@@ -19,7 +19,7 @@ final class OurCommand {
     private static final Pattern OPTIONAL = Pattern.compile("\\[([^\\[\\]]*)]");
     private static final Pattern PLACEHOLDER = Pattern.compile("[A-Z][A-Z,]*…?|<[^>]*>|…");
 
-    /** What may stand in the place of a placeholder: one of them is of the kind that an option or parameter takes. */
+    /** Values for a placeholder: one of them is of the kind that an option or parameter takes. */
     private static final List<String> VALUES = List.of("1", "x", "1s", "http://127.0.0.1:1");
 
     private OurCommand() {}
@@ -41,7 +41,7 @@ final class OurCommand {
         return command;
     }
 
-    /** What is wrong with one that is to be typed as it stands, but for placeholders; brackets are around what may be left out. */
+    /** The faults of a command that can be typed, but for placeholders; brackets are around optional parts. */
     static List<String> faults(String line) {
         return readings(line).flatMap(reading -> faults(reading, true)).toList();
     }
@@ -86,7 +86,7 @@ final class OurCommand {
                 return Stream.empty();
             }
         }
-        // An ellipsis may also stand for all that follows.
+        // An ellipsis may also replace all that follows.
         if (!whole && reading.endsWith(" …")) {
             return faults(reading.substring(0, reading.length() - 2), false);
         }

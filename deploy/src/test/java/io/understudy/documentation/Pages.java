@@ -43,7 +43,7 @@ final class Pages {
     /** As etcd has them: one check alone. */
     private static final List<String> WITH_CHECKS = List.of("/livez/", "/readyz/");
 
-    /** What follows one of these is told by the query of any page of health. */
+    /** The query parameters of the pages of health. */
     private static final Set<String> OF_HEALTH = Set.of("verbose", "exclude", "serializable");
 
     private static final Set<String> OF_TRANSLATE = Set.of("mirror", "revision");
@@ -51,8 +51,8 @@ final class Pages {
     private Pages() {}
 
     /** What is wrong with a path, which may have a query. */
-    static Optional<String> fault(String asked) {
-        String[] parts = asked.split("\\?", 2);
+    static Optional<String> fault(String page) {
+        String[] parts = page.split("\\?", 2);
         String path = parts[0];
         Optional<Set<String>> query = query(path);
         if (query.isEmpty()) {
@@ -69,7 +69,7 @@ final class Pages {
         return Optional.empty();
     }
 
-    /** The parameters that a page knows, empty if there is no such page. */
+    /** The parameters that a page has, empty if there is no such page. */
     private static Optional<Set<String>> query(String path) {
         if (path.equals("/v3/…") || JSON.contains(path)) {
             return Optional.of(Set.of());

@@ -2,7 +2,7 @@ package io.understudy.documentation;
 
 import java.nio.file.Path;
 
-/** Where a document says something. */
+/** A line of a document. */
 record Place(Path document, int line) {
 
     Path folder() {

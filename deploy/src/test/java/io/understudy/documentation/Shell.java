@@ -14,7 +14,7 @@ final class Shell {
 
     private Shell() {}
 
-    /** One command each: what a backslash or an open quote goes on with is put together, empty lines are left out. */
+    /** One command each: lines continued by a backslash or an open quote are joined, empty lines are left out. */
     static List<String> lines(String text) {
         List<String> lines = new ArrayList<>();
         StringBuilder open = new StringBuilder();

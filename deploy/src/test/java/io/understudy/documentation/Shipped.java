@@ -21,7 +21,7 @@ final class Shipped {
     private static final Pattern FILE =
             Pattern.compile("<source>(?:[^<]*/)?([^</]+)</source>\\s*(?:<outputDirectory>([^<]+)</outputDirectory>)?");
 
-    /** Filled by the build, so that sources don't tell what is in them. */
+    /** Filled by the build, so that the sources don't have their content. */
     private static final Pattern FILLED =
             Pattern.compile("<directory>\\$\\{[^<]*</directory>\\s*<outputDirectory>([^<]+)</outputDirectory>");
 

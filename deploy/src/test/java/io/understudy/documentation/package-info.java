@@ -1,4 +1,4 @@
-/** What the documents say of commands, files, metrics, pages and settings, held against what there is. */
+/** The commands, files, metrics, pages and settings in the documents, compared with the code. */
 @NullMarked
 package io.understudy.documentation;
 

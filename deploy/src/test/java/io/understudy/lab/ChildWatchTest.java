@@ -28,7 +28,7 @@ final class ChildWatchTest {
     }
 
     @Test
-    void aKilledChildStartsAgainWithOneLineSayingSo() {
+    void aKilledChildStartsAgainWithOneNote() {
         ShellPart part = started("mirror", "sleep 600");
         ChildWatch watch = watch(part);
         watch.restartTheKilled();

@@ -66,7 +66,7 @@ final class Copies {
         }
     }
 
-    /** The last record of each key; a tombstone stands for no key. */
+    /** The last record of each key; a tombstone means no key. */
     static Map<String, String> ofTopic(String bootstrapServers, String topic) {
         try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(
                 Map.of(

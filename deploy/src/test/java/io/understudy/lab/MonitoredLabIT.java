@@ -92,8 +92,8 @@ final class MonitoredLabIT {
     private static void load(RunningLab lab) throws Exception {
         HttpClient http = HttpClient.newHttpClient();
         for (int each = 0; each < 20; each++) {
-            URI asked = lab.url(LabPort.GATEWAY_REST).resolve("/v1/kv?prefix=&limit=1");
-            var unused = http.send(HttpRequest.newBuilder(asked).build(), BodyHandlers.ofString());
+            URI uri = lab.url(LabPort.GATEWAY_REST).resolve("/v1/kv?prefix=&limit=1");
+            var unused = http.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString());
         }
     }
 

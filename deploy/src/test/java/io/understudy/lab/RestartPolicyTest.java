@@ -24,20 +24,20 @@ final class RestartPolicyTest {
         "163, was killed by signal 35",
         "0, was stopped"
     })
-    void whoeverWasKilledFromOutsideStartsAgain(int status, String how) {
+    void aChildKilledFromOutsideStartsAgain(int status, String how) {
         assertThat(policy.judge("mirror", status, NOW)).isEqualTo(new Verdict.Restart(how));
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 127})
-    void whoeverGivesUpEndsTheLab(int status) {
+    void aChildThatFailsEndsTheLab(int status) {
         assertThat(policy.judge("mirror", status, NOW))
                 .isEqualTo(new Verdict.Fatal("failed with exit status " + status));
     }
 
     @ParameterizedTest
     @CsvSource({"134, SIGABRT", "139, SIGSEGV"})
-    void aCrashIsNobodyElsesDoing(int status, String signal) {
+    void aCrashIsNoKillFromOutside(int status, String signal) {
         assertThat(policy.judge("mirror", status, NOW)).isEqualTo(new Verdict.Fatal("crashed with " + signal));
     }
 

@@ -135,7 +135,7 @@ final class RunningLab implements AutoCloseable {
         new PortCheck(PortHolders.ofThisMachine()).requireFree(ports, LabPort.used(true));
     }
 
-    /** How a mirror stands, in its own words. */
+    /** The state of a mirror, by its own report. */
     JsonNode mirror(String name) throws IOException, InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(ports.url(LabPort.MIRROR).resolve("/status"))
                 .timeout(Duration.ofSeconds(5))

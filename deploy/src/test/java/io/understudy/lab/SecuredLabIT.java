@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A lab all of whose parts speak TLS, and whose clusters ask who asks. Two labs at once are more than two cores start
+ * A lab with TLS for all parts and authentication in its clusters. Two labs at once need more than two cores to start
  * in time.
  *
  * <p>Tests invariants CF3b, DP11, DP12.
@@ -46,7 +46,7 @@ final class SecuredLabIT {
     private static Path folder;
 
     @Test
-    void everyPartSpeaksTlsOnlyWithThoseItKnowsAndNobodyReadsUnasked() throws Exception {
+    void everyPartRequiresACertificateOfTheLabAndAUser() throws Exception {
         try (FreePorts reserved = FreePorts.take(LabPort.values().length)) {
             Map<LabPort, Integer> chosen = new EnumMap<>(LabPort.class);
             for (LabPort port : LabPort.values()) {
@@ -58,7 +58,7 @@ final class SecuredLabIT {
                 JsonNode report = lab.report();
                 assertThat(report.path("check")).hasSize(6);
                 onlyKnownPartsAreAnswered(data, ports);
-                onlyUsersAreTold(data, ports);
+                onlyUsersMayRead(data, ports);
                 passwordsAreForTheirOwner(data);
                 hasWhatTheDocumentationLists(data);
                 whatItSuggestsWorks(report);
@@ -68,8 +68,8 @@ final class SecuredLabIT {
                 lab.assertNothingIsLeft();
                 assertThat(lab.output()).doesNotContain(passwords(data));
             }
-            refusesToGoOn(data, ports, "of a lab with TLS", "--auth");
-            refusesToGoOn(data, ports, "of a lab with authentication", "--tls");
+            refusesOtherFlags(data, ports, "of a lab with TLS", "--auth");
+            refusesOtherFlags(data, ports, "of a lab with authentication", "--tls");
             try (RunningLab again =
                     RunningLab.start("again", data, ports, "--tls", "--auth", "--no-kafka", "--exit-after-check")) {
                 assertThat(again.awaitExit()).as(again.output()).isZero();
@@ -99,8 +99,8 @@ final class SecuredLabIT {
                 .isInstanceOf(IOException.class);
     }
 
-    /** The name in a certificate is that of a user who may read everything, but no more than a name. */
-    private static void onlyUsersAreTold(Path data, LabPorts ports) throws Exception {
+    /** The name in a certificate is that of a user with all permissions, but is no login. */
+    private static void onlyUsersMayRead(Path data, LabPorts ports) throws Exception {
         URI keys = page("https", ports, LabPort.GATEWAY_REST, "/v1/kv?prefix=");
         String user =
                 "lab:" + Files.readString(data.resolve("auth/lab.password")).strip();
@@ -156,10 +156,10 @@ final class SecuredLabIT {
                 .contains("Plan:");
     }
 
-    private static void refusesToGoOn(Path data, LabPorts ports, String saying, String... flags) throws Exception {
+    private static void refusesOtherFlags(Path data, LabPorts ports, String cause, String... flags) throws Exception {
         try (RunningLab other = RunningLab.start("other", data, ports, flags)) {
             assertThat(other.awaitExit()).isEqualTo(1);
-            assertThat(other.output()).contains(saying).contains("--fresh");
+            assertThat(other.output()).contains(cause).contains("--fresh");
         }
     }
 

@@ -28,7 +28,7 @@ final class StopOrderTest {
     }
 
     @Test
-    void groupsStopOneAfterTheOtherAndSaySo() {
+    void groupsStopInOrderAndAreReported() {
         ShellPart mirror = started("mirror", "sleep 600");
         ShellPart core = started("core", "sleep 600");
 

@@ -37,10 +37,10 @@ final class ComposeFileTest {
     }
 
     @Test
-    void theSupervisorKnowsTheMembersThatComposeRuns() throws Exception {
+    void theSupervisorIsConfiguredWithTheMembersOfCompose() throws Exception {
         JsonNode services = compose().path("services");
         ClusterSettings settings = ClusterSettings.load(FOLDER.resolve("conf/cluster.yaml"), Map.of(), Map.of());
-        Map<String, String> told = new HashMap<>();
+        Map<String, String> names = new HashMap<>();
         settings.machines().forEach(machine -> {
             assertThat(machine.process()).isEqualTo(ProcessKind.MANUAL);
             JsonNode member = services.path(machine.name()).path("environment");
@@ -50,9 +50,9 @@ final class ComposeFileTest {
             assertThat(machine.member().clientUrls())
                     .containsExactly(
                             URI.create(member.path("ETCD_ADVERTISE_CLIENT_URLS").asText()));
-            told.put(machine.name(), member.path("ETCD_NAME").asText());
+            names.put(machine.name(), member.path("ETCD_NAME").asText());
         });
-        assertThat(told)
+        assertThat(names)
                 .containsOnlyKeys("core-1", "core-2", "core-3", "learner")
                 .allSatisfy((machine, name) -> assertThat(name).isEqualTo(machine));
         assertThat(settings.snapshots().directory().orElseThrow())
@@ -70,7 +70,7 @@ final class ComposeFileTest {
     }
 
     @Test
-    void theDashboardAndPrometheusAskServicesThatThereAre() throws Exception {
+    void theDashboardAndPrometheusReadExistingServices() throws Exception {
         JsonNode services = compose().path("services");
         DashboardSettings dashboard = gateway(Map.of()).dashboard();
         assertThat(dashboard.mirrors()).extracting(URI::getHost).containsExactly("mirror");
@@ -89,7 +89,7 @@ final class ComposeFileTest {
     }
 
     @Test
-    void clientsAreToldTheAddressThatTheGatewayIsBoundTo() throws Exception {
+    void theGatewayAdvertisesTheAddressThatItIsBoundTo() throws Exception {
         assertThat(gateway(Map.of()).members().advertise()).containsExactly(URI.create("http://127.0.0.1:2379"));
         assertThat(gateway(Map.of("BIND", "192.0.2.1", "GATEWAY_PORT", "12379"))
                         .members()

@@ -61,7 +61,7 @@ final class KubernetesManifestsTest {
 
     @ParameterizedTest
     @MethodSource("manifests")
-    void objectsAndPatchesHaveOnlyFieldsThatKubernetesKnows(Path file) throws Exception {
+    void objectsAndPatchesHaveOnlyFieldsOfKubernetes(Path file) throws Exception {
         List<Manifest> manifests = Manifest.of(Files.readString(file));
         assertThat(manifests).isNotEmpty();
         for (Manifest manifest : manifests) {
@@ -172,7 +172,7 @@ final class KubernetesManifestsTest {
     /** Behind a common name it would be shown an arbitrary one, and none that is not ready. */
     @ParameterizedTest
     @ValueSource(strings = {"overlays/small", "overlays/production"})
-    void theDashboardAsksEachMirrorByItsOwnName(String overlay) throws Exception {
+    void theDashboardReadsEachMirrorByItsOwnName(String overlay) throws Exception {
         List<Manifest> all = Manifest.of(rendered(overlay));
         assertThat(dashboard(all).mirrors())
                 .extracting(URI::getHost)
@@ -182,7 +182,7 @@ final class KubernetesManifestsTest {
     /** Upon whichever overlay: those change the gateways, too. */
     @ParameterizedTest
     @ValueSource(strings = {"small", "production"})
-    void itAsksEachSupervisorLikewise_andMayReachThem(String overlay) throws Exception {
+    void theDashboardReadsAndMayReachEachSupervisor(String overlay) throws Exception {
         List<Manifest> all = Manifest.of(kustomized(with("supervisor", overlay)));
         assertThat(dashboard(all).supervisors())
                 .extracting(URI::getHost)
@@ -221,7 +221,7 @@ final class KubernetesManifestsTest {
                 .startsWithRaw(Path.of(path)));
     }
 
-    /** The hosts of a StatefulSet's pods, which its service knows whether they are ready or not. */
+    /** The hosts of a StatefulSet's pods, which its service resolves whether they are ready or not. */
     private static List<String> podsByName(String set, List<Manifest> all) {
         JsonNode spec = named("StatefulSet/" + set, all).tree().path("spec");
         String service = spec.path("serviceName").asText();
@@ -233,7 +233,7 @@ final class KubernetesManifestsTest {
                 .toList();
     }
 
-    /** What the gateways are told by file and variables. */
+    /** The gateways' settings by file and variables. */
     private DashboardSettings dashboard(List<Manifest> all) throws IOException {
         JsonNode gateway = named("Deployment/understudy-gateway", all).tree().at("/spec/template/spec");
         Map<String, String> variables = new HashMap<>();

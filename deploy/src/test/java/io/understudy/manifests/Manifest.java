@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** One object of Kubernetes, as it stands in a file. */
+/** One object of Kubernetes, as it is in a file. */
 record Manifest(JsonNode tree) {
 
     private static final Map<String, Class<?>> KINDS = Map.ofEntries(
@@ -41,7 +41,7 @@ record Manifest(JsonNode tree) {
             Map.entry("networking.k8s.io/v1/NetworkPolicy", NetworkPolicy.class),
             Map.entry("policy/v1/PodDisruptionBudget", PodDisruptionBudget.class));
 
-    /** The models take up what they don't know, unless told not to look where to. */
+    /** By default the models keep unknown fields. */
     private static final JsonMapper STRICT = JsonMapper.builder()
             .annotationIntrospector(new JacksonAnnotationIntrospector() {
                 private static final long serialVersionUID = 1;
@@ -78,7 +78,7 @@ record Manifest(JsonNode tree) {
     }
 
     /**
-     * Reads it as what it says it is.
+     * Reads it as its kind.
      *
      * @throws IOException a kind, a field or a type that Kubernetes doesn't have there
      */

@@ -14,7 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.StreamSupport;
 
-/** What the alerts and the dashboard ask of Prometheus. */
+/** The queries of the alerts and the dashboard to Prometheus. */
 public final class Expressions {
 
     /** Where what is shipped lies in the sources. */

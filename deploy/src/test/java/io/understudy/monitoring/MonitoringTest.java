@@ -67,14 +67,14 @@ final class MonitoringTest {
     }
 
     @Test
-    void whatTheyAskOfJvmAndSystemIsMeasured() throws IOException {
-        Set<String> asked = new HashSet<>();
+    void theirMetricsOfJvmAndSystemAreMeasured() throws IOException {
+        Set<String> queried = new HashSet<>();
         Stream.concat(Expressions.ofAlerts().values().stream(), Expressions.ofDashboard("5m").values().stream())
                 .forEach(expression ->
-                        OF_THE_JVM.matcher(expression).results().forEach(found -> asked.add(found.group())));
+                        OF_THE_JVM.matcher(expression).results().forEach(found -> queried.add(found.group())));
         try (ProcessMetrics metrics = new ProcessMetrics("gateway", "1")) {
             String page = metrics.scrape(null).body();
-            assertThat(asked).contains("process_start_time_seconds").allSatisfy(name -> assertThat(page)
+            assertThat(queried).contains("process_start_time_seconds").allSatisfy(name -> assertThat(page)
                     .contains("\n# TYPE " + name + " "));
         }
     }

@@ -23,7 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Debian's Prometheus with the alerts that are shipped, asking each second, in OpenMetrics as it does by itself. */
+/** Debian's Prometheus with the shipped alerts, which scrapes each second, in OpenMetrics as by default. */
 public final class Prometheus implements AutoCloseable {
 
     private static final Path PROGRAM = Path.of("/usr/bin/prometheus");
@@ -79,7 +79,7 @@ public final class Prometheus implements AutoCloseable {
         return new Prometheus(process, "http://" + address);
     }
 
-    /** How many of so many processes were scraped at last, all of what they told having been understood. */
+    /** Returns how many of so many processes were scraped without an error. */
     public int awaitScrapes(int expected) {
         await().atMost(PATIENCE).ignoreExceptions().until(() -> query("up == 1").size() == expected);
         return query("up == 1").size();

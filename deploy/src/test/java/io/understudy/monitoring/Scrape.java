@@ -20,14 +20,14 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What a running process told at {@code /metrics}: our families, each with the labels it had. */
+/** The response of a running process to {@code /metrics}: our families, each with the labels it had. */
 public record Scrape(String text, Map<String, Set<String>> families) {
 
     private static final Pattern SAMPLE = Pattern.compile("^(understudy_\\w+)(?:\\{(.*)})? \\S+$");
     private static final Pattern LABEL = Pattern.compile("(\\w+)=\"");
     private static final List<String> SUFFIXES = List.of("", "_count", "_sum", "_max", "_bucket");
 
-    /** Asks for Prometheus' text format. */
+    /** Requests Prometheus' text format. */
     public static Scrape of(URI metrics) throws IOException, InterruptedException {
         String text = HttpClient.newHttpClient()
                 .send(

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 final class TextTableTest {
 
     @Test
-    void columnsAreAsWideAsTheirWidestCellAndNumbersStandToTheRight() {
+    void columnsFitTheirWidestCellAndNumbersAreRightAligned() {
         TextTable table = new TextTable("part", "ms").row("gateway", "7.5").row("dr", "112.0");
 
         assertThat(table.lines()).containsExactly("part         ms", "gateway     7.5", "dr        112.0");

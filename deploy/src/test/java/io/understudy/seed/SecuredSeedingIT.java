@@ -94,7 +94,7 @@ final class SecuredSeedingIT {
     }
 
     @Test
-    void whoMayReadAndWriteAllKeysButIsNotRootGetsNoTarget() throws Exception {
+    void aUserForAllKeysWithoutRootGetsNoTarget() throws Exception {
         List<URI> unused = List.of(URI.create("http://127.0.0.1:1"));
         Seed seed = new Seed(folder.resolve("dr"), "dr-1", unused, unused, "dr", 1_000);
 
@@ -109,7 +109,7 @@ final class SecuredSeedingIT {
         Credentials credentials = new Credentials(user, user);
         EtcdSettings settings = EtcdSettings.of(source).withLogin(credentials);
         try (EtcdCluster cluster = EtcdCluster.connect(settings, new SimpleMeterRegistry())) {
-            new TargetSeeding(EtcdBinaries.find(), credentials, told -> {}).make(cluster, seed);
+            new TargetSeeding(EtcdBinaries.find(), credentials, line -> {}).make(cluster, seed);
         }
     }
 

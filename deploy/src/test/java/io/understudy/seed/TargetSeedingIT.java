@@ -43,7 +43,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A real source, a snapshot of it restored, and a real etcd on that, which a mirror goes on from. */
+/** A real source, a snapshot of it restored, and a real etcd on that, from which a mirror continues. */
 final class TargetSeedingIT {
 
     private static final long BUMP = 1_000_000;
@@ -80,9 +80,9 @@ final class TargetSeedingIT {
                     List.of(client),
                     "dr",
                     BUMP);
-            List<String> told = new ArrayList<>();
-            new TargetSeeding(binaries, null, told::add).make(cluster, seed);
-            assertThat(told)
+            List<String> progress = new ArrayList<>();
+            new TargetSeeding(binaries, null, progress::add).make(cluster, seed);
+            assertThat(progress)
                     .anyMatch(line -> line.startsWith("removed 1 reserved key of")
                             && line.contains("1 lease; detached 100 keys"));
 
@@ -114,7 +114,7 @@ final class TargetSeedingIT {
                         .hasSize(1);
                 target.shutdownNow();
             }
-            assertThatThrownBy(() -> new TargetSeeding(binaries, null, told::add).make(cluster, seed))
+            assertThatThrownBy(() -> new TargetSeeding(binaries, null, progress::add).make(cluster, seed))
                     .hasMessageContaining("exists");
         } finally {
             source.shutdownNow();

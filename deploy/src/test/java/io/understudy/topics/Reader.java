@@ -42,7 +42,7 @@ final class Reader implements AutoCloseable {
         }
     }
 
-    /** Up to where everything was given, and where a feed can go on. */
+    /** The position up to which everything was delivered, from which a feed can resume. */
     Optional<Position> position() {
         return kept.position();
     }

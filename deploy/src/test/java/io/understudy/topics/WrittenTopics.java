@@ -25,7 +25,9 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.Producer;
 
-/** The topics of a mirror, written as mirrors do, with a history made up from a seed. One thread writes; any may ask. */
+/**
+ * The topics of a mirror, written as mirrors do, with a random history from a seed. One thread writes; any may read.
+ */
 final class WrittenTopics implements AutoCloseable {
 
     static final String CHANGES = "play";
@@ -131,19 +133,19 @@ final class WrittenTopics implements AutoCloseable {
         return changes;
     }
 
-    private void write(TopicRecord told) {
-        var state = RecordFormat.write(STATE, 0, told, origin());
+    private void write(TopicRecord record) {
+        var state = RecordFormat.write(STATE, 0, record, origin());
         int partition = Math.floorMod(ByteString.copyFrom(state.key()).hashCode(), partitions);
         var unused = producer.send(state);
-        var unusedToo = producer.send(RecordFormat.write(CHANGES, partition, told, origin()));
+        var unusedToo = producer.send(RecordFormat.write(CHANGES, partition, record, origin()));
         sinceMark[partition]++;
         sinceMark[partitions]++;
         records++;
     }
 
-    private void mark(LongFunction<TopicRecord> told) {
+    private void mark(LongFunction<TopicRecord> record) {
         for (int partition = 0; partition <= partitions; partition++) {
-            TopicRecord mark = told.apply(sinceMark[partition]);
+            TopicRecord mark = record.apply(sinceMark[partition]);
             sinceMark[partition] = 0;
             var unused = producer.send(
                     partition == partitions

@@ -16,15 +16,15 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * As whom clients ask.
+ * The identity of clients.
  *
- * @param token of a user, who may read and write all; empty for nobody in particular
+ * @param token of a user that may read and write all keys; empty without authentication
  */
 record Access(String token) {
 
     static final Access OPEN = new Access("");
 
-    /** Tokens of who is not asked for a while are not to expire meanwhile. */
+    /** Tokens must not expire while their client is idle. */
     static final String TOKEN_LIFETIME = "--auth-token-ttl=86400";
 
     static final String USER = "bench";
@@ -32,7 +32,7 @@ record Access(String token) {
     private static final int PASSWORD_BYTES = 16;
     private static final long DEADLINE_SECONDS = 30;
 
-    /** A password that nobody knows. */
+    /** A random password. */
     static String newPassword() {
         byte[] bytes = new byte[PASSWORD_BYTES];
         new SecureRandom().nextBytes(bytes);

@@ -49,7 +49,7 @@ final class Aim {
         }
     }
 
-    /** A learner only answers serializable reads, which nobody's writes make different here. */
+    /** A learner only serves serializable reads, which no writes make different here. */
     private Object expected(Work work) {
         RangeRequest range = work.range().toBuilder().setSerializable(true).build();
         try (Caller caller = Caller.open(work.api(), servers.url(ServerPath.LEARNER), servers.access(), 1)) {

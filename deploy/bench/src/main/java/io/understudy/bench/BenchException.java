@@ -2,7 +2,7 @@ package io.understudy.bench;
 
 import org.jspecify.annotations.Nullable;
 
-/** A benchmark can't go on, or its figures would mean nothing. The message is for the user. */
+/** A benchmark can't continue, or its figures would be invalid. The message is for the user. */
 public final class BenchException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

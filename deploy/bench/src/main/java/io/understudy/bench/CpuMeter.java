@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 
-/** Tells what the servers' work costs, and when they are warm. */
+/** Measures the CPU time of the servers, and when they are warm. */
 final class CpuMeter {
 
     /** By less than this work got cheaper when a server is warm: a JVM has compiled what is used. */
@@ -15,7 +15,7 @@ final class CpuMeter {
 
     private static final int NO_CHEAPER_IN_A_ROW = 2;
 
-    /** On a busy machine time alone tells nothing of how much was compiled. */
+    /** On a busy machine time alone does not show how much was compiled. */
     private static final double LEAST_CPU_MICROS = 15e6;
 
     private static final int MAX_FIRST_WARM_UPS = 15;
@@ -33,7 +33,7 @@ final class CpuMeter {
         this.schedule = schedule;
     }
 
-    /** CPU microseconds that the servers use per second now that nobody asks them. */
+    /** Returns the CPU microseconds that the servers use per second while idle. */
     Map<Role, Double> idleRates() throws InterruptedException {
         CpuReading before = now();
         TimeUnit.MILLISECONDS.sleep(schedule.idle().toMillis());
@@ -54,7 +54,7 @@ final class CpuMeter {
     /**
      * Loads a path until that gets no cheaper and its servers have worked for a while.
      *
-     * @param load loads it for about the schedule's warm-up and says with how much: requests, or events
+     * @param load loads it for about the schedule's warm-up and returns the number of requests, or of events
      * @return for how long
      */
     Duration warmUp(ServerPath path, LongSupplier load) {
@@ -76,7 +76,7 @@ final class CpuMeter {
     }
 
     /**
-     * Goes on to load a path until hardly anything is compiled at the gateway; other servers have nothing to compile.
+     * Loads a path further until the gateway compiles hardly anything; other servers have nothing to compile.
      *
      * @param load loads it for about the schedule's warm-up
      * @return for how long

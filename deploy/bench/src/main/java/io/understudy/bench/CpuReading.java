@@ -30,8 +30,7 @@ record CpuReading(long nanos, Map<Role, Long> microsByRole) {
     }
 
     /**
-     * Microseconds of CPU time, by role, since an earlier reading of the same servers, less what they would have used
-     * had nobody asked them.
+     * Microseconds of CPU time, by role, since an earlier reading of the same servers, less their idle use.
      *
      * @param idle as {@link #rateSince}
      */

@@ -3,7 +3,7 @@ package io.understudy.bench;
 /** What can be measured. */
 public interface Figure {
 
-    /** How it is said. */
+    /** How it is shown. */
     Form form();
 
     /** For people, with its unit. */
@@ -22,7 +22,7 @@ public interface Figure {
     }
 
     /**
-     * How a figure is said.
+     * How a figure is shown.
      *
      * @param title for people, with its unit
      * @param jsonName for programs

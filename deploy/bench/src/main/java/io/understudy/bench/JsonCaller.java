@@ -43,10 +43,10 @@ final class JsonCaller implements Caller {
         if (status == OK) {
             return answer.body();
         }
-        String said = "status " + status + ", " + new String(answer.body(), StandardCharsets.UTF_8).strip();
+        String description = "status " + status + ", " + new String(answer.body(), StandardCharsets.UTF_8).strip();
         throw status == NOT_FOUND || status == NOT_IMPLEMENTED
-                ? new NotServedException(said)
-                : new BenchException(said);
+                ? new NotServedException(description)
+                : new BenchException(description);
     }
 
     /** Its connections close by themselves, some time after the last use. */

@@ -13,7 +13,7 @@ interface LoadGenerator {
     String description();
 
     /**
-     * Sends requests for a time, so that always as many are in flight as the shot says.
+     * Sends requests for a time, with a constant number of them in flight.
      *
      * @throws BenchException a request failed
      */
@@ -23,8 +23,8 @@ interface LoadGenerator {
      * Sends so many requests and waits for all answers.
      *
      * @param pace when requests are sent
-     * @throws BenchException a request failed, or its answer has not the length it should have; the message says how
-     *     many did
+     * @throws BenchException a request failed, or its answer has another length than expected; the message has their
+     *     number
      */
     Load run(Shot shot, long requests, Pace pace);
 }

@@ -32,7 +32,7 @@ final class Measuring {
     }
 
     /**
-     * Measures; at full pace after a warm-up, which tells how many requests make up the duration.
+     * Measures; at full pace after a warm-up, which determines how many requests make up the duration.
      *
      * @param idle as {@link #idleRates}
      * @throws BenchException a request failed

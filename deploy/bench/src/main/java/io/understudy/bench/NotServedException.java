@@ -1,6 +1,6 @@
 package io.understudy.bench;
 
-/** The server says that it does not have what was asked: it is sound, but there is nothing to measure. */
+/** The server does not support the request: it is sound, but there is nothing to measure. */
 final class NotServedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -1,7 +1,7 @@
 package io.understudy.bench;
 
 /**
- * When requests are sent; never more are in flight than the shot says.
+ * The rate of requests, within the limit on requests in flight.
  *
  * @param perSecond over all connections; infinite for each as soon as another is answered
  */

@@ -9,7 +9,7 @@ import java.util.List;
  */
 sealed interface PathResult<R> {
 
-    /** It doesn't answer this kind of request, in its own words. */
+    /** The server does not support this kind of request; has its error. */
     record NotServed<R>(String reason) implements PathResult<R> {}
 
     /** It does, but not all went well, so that there are no figures: what happened first. */

@@ -7,10 +7,10 @@ import java.nio.file.Path;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** What the kernel says of a process' CPU time. Linux only. */
+/** A process' CPU time, as the kernel reports it. Linux only. */
 public final class ProcessCpu {
 
-    /** Linux counts in hundredths of a second for everyone (USER_HZ), whatever its own clock does. */
+    /** Linux reports hundredths of a second (USER_HZ), whatever the rate of its own clock. */
     private static final long MICROS_PER_TICK = 10_000;
 
     /** Counted after the name, which is in parentheses and may hold anything: utime, stime. */

@@ -41,7 +41,7 @@ final class Putter implements AutoCloseable {
     }
 
     /**
-     * Sends the next put, whose number is the count of those before; waits while too many are not acknowledged.
+     * Sends the next put, with the number of those before it; waits while too many are not acknowledged.
      *
      * @throws BenchException one failed
      */

@@ -14,7 +14,7 @@ final class ReportJson {
 
     private ReportJson() {}
 
-    /** A report that says so far only where and how long was measured. */
+    /** A report that has only where and how long was measured. */
     static ObjectNode root(Surroundings surroundings, Schedule schedule) {
         ObjectNode root = MAPPER.createObjectNode();
         root.put("cores", surroundings.cores())

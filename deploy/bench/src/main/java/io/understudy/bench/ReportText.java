@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** How all reports say things to people. */
+/** The text parts of all reports. */
 final class ReportText {
 
     private ReportText() {}

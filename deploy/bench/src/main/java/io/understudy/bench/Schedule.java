@@ -8,9 +8,9 @@ import java.time.Duration;
  * @param runs how often each path is measured
  * @param duration about how long each run lasts
  * @param warmUp how long the servers are loaded at a time without counting
- * @param idle how long the servers are watched, before the runs of each work, while nobody asks them
+ * @param idle how long the idle servers are watched before the runs of each work
  * @param roundTrip between voters on one side, and gateway, learner and clients on the other; zero for none
- * @param authenticated whether the cluster wants to know who asks
+ * @param authenticated whether the cluster has authentication
  */
 public record Schedule(
         int runs, Duration duration, Duration warmUp, Duration idle, Duration roundTrip, boolean authenticated) {
@@ -18,7 +18,7 @@ public record Schedule(
     /**
      * Checks the values.
      *
-     * @throws IllegalArgumentException one makes no sense; the message says which
+     * @throws IllegalArgumentException one is invalid; the message names it
      */
     public Schedule {
         require(runs > 0, "the number of runs must be at least 1, not " + runs);

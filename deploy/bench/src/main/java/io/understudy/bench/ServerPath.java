@@ -7,11 +7,11 @@ public enum ServerPath {
     GATEWAY("gateway", Set.of(Role.GATEWAY, Role.LEARNER, Role.VOTERS)),
     /** The gateway while the voters are near, where they are far otherwise. */
     GATEWAY_NEAR("gateway-near", Set.of(Role.GATEWAY, Role.LEARNER, Role.VOTERS)),
-    /** The learner, asked directly. */
+    /** Requests to the learner itself. */
     LEARNER("learner", Set.of(Role.LEARNER, Role.VOTERS)),
-    /** A voter that doesn't lead, asked directly. */
+    /** Requests to a follower itself. */
     FOLLOWER("follower", Set.of(Role.LEARNER, Role.VOTERS)),
-    /** The voter that leads, asked directly: it needs no learner. */
+    /** Requests to the leader itself, which need no learner. */
     LEADER("leader", Set.of(Role.VOTERS)),
     /** etcd's own proxy before the voters: answers what it has answered before from its cache, and joins watches. */
     GRPC_PROXY("grpc-proxy", Set.of(Role.GRPC_PROXY, Role.VOTERS));

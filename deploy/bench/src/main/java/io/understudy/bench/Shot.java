@@ -7,7 +7,7 @@ import java.net.URI;
  * A request to be sent over and over.
  *
  * @param server without a path
- * @param access as whom to send it
+ * @param access the identity of its client
  * @param request as {@link Api#request}
  * @param answerBytes length of each answer's message or body; another length is an error
  * @param connections over which the requests are spread evenly

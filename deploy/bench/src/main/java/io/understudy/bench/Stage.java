@@ -6,7 +6,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** The servers of a benchmark from finding etcd until all are stopped, and what there is to say of where they run. */
+/** The servers of a benchmark from finding etcd until all are stopped, and a description of their machine. */
 final class Stage implements AutoCloseable {
 
     private final Path folder;
@@ -40,7 +40,7 @@ final class Stage implements AutoCloseable {
         return servers;
     }
 
-    /** Says how far it is. */
+    /** Reports progress. */
     void note(String line) {
         progress.note(line);
     }

@@ -3,7 +3,7 @@ package io.understudy.bench;
 import java.util.OptionalDouble;
 
 /**
- * Whom the gateway is compared with.
+ * The server that the gateway is compared with.
  *
  * @param atMost CPU per request at the gateway as a share of the peer's that is to be reached; empty where the peer is
  *     only shown

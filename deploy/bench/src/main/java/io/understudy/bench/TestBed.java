@@ -18,11 +18,10 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * All servers, each a process of its own: three voters, a learner, grpc-proxy before the voters, and a gateway as
- * {@code understudy gateway} runs it.
+ * All servers, each a process of its own: three voters, a learner, grpc-proxy before the voters, and a gateway.
  *
- * <p>With a round trip the voters are far from everything else: the gateway, the learner, grpc-proxy and whoever sends
- * requests are near each other.
+ * <p>The gateway runs as {@code understudy gateway}. With a round trip the voters are far from everything else: the
+ * gateway, the learner, grpc-proxy and the clients are near each other.
  */
 final class TestBed implements AutoCloseable {
 
@@ -118,7 +117,7 @@ final class TestBed implements AutoCloseable {
         };
     }
 
-    /** As whom to ask all of them. */
+    /** The identity for requests to all of them. */
     Access access() {
         return access;
     }

@@ -4,9 +4,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the gateway is to reach with a figure.
+ * The target for one figure of the gateway.
  *
- * @param peer whose figure the gateway's is to be a share of; empty if its own counts
+ * @param peer the server that the gateway's figure is compared with; empty if its own counts
  */
 record WatchAim(WatchFigure figure, Optional<ServerPath> peer, double atLeast, double atMost) {
 

@@ -143,7 +143,7 @@ final class WatchClient implements AutoCloseable {
     }
 
     /**
-     * Waits until so many puts have reached everyone who watches them.
+     * Waits until so many puts have reached all their watchers.
      *
      * @return what was delivered
      * @throws BenchException something was lost or repeated

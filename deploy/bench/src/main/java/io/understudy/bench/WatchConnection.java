@@ -27,12 +27,12 @@ import java.util.concurrent.CompletableFuture;
  * A connection with streams of watchers: HTTP/2's frames and no more. Windows are so large that they hardly ever have to
  * be filled up, and what is sent fits into those that any server gives.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // a write fails with its connection, whose end is seen
+@SuppressWarnings("FutureReturnValueIgnored") // a write fails with its connection, which reports its end
 final class WatchConnection extends ByteToMessageDecoder {
 
     private static final int WINDOW_BYTES = 1 << 30;
     private static final String UNIMPLEMENTED = "12";
-    /** What a learner says of watches, and whoever passes them on to one. */
+    /** The error of a learner for watches, also through a proxy. */
     private static final String LEARNER = "not supported for learner";
 
     private static final String OK = "200";
@@ -61,7 +61,7 @@ final class WatchConnection extends ByteToMessageDecoder {
     }
 
     /**
-     * @param access as whom to watch
+     * @param access the identity of the client
      * @param failure fails when this connection does
      */
     WatchConnection(Access access, List<Opening> openings, Deliveries deliveries, CompletableFuture<Void> failure) {
@@ -212,10 +212,10 @@ final class WatchConnection extends ByteToMessageDecoder {
 
         private void ended(Http2Headers trailers) {
             String status = String.valueOf(trailers.get(GRPC_STATUS));
-            String said = "status " + status + ", " + trailers.get(GRPC_MESSAGE);
-            throw status.equals(UNIMPLEMENTED) || said.contains(LEARNER)
-                    ? new NotServedException(said)
-                    : new BenchException("watch stream ended with " + said);
+            String description = "status " + status + ", " + trailers.get(GRPC_MESSAGE);
+            throw status.equals(UNIMPLEMENTED) || description.contains(LEARNER)
+                    ? new NotServedException(description)
+                    : new BenchException("watch stream ended with " + description);
         }
 
         @Override

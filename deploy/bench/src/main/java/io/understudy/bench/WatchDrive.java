@@ -6,10 +6,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Puts, and sees that they reach watchers.
+ * Puts, and checks that the puts reach watchers.
  *
  * @param leader where to put
- * @param access as whom
+ * @param access the identity of the client
  */
 record WatchDrive(URI leader, Access access) {
 
@@ -19,7 +19,7 @@ record WatchDrive(URI leader, Access access) {
      * Puts for a time and waits until everything is delivered.
      *
      * @param client has not been used in a run before
-     * @param inFlight how many puts may be under way: sent, but not yet with everyone who watches them
+     * @param inFlight how many puts may be under way: sent, but not yet delivered to all their watchers
      * @throws BenchException a put failed, or something was lost or repeated
      */
     WatchLoad run(WatchClient client, Watchers watchers, Pace pace, int inFlight, Duration duration) {

@@ -3,7 +3,7 @@ package io.understudy.bench;
 import java.util.List;
 
 /**
- * What a run brought: everybody got everything, once.
+ * The result of a run in which every watcher received every event once.
  *
  * @param puts that were made
  * @param events delivered to all watchers together, in the time from the first put until the last delivery

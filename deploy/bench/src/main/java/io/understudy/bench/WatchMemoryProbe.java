@@ -6,8 +6,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Measures by how much watchers who see nothing make a server grow. Once only: a server that gave memory back to its
- * heap takes it from there the next time.
+ * Measures by how much idle watchers make a server grow.
+ *
+ * <p>Once only: a server that gave memory back to its heap takes it from there the next time.
  */
 final class WatchMemoryProbe implements WatchProbe {
 

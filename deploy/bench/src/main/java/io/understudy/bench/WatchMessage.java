@@ -4,8 +4,9 @@ import io.netty.buffer.ByteBuf;
 import java.util.function.LongConsumer;
 
 /**
- * A WatchResponse, of which only that is looked at what a benchmark needs: reading events must cost whoever measures less
- * than sending them costs the servers. To be used for one message after the other, by one thread.
+ * A WatchResponse, parsed only as far as a benchmark needs: reading events must cost less than sending them.
+ *
+ * <p>To be used for one message after the other, by one thread.
  */
 final class WatchMessage {
 
@@ -82,7 +83,7 @@ final class WatchMessage {
         return events;
     }
 
-    /** Tells the number of each event's put, as {@link WatchedKeys#put} wrote it, in their order. */
+    /** Passes on the number of each event's put, as {@link WatchedKeys#put} wrote it, in their order. */
     void numbers(LongConsumer numbers) {
         int messageEnd = end;
         at = firstEvent;

@@ -19,7 +19,7 @@ final class WatchStream {
 
     /**
      * @param watchers how many will be created on it
-     * @param sampled whether the watcher of an id is one of those whose latencies are kept
+     * @param sampled whether the latencies of the watcher of an id are kept
      * @param message to read by; shared with other streams
      */
     WatchStream(int watchers, boolean[] sampled, Deliveries deliveries, WatchMessage message) {

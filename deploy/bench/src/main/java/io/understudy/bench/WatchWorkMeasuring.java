@@ -22,7 +22,7 @@ final class WatchWorkMeasuring {
     private final Consumer<String> notes;
     private final Map<ServerPath, PathResult<WatchRun>> results = new EnumMap<>(ServerPath.class);
 
-    /** @param notes told how far it is */
+    /** @param notes receives the progress */
     WatchWorkMeasuring(
             WatchWork work, WatchBenchSettings settings, TestBed servers, CpuMeter cpu, Consumer<String> notes) {
         this.work = work;

@@ -25,7 +25,7 @@ final class WatchedKeys {
     /**
      * Puts a random key.
      *
-     * @param number of the put, by which who watches recognises it: the value begins with it
+     * @param number of the put, with which the value begins; watchers identify it by that
      */
     PutRequest put(long number) {
         byte[] value = new byte[DataSet.VALUE_BYTES];

@@ -5,7 +5,7 @@ import io.etcd.jetcd.api.WatchCreateRequest;
 import io.etcd.jetcd.api.WatchRequest;
 
 /**
- * Those who watch.
+ * The watchers of a work.
  *
  * @param distinctKeys whether each watches a key of its own; else all watch the same prefix
  */
@@ -22,7 +22,7 @@ record Watchers(int count, Spread spread, boolean distinctKeys) {
         EACH
     }
 
-    /** One who sees all that these see. */
+    /** One watcher that receives everything these do. */
     static Watchers one() {
         return new Watchers(1, Spread.SHARED, false);
     }

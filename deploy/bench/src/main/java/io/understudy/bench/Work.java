@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** One kind of read, asked again and again; and what the gateway is to reach with it. */
+/** One kind of repeated read, and the target for the gateway. */
 public enum Work {
     POINT(
             "one key of 256 B, serializable",

@@ -20,7 +20,7 @@ final class WorkMeasuring {
     private final Measuring measuring;
     private final Consumer<String> notes;
 
-    /** @param notes told how far it is */
+    /** @param notes receives the progress */
     WorkMeasuring(Work work, ReadBenchSettings settings, TestBed servers, Measuring measuring, Consumer<String> notes) {
         this.work = work;
         this.settings = settings;

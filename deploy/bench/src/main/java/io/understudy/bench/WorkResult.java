@@ -8,12 +8,12 @@ import java.util.OptionalDouble;
 import java.util.stream.Stream;
 
 /**
- * How a work went, by every path.
+ * The result of a work, by path.
  *
  * @param warmUps how long each path was warmed up before its first run
- * @param idleRates CPU microseconds that servers used per second when nobody asked them
+ * @param idleRates CPU microseconds that idle servers used per second
  * @param paths with as many requests in flight as the work has
- * @param equalLoad at a load that is the same for all; empty if that was not asked for
+ * @param equalLoad at a load that is the same for all; empty if it was not requested
  */
 record WorkResult(
         Work work,

@@ -29,7 +29,7 @@ final class ReadReportTest {
     }
 
     @Test
-    void aTargetThatIsNotReachedIsSaid() {
+    void aMissedTargetIsReported() {
         assertThat(report(Duration.ZERO, pointWith(measured(15, 3), measured(30, 2)))
                         .toText())
                 .contains(
@@ -48,7 +48,7 @@ final class ReadReportTest {
     }
 
     @Test
-    void whatFarVotersAddIsToldInRoundTrips() {
+    void theDelayByFarVotersIsReportedInRoundTrips() {
         WorkResult far = result(Map.of(ServerPath.GATEWAY, measured(9, 121), ServerPath.GATEWAY_NEAR, measured(9, 1)));
 
         assertThat(report(Duration.ofMillis(80), far).toText())

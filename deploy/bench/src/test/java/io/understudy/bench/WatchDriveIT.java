@@ -35,7 +35,7 @@ final class WatchDriveIT {
 
     @ParameterizedTest
     @MethodSource("watchers")
-    void everyPutReachesAllWhoWatchItAndIsTimed(Watchers watchers) {
+    void everyPutReachesAllItsWatchersAndIsTimed(Watchers watchers) {
         try (WatchClient client = WatchClient.open(server(), Access.OPEN, watchers)) {
             WatchLoad load = new WatchDrive(server(), Access.OPEN).run(client, watchers, new Pace(100), 1_000, MOMENT);
 
@@ -59,7 +59,7 @@ final class WatchDriveIT {
     }
 
     @Test
-    void aWatcherWhoseServerEndsIsAFailure() {
+    void theEndOfAWatchedServerIsAFailure() {
         try (WatchClient client = WatchClient.open(server(), Access.OPEN, Watchers.one())) {
             ETCD.cluster().leader().restart();
 

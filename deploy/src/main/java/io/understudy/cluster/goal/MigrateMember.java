@@ -9,8 +9,9 @@ import io.understudy.vocabulary.MemberId;
 import java.util.Optional;
 
 /**
- * A member goes on elsewhere with its id and its data, which are not streamed from the leader again. The others are told
- * first: so it can be seen from the member list how far it came.
+ * Moves a member with its id and its data, which the leader does not stream again.
+ *
+ * <p>The peer URL is updated first, so that the member list shows the progress.
  */
 public record MigrateMember(MemberId member, MemberSpec from, MemberSpec to) implements NextStep {
 

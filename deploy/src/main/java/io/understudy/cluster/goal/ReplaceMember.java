@@ -9,13 +9,14 @@ import io.understudy.vocabulary.MemberId;
 import java.util.Optional;
 
 /**
- * One voter in place of another. A dead one goes first, so that no step needs more votes than are alive; a healthy one
- * stays until its successor votes.
+ * Replaces a member: a failed voter is removed first, a healthy one stays until its successor votes.
  *
- * @param successor a place for a new member, or a learner that stands by
+ * <p>No step needs more votes than are alive.
+ *
+ * @param successor a place for a new member, or a standby learner
  * @param isToVote whether the successor becomes a voting member, as the replaced member is
- * @param isOldLost whether it is taken for dead: found out once, by more than one look, since a voter that is slow for a
- *     moment must not go before its successor votes
+ * @param isOldLost whether several observations found it dead: a slow voter must not be removed before its successor
+ *     votes
  */
 public record ReplaceMember(MemberId old, MemberSpec successor, boolean isToVote, boolean isOldLost)
         implements NextStep {

@@ -53,12 +53,13 @@ public record Roll(
     private Next after(ClusterFacts facts, Predicate<Step> isDone) {
         List<MemberFacts> members =
                 facts.members().stream().filter(MemberFacts::hasStarted).toList();
-        List<MemberFacts> untold =
-                members.stream().filter(member -> isUntold(member)).toList();
-        if (!untold.isEmpty()) {
+        List<MemberFacts> unreported =
+                members.stream().filter(member -> isUnreported(member)).toList();
+        if (!unreported.isEmpty()) {
             return Next.impossible(
                     "start-time-known",
-                    "the metrics of " + untold.stream().map(MemberFacts::label).collect(joining(", "))
+                    "the metrics of "
+                            + unreported.stream().map(MemberFacts::label).collect(joining(", "))
                             + " lack the process start time",
                     "Specify the target version (--to-version)");
         }
@@ -81,7 +82,7 @@ public record Roll(
         return new Next.Do(Leadership.away(facts, next.get()).orElseGet(() -> restart(next.get(), isDone)));
     }
 
-    private boolean isUntold(MemberFacts member) {
+    private boolean isUnreported(MemberFacts member) {
         return version == null
                 && member.isHealthy()
                 && member.process().startedAt().isEmpty();

@@ -38,7 +38,7 @@ public record Scale(int voters, List<MemberSpec> places) implements NextStep {
         return now < voters ? grow(facts) : shrink(facts);
     }
 
-    /** What was begun is finished first. */
+    /** A change in progress is completed first. */
     private Next grow(ClusterFacts facts) {
         Optional<MemberSpec> next = places.stream()
                 .filter(place -> facts.voters().stream().noneMatch(voter -> isAt(voter, place)))
@@ -53,7 +53,7 @@ public record Scale(int voters, List<MemberSpec> places) implements NextStep {
                         "Specify more members (--member name=peerURL) or configure more machines");
     }
 
-    /** The dead first, the leader last, else the one whose name comes last. */
+    /** Removes failed members first and the leader last, otherwise the last by name. */
     private Next shrink(ClusterFacts facts) {
         MemberFacts least = facts.voters().stream()
                 .max(Comparator.comparing((MemberFacts voter) -> !voter.isHealthy())

@@ -24,8 +24,8 @@ public final class ConfiguredMachines implements Machines {
     /**
      * Local members outlive this process.
      *
-     * @param etcd where the server is for local members that name none; asked only if there are any
-     * @param operator told what to do about members that someone else starts and stops
+     * @param etcd the server of local members that name none; called only if there are any
+     * @param operator receives the instructions for members that are started manually
      */
     public static ConfiguredMachines of(
             List<MachineSettings> machines, Supplier<Path> etcd, Consumer<String> operator, InstantSource clock) {

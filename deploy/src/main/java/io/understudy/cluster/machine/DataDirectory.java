@@ -99,7 +99,7 @@ public record DataDirectory(Path path) {
     }
 
     /**
-     * Renames it, so that a member can start anew.
+     * Renames it, so that a member can start without data.
      *
      * @return its new name; empty if there was none
      * @throws UncheckedIOException it can't be renamed

@@ -42,7 +42,7 @@ record EtcdFlags(Map<String, String> values) {
         return flags.with(machine.arguments());
     }
 
-    /** For one that has data, in which it says who the others are. */
+    /** Returns the flags of a member with data, which includes the member list. */
     static EtcdFlags resuming(MachineSettings machine) {
         EtcdFlags flags = of(machine);
         // Should its data be gone, it must not take itself for the first of a new cluster.

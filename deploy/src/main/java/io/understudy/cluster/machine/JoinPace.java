@@ -17,7 +17,7 @@ record JoinPace(long bytesPerSecond) {
     private static final double LEAST_SHARE = SHARE / 16;
     private static final double LARGEST_SHARE = 0.9;
 
-    /** Who is ahead by so much gets half as much, and who is behind by so much twice as much. */
+    /** The lead that halves a member's share, and the lag that doubles it. */
     private static final double HALVING_SECONDS = 2;
 
     /**

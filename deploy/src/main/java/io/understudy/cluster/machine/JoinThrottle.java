@@ -34,10 +34,10 @@ final class JoinThrottle {
 
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(5);
 
-    /** systemd is asked by a program of its own. */
+    /** A query of systemd starts a process. */
     private static final Duration BETWEEN_QUESTIONS = Duration.ofMillis(100);
 
-    /** Whoever sends nothing for so long has given it up, or can't reach the newcomer. */
+    /** A sender that is silent for so long has given up, or cannot reach the joining member. */
     private static final Duration STALLED = Duration.ofSeconds(10);
 
     /** How long a newcomer receives at a time, if that is enough: the shorter, the less others wait for it. */
@@ -141,7 +141,7 @@ final class JoinThrottle {
         return Optional.empty();
     }
 
-    /** A snapshot that breaks off is sent anew. */
+    /** A snapshot that breaks off is sent again. */
     private void hold(MachineSettings machine, ProcessHandle process, ProcessorLimit limit)
             throws InterruptedException {
         boolean isTaken = false;

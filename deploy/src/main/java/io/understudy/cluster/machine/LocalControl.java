@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class LocalControl implements ProcessControl {
 
     /** A directory has one process at most, whatever else of its flags is configured otherwise by now. */
-    private static final List<String> TELLING_FLAGS = List.of(EtcdFlags.DATA_DIRECTORY);
+    private static final List<String> IDENTIFYING_FLAGS = List.of(EtcdFlags.DATA_DIRECTORY);
 
     private final ServerHost host;
     private final Supplier<Path> etcd;
@@ -25,8 +25,8 @@ public final class LocalControl implements ProcessControl {
     private @Nullable Path found;
 
     /**
-     * @param host whether members outlive this process is for it to say
-     * @param etcd the absolute path of the server for members that name none of their own; may take long to find out, and is asked for once
+     * @param host decides whether members outlive this process
+     * @param etcd the absolute path of the server of members that name none; called once, may take long
      */
     public LocalControl(ServerHost host, Supplier<Path> etcd) {
         this.host = host;
@@ -35,7 +35,7 @@ public final class LocalControl implements ProcessControl {
 
     /** Runs members that outlive this process, and finds those again that an earlier one has left. */
     public static LocalControl lasting(Supplier<Path> etcd) {
-        return new LocalControl(new LastingProcesses(TELLING_FLAGS), etcd);
+        return new LocalControl(new LastingProcesses(IDENTIFYING_FLAGS), etcd);
     }
 
     @Override

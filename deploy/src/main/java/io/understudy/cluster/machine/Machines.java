@@ -20,10 +20,10 @@ public interface Machines {
     }
 
     /**
-     * Starts the member as one of the first of a new cluster; data of an earlier life is set aside, never deleted.
+     * Starts the member as one of the first of a new cluster; existing data is renamed, never deleted.
      *
      * @param initialCluster all first members, as {@code name=peerUrl,…}
-     * @param token what tells the cluster from others with the same members
+     * @param token distinguishes the cluster from others with the same members
      */
     void found(MemberSpec member, String initialCluster, String token);
 
@@ -34,14 +34,13 @@ public interface Machines {
     }
 
     /**
-     * Starts the member as one that joins; data of an earlier life is set aside, never deleted. Who runs already is left
-     * alone: it may have joined meanwhile.
+     * Starts a joining member, unless it runs already; existing data is renamed, never deleted.
      *
      * @param initialCluster all members and itself, as {@code name=peerUrl,…}, in the form of etcd's command line
      */
     void join(MemberSpec member, String initialCluster);
 
-    /** For one that a run before this one had {@link #join}: it goes on, as gently as when it was started. */
+    /** Resumes a {@link #join} of an earlier run, at the same throttled rate. */
     default void resumeJoining(MemberSpec member) {}
 
     /** For one that joined, and is to serve like any other from now on: nothing holds it back any more. */
@@ -69,7 +68,7 @@ public interface Machines {
     /** Keeps a copy of the data of a member that doesn't run, beside it. */
     void copyData(MemberSpec member);
 
-    /** Whether the member's process is there; empty if only its operator knows. */
+    /** Whether the member's process runs; empty if this machine cannot see it. */
     Optional<Boolean> isRunning(MemberSpec member);
 
     /** Bytes left on the disk of the member's data; empty if it is on another machine. */

@@ -9,15 +9,15 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
-/** Members that someone else starts and stops: tells what to do, word for word, and leaves the waiting to the caller. */
+/** Members that an operator starts and stops: prints the exact commands and leaves the waiting to the caller. */
 public final class ManualMachines implements Machines {
 
     private final Map<String, MachineSettings> machines = new LinkedHashMap<>();
     private final Consumer<String> operator;
 
     /**
-     * @param machines what is known of them; members of any other name have etcd's defaults
-     * @param operator told what to do, a line at a time
+     * @param machines their settings; members of any other name have etcd's defaults
+     * @param operator receives the instructions, a line at a time
      */
     public ManualMachines(List<MachineSettings> machines, Consumer<String> operator) {
         machines.forEach(machine -> this.machines.put(machine.name(), machine));
@@ -32,18 +32,18 @@ public final class ManualMachines implements Machines {
     @Override
     public void found(MemberSpec member, String initialCluster, String token) {
         MachineSettings machine = machine(member);
-        tell(
+        instruct(
                 machine,
                 "start it as a founding member, without data",
                 EtcdFlags.founding(machine, initialCluster, token));
-        tellOfOldData(machine);
+        setAsideEarlierData(machine);
     }
 
     @Override
     public void join(MemberSpec member, String initialCluster) {
         MachineSettings machine = machine(member);
-        tell(machine, "start it without data, to join", EtcdFlags.joining(machine, initialCluster));
-        tellOfOldData(machine);
+        instruct(machine, "start it without data, to join", EtcdFlags.joining(machine, initialCluster));
+        setAsideEarlierData(machine);
     }
 
     @Override
@@ -54,7 +54,7 @@ public final class ManualMachines implements Machines {
     @Override
     public void start(MemberSpec member, UnaryOperator<MachineSettings> settings) {
         MachineSettings machine = settings.apply(machine(member));
-        tell(machine, "start it with its existing data", EtcdFlags.resuming(machine));
+        instruct(machine, "start it with its existing data", EtcdFlags.resuming(machine));
     }
 
     @Override
@@ -87,7 +87,7 @@ public final class ManualMachines implements Machines {
         operator.accept("to " + machine(to).dataDirectory() + "; never start " + from.name() + " with this data again");
     }
 
-    private void tell(MachineSettings machine, String what, EtcdFlags flags) {
+    private void instruct(MachineSettings machine, String what, EtcdFlags flags) {
         operator.accept("To do for member " + machine.name() + ": " + what + ", with these variables");
         flags.variables().forEach(variable -> operator.accept("  " + variable));
         operator.accept("or with this command line");
@@ -102,7 +102,7 @@ public final class ManualMachines implements Machines {
         }
     }
 
-    private void tellOfOldData(MachineSettings machine) {
+    private void setAsideEarlierData(MachineSettings machine) {
         operator.accept("If data of an earlier member exists, first");
         setAside(machine, "old");
     }

@@ -180,7 +180,7 @@ public final class OwnMachines implements Machines {
         DirectoryLock.holding(machine.dataDirectory(), () -> work.accept(machine));
     }
 
-    /** One that rests would not end when it is asked to. */
+    /** A paused process does not handle the signal to stop. */
     private void stop(MachineSettings machine) {
         throttle.end(machine);
         control.stop(machine);

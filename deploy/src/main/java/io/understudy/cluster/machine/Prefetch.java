@@ -29,12 +29,12 @@ final class Prefetch implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Prefetch.class);
 
-    /** Of what came last, so much tells who sent it. */
+    /** The bytes received last that identify the sender's file. */
     private static final int PAGE = 4096;
 
     private static final long OWN_PAGES = 2 * PAGE;
 
-    /** How far a leader is ahead of who receives, because of what the kernel keeps between them, and a second's worth. */
+    /** The lead of the leader over a receiver: kernel buffers, and what one second brings. */
     private static final long AHEAD = 16 << 20;
 
     /** Read in one go: a log's write waits for no more. */
@@ -114,7 +114,7 @@ final class Prefetch implements AutoCloseable {
         }
     }
 
-    /** Whose pages came; members that apply the same entries have many in common, and its own may change meanwhile. */
+    /** Returns the sender of the received pages; members that apply the same entries have many pages in common. */
     private Optional<Source> sender() {
         return sources.stream()
                 .filter(source -> 2 * source.same > compared)
@@ -184,10 +184,7 @@ final class Prefetch implements AutoCloseable {
             return at;
         }
 
-        /**
-         * That part of the file, or what of it is in the same window. What is mapped, the kernel can be told to read, and
-         * then reads no more than that.
-         */
+        /** Returns that part of the file as far as it is in one window; the kernel prefetches only mapped pages. */
         private MappedByteBuffer slice(long at, int length) throws IOException {
             MappedByteBuffer whole = window;
             if (whole == null || at < windowAt || at >= windowAt + whole.capacity()) {

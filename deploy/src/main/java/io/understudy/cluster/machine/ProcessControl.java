@@ -14,7 +14,7 @@ interface ProcessControl {
 
     boolean isRunning(MachineSettings machine);
 
-    /** Its process on this machine; empty if it doesn't run, or not as one that this machine's kernel knows. */
+    /** Its process id on this machine; empty if it doesn't run, or is not a process of this kernel. */
     OptionalLong pid(MachineSettings machine);
 
     /** What it printed last. */

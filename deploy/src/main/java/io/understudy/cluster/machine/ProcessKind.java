@@ -1,11 +1,11 @@
 package io.understudy.cluster.machine;
 
-/** Who starts and stops a member. */
+/** How a member is started and stopped. */
 public enum ProcessKind {
     /** We do, as a process of this machine. */
     LOCAL,
-    /** systemd of this machine does, told by us. */
+    /** By systemd on this machine. */
     SYSTEMD,
-    /** Its operator does, told in words. */
+    /** By an operator, by printed instructions. */
     MANUAL
 }

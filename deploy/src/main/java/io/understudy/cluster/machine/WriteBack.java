@@ -12,10 +12,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has the kernel write what another process appends to a file, so that not all of it is left for that one's own flush. Who
- * reads past the kernel's cache is given what is on the disk, and so it is written before ({@code filemap_write_and_wait_range}
- * in {@code mm/filemap.c} of Linux); unlike a flush, that has no file system commit its journal, for which all others
- * that flush anything would have to wait. The price is that all of it is read from the disk once.
+ * Writes back what another process appends to a file, so that its own flush has less to write.
+ *
+ * <p>A direct read writes the cached range to disk first ({@code filemap_write_and_wait_range} in {@code mm/filemap.c}
+ * of Linux). Unlike a flush, it does not commit the file system's journal, which delays every other flush. The price is
+ * one read of the file from the disk.
  */
 final class WriteBack implements AutoCloseable {
 
@@ -63,7 +64,7 @@ final class WriteBack implements AutoCloseable {
         } catch (ClosedChannelException e) {
             throw e;
         } catch (IOException e) {
-            // Some file systems say so only now.
+            // Some file systems report that only now.
             LOG.atDebug().addKeyValue("cause", e.getMessage()).log("direct I/O not supported");
             close();
             data.force(false);

@@ -41,7 +41,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Changes a cluster by etcd's own requests, sent to whom the last look at it shows fit for them. Any thread.
+ * Changes a cluster by etcd's own requests, sent to the members that the last observation shows fit for them. Any
+ * thread.
  *
  * <p>{@code understudy.cluster.requests} (timer; {@code request}, {@code outcome}: done, refused or unknown): requests
  * that change the cluster.
@@ -52,12 +53,12 @@ public final class EtcdMembership implements Membership {
 
     private static final Logger LOG = LoggerFactory.getLogger(EtcdMembership.class);
 
-    /** Whoever asks for a change has just looked; to look again would only lose time where a member hangs. */
+    /** The caller has just observed the cluster; another observation would wait for members that hang. */
     private static final Duration RECENT = Duration.ofSeconds(2);
 
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** Longer than etcd's own of 7 s, so that its word is heard rather than ours. */
+    /** Longer than etcd's own of 7 s, so that its error is reported. */
     private static final Duration DEADLINE = Duration.ofSeconds(10);
 
     /** A member answers when it has rewritten or read its whole database. */

@@ -4,8 +4,10 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * What etcd says when it does not do what it was asked for, and nothing has happened. The texts are the contract, for
- * gRPC codes differ between releases ({@code rpctypes/error.go}, {@code membership/errors.go}).
+ * An error by which etcd rejects a request without any effect.
+ *
+ * <p>It is identified by its text, since gRPC codes differ between releases ({@code rpctypes/error.go}, {@code
+ * membership/errors.go}).
  */
 enum EtcdRefusal {
     TOO_MANY_LEARNERS(
@@ -43,7 +45,7 @@ enum EtcdRefusal {
     BAD_TRANSFEREE(
             "etcdserver: bad leader transferee", "only a voting member can be the leader. Specify a voting member"),
     NOT_LEADER("etcdserver: not leader", "the leader changed before the request. Check the leader and retry"),
-    LEARNER_ASKED(
+    SENT_TO_LEARNER(
             "etcdserver: rpc not supported for learner",
             "a learner received the request and cannot change the membership. Send it to a voting member"),
     PERMISSION_DENIED(
@@ -63,7 +65,10 @@ enum EtcdRefusal {
         this.explanation = explanation;
     }
 
-    /** The one that a status description stands for; empty for everything that may have happened nevertheless. */
+    /**
+     * Returns the refusal of a status description; empty for every error after which the request may have had an
+     * effect.
+     */
     static Optional<EtcdRefusal> of(String description) {
         return Arrays.stream(values())
                 .filter(refusal -> refusal.message.equals(description))

@@ -7,11 +7,12 @@ import java.net.URI;
 import java.util.List;
 
 /**
- * The requests that change a cluster. Each is sent once, to the leader where that matters, with a deadline, and never
- * repeated: after any failure look at the cluster again before anything else.
+ * The requests that change a cluster, each sent once, with a deadline, and never repeated.
  *
- * <p>Every method throws {@link RefusedException} if etcd said no (so nothing has happened), and {@link
- * OutcomeUnknownException} if it may or may not have happened.
+ * <p>They go to the leader where that matters. After any failure observe the cluster before anything else.
+ *
+ * <p>Every method throws {@link RefusedException} if etcd rejected the request without any effect, and {@link
+ * OutcomeUnknownException} if it may have had one.
  */
 public interface Membership {
 

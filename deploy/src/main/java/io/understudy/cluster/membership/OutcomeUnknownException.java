@@ -1,6 +1,6 @@
 package io.understudy.cluster.membership;
 
-/** A change may or may not have happened; only another look at the cluster tells. */
+/** A change may or may not have happened; another observation of the cluster is needed. */
 public final class OutcomeUnknownException extends Exception {
     private static final long serialVersionUID = 1L;
 

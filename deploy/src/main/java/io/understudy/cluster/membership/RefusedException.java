@@ -1,13 +1,13 @@
 package io.understudy.cluster.membership;
 
-/** etcd refused a change, in its own words; nothing has happened. */
+/** etcd rejected a change, without any effect. */
 public final class RefusedException extends Exception {
     private static final long serialVersionUID = 1L;
 
     private final String etcdMessage;
 
     /**
-     * @param etcdMessage word for word
+     * @param etcdMessage the unchanged message
      * @param explanation what it means and what to do
      */
     public RefusedException(String etcdMessage, String explanation) {

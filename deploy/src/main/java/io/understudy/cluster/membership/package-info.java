@@ -1,4 +1,4 @@
-/** The requests that change who is a member, and what etcd refuses. */
+/** The requests that change the member list, and what etcd rejects. */
 @NullMarked
 package io.understudy.cluster.membership;
 

@@ -16,10 +16,10 @@ import java.util.stream.Collectors;
  * A cluster at one time.
  *
  * @param members ordered by name, those never started last
- * @param isConfirmed whether a quorum confirmed the member list (linearizable); if not, it is what some member last knew
+ * @param isConfirmed whether a quorum confirmed the member list (linearizable); otherwise it is one member's local copy
  * @param alarms as {@code NOSPACE of voter-1}
  * @param divergence how members contradict each other
- * @param failures why members are not healthy that are not
+ * @param failures why members are unhealthy
  */
 public record ClusterFacts(
         ClusterId cluster,
@@ -117,8 +117,9 @@ public record ClusterFacts(
     }
 
     /**
-     * Of the members that answer, the one that knows most to be committed; a voter before a learner. Without a quorum,
-     * those that don't answer may know more.
+     * Returns the responding member with the highest committed index; a voter before a learner.
+     *
+     * <p>Without a quorum, members that do not respond may have a higher one.
      */
     public Optional<MemberFacts> mostRecent() {
         return members.stream()

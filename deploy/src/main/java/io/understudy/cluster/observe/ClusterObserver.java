@@ -7,10 +7,10 @@ import java.util.Optional;
 public interface ClusterObserver {
 
     /**
-     * Asks all members, at once, each for itself.
+     * Reads the state of all members concurrently, from each member itself.
      *
-     * @param patience for everything together; who has not answered by then counts as not answering
-     * @throws UnobservableException nobody answered, or the endpoints are of different clusters
+     * @param patience for everything together; a member without a response by then does not respond
+     * @throws UnobservableException no member responded, or the endpoints are of different clusters
      */
     ClusterFacts observe(Duration patience) throws InterruptedException;
 

@@ -3,7 +3,7 @@ package io.understudy.cluster.observe;
 import io.understudy.etcd.EtcdVersion;
 import java.util.Optional;
 
-/** Before 3.5, etcd tells who the members are from memory, whatever it is asked, so that no quorum confirms it. */
+/** Before 3.5, etcd serves member lists from memory even for linearizable requests, so no quorum confirms them. */
 public final class Confirming {
 
     /** What is to be done where it is not possible. */

@@ -23,9 +23,9 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Looks at a cluster through every member's own client port: at the endpoints given, and at those that the member list
- * adds. Where those lead to no quorum, as they may have been replaced, it looks where members may be found {@linkplain
- * Otherwise otherwise}. Any thread.
+ * Observes a cluster through every member's client port: at the endpoints given, and at those in the member list.
+ *
+ * <p>If those have no quorum, as members may have been replaced, it uses {@link FallbackEndpoints}. Any thread.
  *
  * <p>{@code understudy.cluster.looks} (timer; {@code outcome}: ok or failed): looks at the cluster.
  *
@@ -41,28 +41,29 @@ public final class EtcdObserver implements ClusterObserver {
 
     private final EtcdConnections connections;
     private final List<Endpoint> seeds;
-    private final Otherwise otherwise;
+    private final FallbackEndpoints fallback;
     private final MeterRegistry meters;
     private final Growth growth = new Growth();
     private volatile @Nullable Seen seen;
-    /** Whether the last look found a quorum elsewhere than at the endpoints given. */
+    /** Whether the last observation found its quorum at fallback endpoints. */
     private volatile boolean isElsewhere;
 
-    /** Looks nowhere else than at the endpoints given. */
+    /** Observes only at the endpoints given. */
     public EtcdObserver(EtcdSettings settings, EtcdConnections connections, MeterRegistry meters) {
-        this(settings, Otherwise.NOWHERE, connections, meters);
+        this(settings, FallbackEndpoints.NOWHERE, connections, meters);
     }
 
     /**
-     * A look that turns elsewhere may take half as long again as it has patience.
+     * An observation at fallback endpoints may take half as long again as its patience.
      *
-     * @param otherwise where members may be found if the endpoints given lead to no quorum
+     * @param fallback used if the endpoints given lead to no quorum
      * @param connections stay the caller's to close
      */
-    public EtcdObserver(EtcdSettings settings, Otherwise otherwise, EtcdConnections connections, MeterRegistry meters) {
+    public EtcdObserver(
+            EtcdSettings settings, FallbackEndpoints fallback, EtcdConnections connections, MeterRegistry meters) {
         this.connections = connections;
         this.seeds = settings.seeds();
-        this.otherwise = otherwise;
+        this.fallback = fallback;
         this.meters = meters;
     }
 
@@ -95,11 +96,11 @@ public final class EtcdObserver implements ClusterObserver {
         try {
             Seen last = seen;
             @Nullable Found before = last == null ? null : last.found();
-            Sight sight = sight(before, patience);
-            ClusterFacts facts = growth.measured(sight.facts(at), sight.pages());
-            // What no quorum confirms, and no endpoint given leads to, is not built upon.
-            if (sight.isConfirmed() || sight.isOf(seeds)) {
-                seen = new Seen(facts, sight.found(), nanos, System.nanoTime());
+            ClusterFactsBuilder builder = builder(before, patience);
+            ClusterFacts facts = growth.measured(builder.facts(at), builder.pages());
+            // Unconfirmed facts from fallback endpoints are not kept.
+            if (builder.isConfirmed() || builder.isOf(seeds)) {
+                seen = new Seen(facts, builder.found(), nanos, System.nanoTime());
             }
             outcome = "ok";
             return facts;
@@ -151,22 +152,22 @@ public final class EtcdObserver implements ClusterObserver {
                 && (leads || leader.measurements().hears(member.id()));
     }
 
-    private Sight sight(@Nullable Found before, Duration patience) throws InterruptedException {
+    private ClusterFactsBuilder builder(@Nullable Found before, Duration patience) throws InterruptedException {
         long end = System.nanoTime() + patience.toNanos();
-        @Nullable Sight near = null;
+        @Nullable ClusterFactsBuilder near = null;
         @Nullable UnobservableException unseen = null;
         try {
             near = look(seeds, before, patience);
         } catch (UnobservableException e) {
             unseen = e;
         }
-        if ((near == null || !near.isConfirmed()) && otherwise.isKnown()) {
+        if ((near == null || !near.isConfirmed()) && fallback.isKnown()) {
             Duration left = Duration.ofNanos(Math.max(end - System.nanoTime(), patience.toNanos() / 2));
-            Optional<Sight> far = elsewhere(left, near == null ? before : near.found(), unseen);
+            Optional<ClusterFactsBuilder> far = elsewhere(left, near == null ? before : near.found(), unseen);
             if (far.isPresent() && far.get().isConfirmed()) {
                 LOG.atLevel(isElsewhere ? Level.DEBUG : Level.INFO)
                         .addKeyValue("given", seeds)
-                        .addKeyValue("others", otherwise)
+                        .addKeyValue("others", fallback)
                         .log("configured endpoints have no quorum; using client URLs of the machines");
                 isElsewhere = true;
                 return far.get();
@@ -183,25 +184,28 @@ public final class EtcdObserver implements ClusterObserver {
     }
 
     /**
-     * What is seen from where members may be found otherwise, if that is beyond doubt the cluster that is meant.
+     * Returns the facts from fallback endpoints, if they are certainly of the same cluster.
      *
-     * @param known of the cluster that is meant, if something is
-     * @param unseen why nothing was seen at the endpoints given, if so
-     * @throws UnobservableException those given are silent, and others answer what makes no picture
+     * @param known earlier findings of that cluster, if any
+     * @param unseen why the endpoints given did not respond, if so
+     * @throws UnobservableException those given are silent, and the responses of others are contradictory
      */
-    private Optional<Sight> elsewhere(Duration patience, @Nullable Found known, @Nullable UnobservableException unseen)
+    private Optional<ClusterFactsBuilder> elsewhere(
+            Duration patience, @Nullable Found known, @Nullable UnobservableException unseen)
             throws InterruptedException {
-        List<Endpoint> all = Stream.of(seeds, otherwise.endpoints())
+        List<Endpoint> all = Stream.of(seeds, fallback.endpoints())
                 .flatMap(List::stream)
                 .distinct()
                 .toList();
         try {
-            // Who answers at an endpoint given, if only to say of which cluster it is, has its say here.
-            Sight sight = look(all, null, patience);
+            // Every configured endpoint counts here, even one that only reports its cluster id.
+            ClusterFactsBuilder builder = look(all, null, patience);
             boolean isMeant = known == null
-                    || known.listing().cluster().equals(sight.found().listing().cluster());
-            // Without a quorum nothing is changed, and all that can be seen is needed to say what is left.
-            return Optional.of(sight).filter(each -> isMeant && (otherwise.has(each) || !each.isConfirmed()));
+                    || known.listing()
+                            .cluster()
+                            .equals(builder.found().listing().cluster());
+            // Without a quorum nothing is changed, and the report on what is left needs every response.
+            return Optional.of(builder).filter(each -> isMeant && (fallback.has(each) || !each.isConfirmed()));
         } catch (UnobservableException e) {
             if (unseen != null && unseen.isSilence() && !e.isSilence()) {
                 throw e;
@@ -211,14 +215,16 @@ public final class EtcdObserver implements ClusterObserver {
         }
     }
 
-    private Sight look(List<Endpoint> given, @Nullable Found before, Duration patience) throws InterruptedException {
+    private ClusterFactsBuilder look(List<Endpoint> given, @Nullable Found before, Duration patience)
+            throws InterruptedException {
         Seen last = seen;
         boolean isSuspicious = last != null && !last.facts().members().stream().allMatch(MemberFacts::isHealthy);
-        return new Sight(given, new Look(connections, given, before, isSuspicious, patience).take(), before);
+        return new ClusterFactsBuilder(
+                given, new Look(connections, given, before, isSuspicious, patience).take(), before);
     }
 
     /**
-     * The last look, or a new one if that is too old. For whom to ask; never for whether to.
+     * Returns the last observation, or a new one if that is too old; for choosing endpoints only.
      *
      * @param patience of a new one
      */
@@ -227,7 +233,9 @@ public final class EtcdObserver implements ClusterObserver {
         return last != null && System.nanoTime() - last.ended() <= oldest.toNanos() ? last.facts() : observe(patience);
     }
 
-    /** Where those voters answered that were healthy in the last look; if there were none, everybody who is known. */
+    /**
+     * Returns the endpoints of the voters that were healthy when last observed; if there were none, all endpoints.
+     */
     public List<Endpoint> votingEndpoints() {
         Seen last = seen;
         List<Endpoint> healthy = last == null
@@ -236,10 +244,10 @@ public final class EtcdObserver implements ClusterObserver {
                         .flatMap(voter ->
                                 Optional.ofNullable(last.found().answering().get(voter.id())).stream())
                         .toList();
-        return healthy.isEmpty() ? everybody(last) : healthy;
+        return healthy.isEmpty() ? allEndpoints(last) : healthy;
     }
 
-    private List<Endpoint> everybody(@Nullable Seen last) {
+    private List<Endpoint> allEndpoints(@Nullable Seen last) {
         Stream<Endpoint> found = last == null ? Stream.of() : last.found().endpoints().stream();
         return Stream.concat(seeds.stream(), found).distinct().toList();
     }

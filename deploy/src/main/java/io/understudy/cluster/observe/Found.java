@@ -6,11 +6,11 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What one look leaves to the next: where the members were found.
+ * What one observation leaves to the next: where the members were found.
  *
- * @param listing who they were
- * @param endpoints where they say that clients find them
- * @param answering where those who answered did
+ * @param listing the member list
+ * @param endpoints the client URLs in it
+ * @param answering the endpoints that responded, by member
  */
 record Found(Listing listing, Set<Endpoint> endpoints, Map<MemberId, Endpoint> answering) {
 

@@ -19,10 +19,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Who the members are.
+ * A member list.
  *
- * @param from who told
- * @param raftTerm of who told
+ * @param from the endpoint that returned it
+ * @param raftTerm of that member
  * @param isConfirmed whether a quorum confirmed it
  */
 record Listing(Endpoint from, ClusterId cluster, List<Member> members, long raftTerm, boolean isConfirmed) {
@@ -40,11 +40,11 @@ record Listing(Endpoint from, ClusterId cluster, List<Member> members, long raft
             .build();
 
     /**
-     * Asks a voter; others refuse.
+     * Reads the list from a voter; learners reject the request.
      *
      * @param isConfirmed whether a quorum is to confirm it; without one there is no answer then
      */
-    static CompletableFuture<Listing> ask(
+    static CompletableFuture<Listing> read(
             EtcdConnections connections, Endpoint endpoint, boolean isConfirmed, Duration deadline) {
         return connections
                 .call(endpoint, ClusterGrpc.getMemberListMethod(), isConfirmed ? CONFIRMED : LOCAL, deadline)
@@ -77,9 +77,9 @@ record Listing(Endpoint from, ClusterId cluster, List<Member> members, long raft
     }
 
     /**
-     * Where clients find the members.
+     * Returns the client endpoints of the members.
      *
-     * @param encrypted whether they are asked over TLS; then none is to be asked without
+     * @param encrypted whether they are read over TLS; then none is used without
      */
     Stream<Endpoint> endpoints(boolean encrypted) {
         return members.stream().flatMap(member -> endpoints(member, encrypted));

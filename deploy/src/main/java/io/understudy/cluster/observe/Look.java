@@ -21,9 +21,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One look at a cluster: at those who are known, then at those whom their member list adds. For one thread, once.
- */
+/** One observation of a cluster: its known endpoints, then those that the member lists add. For one thread, once. */
 final class Look {
 
     /** Requests end by their own deadlines; this is for their answers to be understood. */
@@ -83,7 +81,7 @@ final class Look {
         Duration half = left().dividedBy(2);
         known.forEach(endpoint -> confirm(endpoint, half));
         List<CompletableFuture<Listing>> local = known.stream()
-                .map(endpoint -> Listing.ask(connections, endpoint, false, half))
+                .map(endpoint -> Listing.read(connections, endpoint, false, half))
                 .toList();
         await(firstOf(List.copyOf(confirmed.values())));
         await(firstOf(local));
@@ -134,7 +132,7 @@ final class Look {
     }
 
     private void confirm(Endpoint endpoint, Duration deadline) {
-        confirmed.computeIfAbsent(endpoint, each -> Listing.ask(connections, each, true, deadline));
+        confirmed.computeIfAbsent(endpoint, each -> Listing.read(connections, each, true, deadline));
     }
 
     /**
@@ -147,7 +145,7 @@ final class Look {
         }
         Duration deadline = left().compareTo(AGAIN) > 0 ? left() : AGAIN;
         List<CompletableFuture<Listing>> again = first.stream()
-                .map(listing -> Listing.ask(connections, listing.from(), true, deadline))
+                .map(listing -> Listing.read(connections, listing.from(), true, deadline))
                 .toList();
         await(allOf(again), deadline.plus(GRACE));
         List<Listing> second = succeeded(again);
@@ -197,7 +195,7 @@ final class Look {
         try {
             answers.get(patience.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
-            // Who did not answer shows in what is gathered.
+            // The replies gathered show which endpoint did not respond.
             return;
         }
     }

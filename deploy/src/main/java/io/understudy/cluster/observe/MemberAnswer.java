@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a member says of itself ({@code Maintenance.Status}).
+ * A member's report on itself ({@code Maintenance.Status}).
  *
- * @param leader whom it takes for the leader
- * @param raftIndex the last raft entry it knows to be committed
+ * @param leader its leader
+ * @param raftIndex its last committed raft entry
  * @param appliedIndex the last one it applied
  * @param databaseBytes size of its database file
  * @param databaseBytesInUse the part of it that holds data
@@ -34,8 +34,9 @@ public record MemberAnswer(
         StorageStatus storage) {
 
     /**
-     * Who knows most to be committed last: that is the same history for all, so that the highest index has all that the
-     * others have. A term says nothing of it: who is cut off campaigns in ever higher ones.
+     * Orders members by committed index, the highest last: committed entries are the same for all.
+     *
+     * <p>The term does not count: a partitioned member campaigns in ever higher terms.
      */
     public static final Comparator<MemberAnswer> BY_COMMITTED =
             Comparator.comparingLong(MemberAnswer::raftIndex).thenComparingLong(MemberAnswer::appliedIndex);

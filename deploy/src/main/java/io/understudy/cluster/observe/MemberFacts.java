@@ -25,7 +25,7 @@ public record MemberFacts(
         Measurements measurements,
         MemberProcess process) {
 
-    /** One of whose process nothing was seen. */
+    /** For a member without a visible process. */
     public MemberFacts(
             MemberId id,
             String name,
@@ -63,7 +63,7 @@ public record MemberFacts(
         return !name.isEmpty();
     }
 
-    /** Whether it answers, knows a leader, and reaches the quorum by itself. */
+    /** Whether it responds, has a leader, and reaches the quorum by itself. */
     public boolean isHealthy() {
         return answer.isPresent()
                 && answer.get().reachesQuorum()

@@ -93,7 +93,7 @@ record MetricsPage(String text) {
         return value("process_start_time_seconds").map(seconds -> Instant.ofEpochMilli(Math.round(seconds * MILLIS)));
     }
 
-    /** A page has over a thousand lines of which a few are asked for: most of it is passed over without a pattern. */
+    /** A page has over a thousand lines, few of which are read: most are skipped without matching the pattern. */
     private Stream<MatchResult> lines(String metric, Pattern rest) {
         List<MatchResult> found = new ArrayList<>();
         for (int at = text.indexOf(metric); at >= 0; at = text.indexOf(metric, at + 1)) {

@@ -26,7 +26,7 @@ public final class PeerPort {
         }
     }
 
-    /** Who trusts clients' certificates only from another authority still answers. */
+    /** A server that rejects the client certificate still responds. */
     private static boolean isSilence(Throwable failure) {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
@@ -35,7 +35,7 @@ public final class PeerPort {
                 || cause instanceof TimeoutException;
     }
 
-    /** Somebody took the connection and ended it, so soon that it counts as one that could not be made. */
+    /** A connection reset this early may appear as a failure to connect, but a server accepted it. */
     private static boolean isReset(Throwable failure) {
         return String.valueOf(failure.getMessage()).startsWith("Connection reset");
     }

@@ -27,9 +27,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 /**
- * Asks one endpoint how its member fares; who answers in part by the end of the look is taken at its word.
+ * Reads the state of the member at one endpoint; a partial reply counts at the end of the observation.
  *
- * <p>Whether a voter reaches the quorum shows in a linearizable read of one key. A learner refuses that; its page
+ * <p>Whether a voter reaches the quorum shows in a linearizable read of one key. A learner rejects that; its page
  * {@code /readyz/linearizable_read} answers only after a read index that the quorum confirmed was applied.
  */
 final class Probe {
@@ -146,7 +146,7 @@ final class Probe {
                             : Optional.of(Failure.of(failure, deadline)));
         }
         if (!version.learnerReadIndexOverHttp()) {
-            // Nothing that it serves needs the quorum: whether it hears of a leader is all it can tell.
+            // It serves nothing that needs the quorum, and reports only whether it has a leader.
             return CompletableFuture.completedFuture(
                     answer.getLeader() != 0 ? Optional.empty() : Optional.of(new Failure("no leader", false)));
         }

@@ -1,6 +1,6 @@
 package io.understudy.cluster.observe;
 
-/** Nothing can be said about the cluster; the message names the endpoints and what each answered. */
+/** The cluster has no state that can be reported; the message names the endpoints and their responses. */
 public final class UnobservableException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -33,7 +33,7 @@ public final class UnobservableException extends RuntimeException {
         return contradiction;
     }
 
-    /** Whether nobody answered at all. */
+    /** Whether no endpoint responded at all. */
     public boolean isSilence() {
         return silence;
     }

@@ -1,4 +1,4 @@
-/** What the members of a cluster say of themselves and of each other, at one time. */
+/** What the members of a cluster report about themselves and each other, at one time. */
 @NullMarked
 package io.understudy.cluster.observe;
 

@@ -3,8 +3,9 @@ package io.understudy.cluster.plan;
 import io.understudy.cluster.observe.ClusterFacts;
 
 /**
- * What is wanted of a cluster. A pure function of what is observed, asked again after every step: whatever interrupted an
- * earlier attempt, what is left to do follows from how the cluster is now.
+ * The desired state of a cluster, as a pure function of the observed state.
+ *
+ * <p>It is evaluated again after every step, so an interrupted change resumes from the state that it left.
  */
 @FunctionalInterface
 public interface Goal {
@@ -12,7 +13,7 @@ public interface Goal {
     /** What leads from here to there. */
     Plan plan(ClusterFacts facts);
 
-    /** Whether the member that a step was to bring in is to be removed again when the step fails. */
+    /** Whether a failed step removes the member again that it added. */
     default boolean undoes(Step step) {
         return false;
     }

@@ -75,7 +75,7 @@ final class MemberRules {
                         + first.id() + ")"));
     }
 
-    /** Whether nobody's vote depends on it. */
+    /** Whether the step leaves all votes as they are. */
     private static boolean isHarmless(Step step) {
         return step instanceof Step.MoveLeader
                 || step instanceof Step.Start
@@ -107,7 +107,7 @@ final class MemberRules {
                 "Promote or remove it first (understudy cluster promote, understudy cluster remove)"));
     }
 
-    /** Who listens elsewhere works by the connections it makes itself, until somebody has to make one to it. */
+    /** A learner that listens at another URL works by its own connections, until a member has to connect to it. */
     static Optional<Refusal> peerUrlIsServed(Step step, ClusterFacts facts) {
         if (!(step instanceof Step.Promote promote)) {
             return Optional.empty();
@@ -122,7 +122,7 @@ final class MemberRules {
                                 "Restart it at this URL, or remove it and add it with the correct URL (understudy cluster remove)"));
     }
 
-    /** Older releases make a voter of a learner whose peer URLs are updated, silently. */
+    /** Older releases silently promote a learner when its peer URLs are updated. */
     static Optional<Refusal> learnerStaysLearner(Step step, ClusterFacts facts) {
         if (!(step instanceof Step.UpdatePeerUrls update)
                 || facts.member(update.member()).filter(MemberFacts::isLearner).isEmpty()

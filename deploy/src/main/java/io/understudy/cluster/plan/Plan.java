@@ -16,7 +16,7 @@ public sealed interface Plan {
         }
     }
 
-    /** These steps, in this order, as far as can be told now. Not empty. */
+    /** These steps, in this order, as far as they can be planned now. Not empty. */
     record Steps(List<Planned> steps) implements Plan {
         public Steps {
             steps = List.copyOf(steps);
@@ -28,5 +28,5 @@ public sealed interface Plan {
      *
      * @param isFinal whether what it does can't be undone
      */
-    record Planned(Step step, String told, Quorum before, Quorum after, boolean isFinal) {}
+    record Planned(Step step, String action, Quorum before, Quorum after, boolean isFinal) {}
 }

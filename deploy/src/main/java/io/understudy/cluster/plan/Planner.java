@@ -6,8 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Makes a whole plan out of single next steps, each on the cluster as the one before would leave it. A plan one of whose
- * steps would be refused is refused as a whole: better nothing than half.
+ * Makes a plan of single next steps, each on the cluster as the previous one leaves it.
+ *
+ * <p>A plan is rejected as a whole if one of its steps would be.
  *
  * <p>Invariant DP19: no step of a plan needs more votes than there are healthy members, and after any interruptions a
  * new plan reaches its goal.

@@ -69,7 +69,7 @@ public final class Projection {
         return facts;
     }
 
-    /** Stands for the id that etcd will give, which is a large one. */
+    /** Returns a placeholder for the id that etcd will assign, which is a large one. */
     private static MemberId toBeGiven(ClusterFacts facts) {
         return LongStream.iterate(0, id -> id + 1)
                 .mapToObj(MemberId::new)
@@ -192,7 +192,7 @@ public final class Projection {
                         .toList());
     }
 
-    /** Another leads at once if who is gone was the leader. */
+    /** If the removed member was the leader, another one is at once. */
     private static ClusterFacts without(ClusterFacts facts, MemberId gone) {
         ClusterFacts rest = replaced(
                 facts,

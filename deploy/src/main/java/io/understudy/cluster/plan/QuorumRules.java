@@ -38,7 +38,7 @@ final class QuorumRules {
                                 : Confirming.WAY_OUT));
     }
 
-    /** Raft's own arithmetic (section 4): the votes needed after the step, by who is healthy before it. */
+    /** Raft's own arithmetic (section 4): the votes needed after the step, by the members healthy before it. */
     static Optional<Refusal> quorumSurvives(Step step, ClusterFacts facts) {
         Quorum worst = worst(step, facts);
         if (worst.isHeld()) {
@@ -50,7 +50,7 @@ final class QuorumRules {
                 wayOut(step, facts)));
     }
 
-    /** The quorum at the worst moment of the step, by who is healthy now. */
+    /** The quorum at the worst moment of the step, by the members healthy now. */
     static Quorum worst(Step step, ClusterFacts facts) {
         Quorum now = facts.quorum();
         if (step instanceof Step.Promote promote) {
@@ -73,7 +73,7 @@ final class QuorumRules {
         if (step instanceof Step.Migrate migrate) {
             return down(facts, migrate.id());
         }
-        // Until it listens there, the others may not reach it; who is alone needs nobody to.
+        // The others may not reach it until it listens there; a single member needs no connection.
         return step instanceof Step.UpdatePeerUrls update && now.voters() > 1 ? down(facts, update.member()) : now;
     }
 
@@ -99,8 +99,10 @@ final class QuorumRules {
     }
 
     /**
-     * etcd adds no member, not even a learner, unless a majority of the voters and one more have been connected for five
-     * seconds ({@code mayAddMember} in etcd's {@code server.go}); who is alone is free to.
+     * etcd adds no member, not even a learner, unless a majority of the voters and one more are connected for five
+     * seconds.
+     *
+     * <p>A single member may ({@code mayAddMember} in etcd's {@code server.go}).
      */
     static Optional<Refusal> etcdAdds(Step step, ClusterFacts facts) {
         Quorum now = facts.quorum();

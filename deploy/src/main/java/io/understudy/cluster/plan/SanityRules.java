@@ -12,7 +12,7 @@ import java.util.Optional;
 /** Members that fit together. What takes trouble out of a cluster, or only restarts it, needs none of this. */
 final class SanityRules {
 
-    /** Clocks are told to the second; etcd warns from one second on. */
+    /** Clocks are reported to the second; etcd warns from one second on. */
     private static final Duration MOST_APART = Duration.ofSeconds(5);
 
     private SanityRules() {}
@@ -40,15 +40,15 @@ final class SanityRules {
     }
 
     static Optional<Refusal> clocks(Step step, ClusterFacts facts) {
-        List<MemberFacts> told = facts.members().stream()
+        List<MemberFacts> withClock = facts.members().stream()
                 .filter(member -> member.process().clockAhead().isPresent())
                 .sorted(Comparator.comparing(SanityRules::clock))
                 .toList();
-        if (!brings(step) || told.size() < 2) {
+        if (!brings(step) || withClock.size() < 2) {
             return Optional.empty();
         }
-        MemberFacts slow = told.get(0);
-        MemberFacts fast = told.get(told.size() - 1);
+        MemberFacts slow = withClock.get(0);
+        MemberFacts fast = withClock.get(withClock.size() - 1);
         Duration apart = clock(fast).minus(clock(slow));
         if (apart.compareTo(MOST_APART) <= 0) {
             return Optional.empty();

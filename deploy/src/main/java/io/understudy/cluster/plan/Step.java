@@ -49,7 +49,7 @@ public sealed interface Step {
         return "the step was completed and is planned again: " + text();
     }
 
-    /** etcd is told of a new member, which does not vote. */
+    /** Adds a member to the member list as a learner, which does not vote. */
     record AddLearner(MemberSpec member) implements Step {
         @Override
         public String text() {
@@ -177,7 +177,7 @@ public sealed interface Step {
         }
     }
 
-    /** The others are told another peer URL of a member. */
+    /** Updates the peer URLs of a member in the member list. */
     record UpdatePeerUrls(MemberId member, String label, List<URI> peerUrls) implements Step {
         public UpdatePeerUrls {
             peerUrls = List.copyOf(peerUrls);
@@ -194,7 +194,7 @@ public sealed interface Step {
         }
     }
 
-    /** A member goes on elsewhere, with its id and its data: it stops, its data is moved, it starts there. */
+    /** Moves a member with its id and its data: stops it, moves its data, and starts it elsewhere. */
     record Migrate(MemberSpec from, MemberSpec to, MemberId id) implements Step {
         @Override
         public String text() {

@@ -1,4 +1,4 @@
-/** From what is observed to what is wanted: which steps, whether each is safe now, and doing them one by one. */
+/** Steps from the observed to the desired state of a cluster, and the rules by which each is safe. */
 @NullMarked
 package io.understudy.cluster.plan;
 

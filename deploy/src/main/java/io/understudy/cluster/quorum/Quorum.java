@@ -45,10 +45,10 @@ public record Quorum(int voters, int healthy) {
     @Override
     public String toString() {
         return voters + (voters == 1 ? " voter, " : " voters, ") + healthy + " healthy, " + needed() + " needed: "
-                + told();
+                + text();
     }
 
-    private String told() {
+    private String text() {
         if (!isHeld()) {
             return "no quorum, " + -tolerance() + " short";
         }

@@ -14,9 +14,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads small buckets of a database file of bbolt, etcd's storage, that nobody writes to. It is a tree of pages; two of
- * them tell where the root is, and the one written last counts. Integers are in the order of the machine it was written
- * on, taken for little-endian here: another's file is none by its magic number. For one thread.
+ * Reads small buckets of a database file of bbolt, etcd's storage, that no process writes to.
+ *
+ * <p>It is a tree of pages with two meta pages, of which the later one has the root. Integers are in the byte order of
+ * the machine that wrote it; only little-endian files are accepted, by the magic number. For one thread.
  */
 final class BoltFile implements AutoCloseable {
 
@@ -55,7 +56,7 @@ final class BoltFile implements AutoCloseable {
         try {
             List<Root> roots = new ArrayList<>();
             root(channel, 0).ifPresent(roots::add);
-            // The second is on the second page; how large one is it may have to tell itself.
+            // The second is on the second page, and may be the only record of the page size.
             for (int size = SMALLEST_PAGE; size <= LARGEST_PAGE; size *= 2) {
                 int expected = size;
                 root(channel, size)

@@ -7,7 +7,7 @@ import io.understudy.local.process.Waiting;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Tells a lost quorum from one that is only not seen: during an election, under load, from here. */
+/** Distinguishes a lost quorum from one that is not observed: during an election, under load, from here. */
 record QuorumWatch(Survey survey, Duration lostFor) {
 
     /** One look can be unlucky, however long it takes. */
@@ -39,10 +39,10 @@ record QuorumWatch(Survey survey, Duration lostFor) {
     }
 
     /**
-     * Looks until a quorum is seen, or no sign of one was for long enough.
+     * Observes until a quorum is seen, or none was for long enough.
      *
-     * @return what was seen last; empty if nobody answers
-     * @throws RecoveryException there is a quorum, though it is not seen whole
+     * @return the last observation; empty if no member responds
+     * @throws RecoveryException there is a quorum, though not all of it is seen
      */
     Optional<ClusterFacts> look() {
         Looks looks = new Looks();

@@ -2,7 +2,7 @@ package io.understudy.cluster.recover;
 
 import org.jspecify.annotations.Nullable;
 
-/** A recovery ended before it was done; the message says where, and what is left. It can be run again. */
+/** A recovery ended before it was done; the message names where, and what is left. It can be run again. */
 public final class RecoveryException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -72,7 +72,7 @@ final class LogExplanation {
         return shown.subList(Math.max(0, shown.size() - MOST), shown.size());
     }
 
-    /** The line that tells, with its meaning; empty if none does. */
+    /** Returns the last line with a known meaning; empty if none has one. */
     static Optional<String> of(List<String> whole) {
         List<String> lines = lastStart(whole);
         for (int i = lines.size() - 1; i >= 0; i--) {

@@ -10,7 +10,7 @@ public sealed interface Outcome {
     /** The goal is reached. */
     record Reached(String why) implements Outcome {}
 
-    /** A rule of ours forbids to go on; nothing is half done but what the steps before did. */
+    /** A rule forbids the next step; earlier steps are complete, and nothing else was done. */
     record Refused(List<Refusal> refusals) implements Outcome {
         public Refused {
             refusals = List.copyOf(refusals);

@@ -37,7 +37,7 @@ public record Patience(
         return new Patience(newLook, between, settle, request, start, catchUp);
     }
 
-    /** Whoever starts processes elsewhere takes longer. */
+    /** Processes that another system starts take longer. */
     public Patience withStart(Duration newStart) {
         return new Patience(look, between, settle, request, newStart, catchUp);
     }

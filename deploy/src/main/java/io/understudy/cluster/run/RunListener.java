@@ -6,7 +6,7 @@ import java.time.Duration;
 /** What happens on the way, for people; called on the thread of the run. */
 public interface RunListener {
 
-    /** Nobody looks on. */
+    /** Ignores everything. */
     RunListener NONE = new RunListener() {
         @Override
         public void begins(Planned step) {}
@@ -25,7 +25,7 @@ public interface RunListener {
 
     void ended(Planned step, Duration took);
 
-    /** A learner is behind; asked for several times a second while it catches up. */
+    /** A learner is behind; called several times a second while it catches up. */
     void catchingUp(CatchUpRate rate);
 
     /** Something is waited for or undone; once for each reason. */

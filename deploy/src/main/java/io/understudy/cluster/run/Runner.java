@@ -24,8 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes one step at a time, each on what was observed just before it, and sees its effect in the members' own answers
- * before the next. It remembers nothing: another run goes on from where this one was interrupted.
+ * Takes one step at a time, each on a fresh observation, and waits until members report its effect.
+ *
+ * <p>It keeps no state: another run resumes where this one was interrupted.
  *
  * <p>For use by one thread.
  */
@@ -33,7 +34,7 @@ public final class Runner {
 
     private static final Logger LOG = LoggerFactory.getLogger(Runner.class);
 
-    /** Refusals of ours that an election, a restart or a busy machine explains. */
+    /** Rules that an election, a restart or a busy machine may violate for a moment. */
     private static final Set<String> PASSING = Set.of(
             "quorum-held",
             "quorum-survives",
@@ -44,8 +45,10 @@ public final class Runner {
             "storage-versions-equal",
             "observable");
 
-    /** What etcd says when it has done nothing, and would in a moment: members connected for less than five seconds, or a
-     * learner that fell behind again. */
+    /**
+     * Errors of etcd without any effect that pass soon: members connected for less than five seconds, or a learner that
+     * fell behind again.
+     */
     private static final List<String> NOT_YET = List.of("unhealthy cluster", "in sync with leader");
 
     /** More than any plan has, in case another client undoes each step. */
@@ -72,7 +75,7 @@ public final class Runner {
         this(observer, work, patience, listener, facts -> Optional.empty());
     }
 
-    /** @param forbidden asked before each step: why no more may be taken in that state, empty if it may */
+    /** @param forbidden called before each step: why the state allows no more, empty if it does */
     public Runner(
             ClusterObserver observer,
             StepWork work,
@@ -87,16 +90,16 @@ public final class Runner {
         this.forbidden = forbidden;
     }
 
-    /** Goes on until the goal is reached, or can't be; what can't be undone is what the first plan it makes has of it. */
+    /** Runs until the goal is reached or cannot be; steps that can't be undone are only those of its first plan. */
     public Outcome run(Goal goal) throws InterruptedException {
         return run(goal, null);
     }
 
     /**
-     * Goes on until the goal is reached, or can't be.
+     * Runs until the goal is reached or cannot be.
      *
-     * @param agreed what was shown and confirmed: no other step that can't be undone is taken, whatever a later look
-     *     suggests; null for the first plan that is made
+     * @param agreed the plan that was confirmed: no other step that can't be undone is taken, whatever a later
+     *     observation suggests; null for the first plan that is made
      */
     public Outcome run(Goal goal, @Nullable List<Planned> agreed) throws InterruptedException {
         @Nullable List<Planned> bound = agreed;
@@ -128,7 +131,7 @@ public final class Runner {
                 if (settled.isOver()) {
                     return new Outcome.Refused(List.of(new Refusal(
                             "as-planned",
-                            "the current state requires a step that is not in the plan: " + next.told(),
+                            "the current state requires a step that is not in the plan: " + next.action(),
                             "Check the cluster (understudy cluster status) and run the command again")));
                 }
                 note("waiting: the current state differs from the plan");
@@ -154,7 +157,7 @@ public final class Runner {
                     lastDone = next.step() instanceof Step.CatchUp ? null : next.step();
                 } else if (settled.isOver()) {
                     throw new StepFailedException("step not possible within "
-                            + patience.settle().toSeconds() + " s (" + next.told() + "); " + noted);
+                            + patience.settle().toSeconds() + " s (" + next.action() + "); " + noted);
                 } else {
                     settled.pause(patience.between());
                 }
@@ -172,11 +175,11 @@ public final class Runner {
     /** Whether the step had its effect; if not, look and plan again. */
     private boolean take(Planned next, ClusterFacts facts) throws StepFailedException, InterruptedException {
         long began = System.nanoTime();
-        if (!next.told().equals(begun)) {
-            begun = next.told();
+        if (!next.action().equals(begun)) {
+            begun = next.action();
             listener.begins(next);
             LOG.atInfo()
-                    .addKeyValue("step", next.told())
+                    .addKeyValue("step", next.action())
                     .addKeyValue("before", next.before())
                     .addKeyValue("after", next.after())
                     .log("step started");
@@ -186,7 +189,7 @@ public final class Runner {
             work.begin(next.step(), facts);
         } catch (RefusedException e) {
             if (NOT_YET.stream().noneMatch(e.etcdMessage()::contains)) {
-                throw new StepFailedException("etcd rejected the step (" + next.told() + "): " + e.getMessage());
+                throw new StepFailedException("etcd rejected the step (" + next.action() + "): " + e.getMessage());
             }
             note("waiting: etcd reports \"" + e.etcdMessage() + "\"");
             return false;
@@ -195,7 +198,7 @@ public final class Runner {
             isKnown = false;
         } catch (RuntimeException e) {
             // Of a machine: the place can't be used, or does not obey.
-            throw new StepFailedException("step failed (" + next.told() + "): " + e.getMessage());
+            throw new StepFailedException("step failed (" + next.action() + "): " + e.getMessage());
         }
         try {
             new StepWatch(observer, work, patience, listener).await(next.step(), facts);
@@ -209,7 +212,7 @@ public final class Runner {
         hasBroughtIn |= next.step() instanceof Step.AddLearner || next.step() instanceof Step.Join;
         Duration took = Duration.ofNanos(System.nanoTime() - began);
         LOG.atInfo()
-                .addKeyValue("step", next.told())
+                .addKeyValue("step", next.action())
                 .addKeyValue("ms", took.toMillis())
                 .log("step completed");
         listener.ended(next, took);
@@ -219,8 +222,11 @@ public final class Runner {
     }
 
     private Outcome fail(Goal goal, Planned next, String why) throws InterruptedException {
-        LOG.atWarn().addKeyValue("step", next.told()).addKeyValue("cause", why).log("step failed");
-        // A learner that was there before is not ours to remove, however slow it is.
+        LOG.atWarn()
+                .addKeyValue("step", next.action())
+                .addKeyValue("cause", why)
+                .log("step failed");
+        // An earlier learner is not removed, however slow it is.
         if (!goal.undoes(next.step()) || (next.step() instanceof Step.CatchUp && !hasBroughtIn)) {
             return new Outcome.Failed(why, false);
         }

@@ -16,13 +16,10 @@ import org.jspecify.annotations.Nullable;
 /** Waits until a step's effect shows in what the members answer, or it is clear that it won't. */
 final class StepWatch {
 
-    /** A process that was told to start may not be there at once. */
+    /** A started process may not be visible at once. */
     private static final Duration GONE_FOR = Duration.ofSeconds(1);
 
-    /**
-     * A look costs each member milliseconds, and waits for whoever does not answer, as a newcomer doesn't until all of its
-     * data is there.
-     */
+    /** An observation waits for members that do not respond, such as a new one until all of its data has arrived. */
     private static final Duration WHILE_DATA_COMES = Duration.ofSeconds(30);
 
     private final ClusterObserver observer;
@@ -76,7 +73,7 @@ final class StepWatch {
             deadline.pause(patience.between(System.nanoTime() - beganNanos));
         }
         throw new StepFailedException("timeout after " + allowed.toSeconds() + " s (" + step.text() + "); "
-                + progress.told().orElse(seen)
+                + progress.text().orElse(seen)
                 + starting(step).map(work::endOfLog).orElse(""));
     }
 
@@ -174,7 +171,7 @@ final class StepWatch {
             return isNearer;
         }
 
-        Optional<String> told() {
+        Optional<String> text() {
             return last.map(CatchUpRate::toString);
         }
     }

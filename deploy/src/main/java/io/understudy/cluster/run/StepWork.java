@@ -24,7 +24,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Does what a step says, once: asks the cluster, or has processes started and stopped. */
+/** Executes a step once: sends its requests to the cluster, starts and stops processes. */
 public final class StepWork {
 
     private static final Duration STOP = Duration.ofSeconds(30);
@@ -207,10 +207,11 @@ public final class StepWork {
     }
 
     /**
-     * Once the effect of the step is seen: who is no member any more has no reason to run. Its place is told by its URLs;
-     * one that another member has by now, or of the same name, is left alone.
+     * Stops the process of a removed member, once the effect of the step is observed.
      *
-     * @param before what was seen before the step
+     * <p>Its place is identified by its URLs; one with the URLs or the name of another member is left alone.
+     *
+     * @param before what was observed before the step
      */
     void finish(Step step, ClusterFacts before) {
         if (step instanceof Step.Remove remove) {
@@ -274,12 +275,13 @@ public final class StepWork {
         return machines.isRunning(member).filter(running -> !running).isPresent();
     }
 
-    /** What the log says about why it does not start; empty if it can't be seen from here. */
+    /** Returns why the log shows that it does not start; empty if it can't be seen from here. */
     String endOfLog(MemberSpec member) {
         List<String> whole = machines.endOfLog(member);
         List<String> lines =
                 LogExplanation.reason(whole).stream().map(StepWork::shortened).toList();
-        String explained = LogExplanation.of(whole).map(told -> "; " + told).orElse("");
+        String explained =
+                LogExplanation.of(whole).map(explanation -> "; " + explanation).orElse("");
         return lines.isEmpty() ? "" : explained + "; its log:\n  " + String.join("\n  ", lines);
     }
 

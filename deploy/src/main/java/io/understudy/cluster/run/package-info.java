@@ -1,4 +1,4 @@
-/** Goes from a cluster as it is to what is wanted of it: look, plan, take one step, see its effect, look again. */
+/** Brings a cluster to its desired state: observe, plan, take one step, await its effect, and again. */
 @NullMarked
 package io.understudy.cluster.run;
 

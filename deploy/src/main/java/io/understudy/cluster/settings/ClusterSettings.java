@@ -1,7 +1,7 @@
 package io.understudy.cluster.settings;
 
 import io.understudy.cluster.machine.MachineSettings;
-import io.understudy.cluster.observe.Otherwise;
+import io.understudy.cluster.observe.FallbackEndpoints;
 import io.understudy.cluster.shape.Limits;
 import io.understudy.cluster.shape.Shape;
 import io.understudy.cluster.shape.SupervisorSettings;
@@ -137,7 +137,7 @@ public record ClusterSettings(
      * The machines' client URLs, as these are said to be the cluster's by the same file; none if somebody named endpoints by
      * hand, who means those. None speaks another language than the endpoints do, TLS or not.
      */
-    public Otherwise otherwise() {
+    public FallbackEndpoints otherwise() {
         List<Endpoint> seeds = cluster.seeds();
         List<Endpoint> others = machines.stream()
                 .flatMap(machine -> machine.member().clientUrls().stream())
@@ -145,7 +145,7 @@ public record ClusterSettings(
                 .filter(endpoint -> endpoint.tls() == seeds.get(0).tls() && !seeds.contains(endpoint))
                 .distinct()
                 .toList();
-        return endpointsByHand ? Otherwise.NOWHERE : Otherwise.ofMost(others, shape.voters());
+        return endpointsByHand ? FallbackEndpoints.NOWHERE : FallbackEndpoints.ofMost(others, shape.voters());
     }
 
     public Optional<MachineSettings> machine(String name) {

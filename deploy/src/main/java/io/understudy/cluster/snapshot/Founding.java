@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
  * A new cluster.
  *
  * @param members its first, all of them voters
- * @param token what tells it from others with the same members, such as the one the snapshot is from
+ * @param token distinguishes it from others with the same members, such as the cluster of the snapshot
  * @param bump by how much revisions are moved ahead, so that no client of the old cluster has seen them; 0 for none
  * @param hasDigest whether the snapshot ends with a digest; a copied database does not
  */

@@ -18,19 +18,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes a snapshot whenever the newest is too old, on a thread of its own. When that is follows from the files that are
- * there: whoever takes over from another goes on where that one stopped.
+ * Takes a snapshot whenever the newest is too old, on a thread of its own.
+ *
+ * <p>The schedule follows from the files present, so a successor resumes it.
  *
  * <p>{@code understudy.cluster.snapshots} (timer; {@code outcome}: ok or failed), {@code
- * understudy.cluster.snapshot.uploads} (timer, likewise), {@code understudy.cluster.snapshot.age} (seconds, -1 for none),
- * {@code understudy.cluster.snapshot.size} (bytes of the newest).
+ * understudy.cluster.snapshot.uploads} (timer, likewise), {@code understudy.cluster.snapshot.age} (seconds, -1 for
+ * none), {@code understudy.cluster.snapshot.size} (bytes of the newest).
  */
 public final class PeriodicSnapshots implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(PeriodicSnapshots.class);
     private static final Duration RETRY = Duration.ofMinutes(1);
 
-    /** The environment variable that tells the upload command which file. */
+    /** The environment variable that names the file for the upload command. */
     static final String VARIABLE = "UNDERSTUDY_SNAPSHOT";
 
     private final SnapshotSettings settings;
@@ -66,7 +67,7 @@ public final class PeriodicSnapshots implements AutoCloseable {
                 .orElse(-1.0);
     }
 
-    /** Begins a snapshot if one is due. Returns at once; call it with every look at the cluster while it is yours to act on. */
+    /** Starts a snapshot if one is due. Returns at once; called with each observation while this supervisor is active. */
     public void tick(ClusterFacts facts) {
         Instant now = facts.at();
         if (directory.isEmpty() || !running.isDone() || now.isBefore(notBefore)) {
@@ -101,7 +102,7 @@ public final class PeriodicSnapshots implements AutoCloseable {
             notBefore = now.plus(RETRY);
             LOG.atWarn()
                     .addKeyValue("retry_s", RETRY.toSeconds())
-                    .addKeyValue("cause", told(e))
+                    .addKeyValue("cause", text(e))
                     .log("snapshot failed; retrying");
         } finally {
             began.stop(timer(ClusterMeter.SNAPSHOTS, isOk));
@@ -132,7 +133,7 @@ public final class PeriodicSnapshots implements AutoCloseable {
             } catch (CommandFailedException | IOException e) {
                 LOG.atWarn()
                         .addKeyValue("file", file.path())
-                        .addKeyValue("cause", told(e))
+                        .addKeyValue("cause", text(e))
                         .log("snapshot upload failed; retrying with the next snapshot");
             } finally {
                 began.stop(timer(ClusterMeter.SNAPSHOT_UPLOADS, isOk));
@@ -153,7 +154,7 @@ public final class PeriodicSnapshots implements AutoCloseable {
         } catch (IOException e) {
             LOG.atWarn()
                     .addKeyValue("directory", target.path())
-                    .addKeyValue("cause", told(e))
+                    .addKeyValue("cause", text(e))
                     .log("cannot delete old snapshots");
         }
     }
@@ -162,7 +163,7 @@ public final class PeriodicSnapshots implements AutoCloseable {
         return meter.timer().tag("outcome", isOk ? "ok" : "failed").register(meters);
     }
 
-    private static String told(Exception e) {
+    private static String text(Exception e) {
         StringBuilder text = new StringBuilder(String.valueOf(e.getMessage()));
         for (Throwable more : e.getSuppressed()) {
             text.append("; ").append(more.getMessage());

@@ -25,7 +25,7 @@ public final class Restore {
     private final Machines control;
     private final Consumer<String> progress;
 
-    /** @param progress told what was done, and what members' operators are to do, a line at a time */
+    /** @param progress receives what was done, and instructions for members' operators, a line at a time */
     public Restore(SnapshotTool tool, Machines control, Consumer<String> progress) {
         this.tool = tool;
         this.control = control;
@@ -36,7 +36,7 @@ public final class Restore {
      * Makes all members' data. The members are not started.
      *
      * @param machines all of the new cluster's voters
-     * @param token what tells the new cluster from the one that the snapshot is of
+     * @param token distinguishes the new cluster from the one that the snapshot is of
      * @param bump by how much revisions are moved ahead, so that no client has seen them; 0 for none
      * @throws SnapshotException the snapshot is damaged, a member runs, or there is data already; nothing was made then
      */
@@ -91,7 +91,7 @@ public final class Restore {
         Path part = directory.resolveSibling(directory.getFileName() + ".part");
         try {
             Path parent = Folders.create(directory.resolveSibling(".").normalize());
-            // Left by an attempt that was interrupted; nobody has ever run on it.
+            // Left by an attempt that was interrupted; no member has ever run on it.
             Folders.delete(part);
             tool.restore(snapshot, machine, part, cluster);
             UserPrincipal owner = Files.getOwner(parent);

@@ -16,7 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Where snapshots are kept. Files of any other name are nobody's business here. */
+/** The directory of snapshots; files of any other name are ignored. */
 public record SnapshotDirectory(Path path) {
 
     private static final Pattern NAME = Pattern.compile("snapshot-(\\d{8}T\\d{6}\\.\\d{3}Z)\\.db");

@@ -36,8 +36,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Saves snapshots, from a learner if one is healthy, so that no voter pays for it; the leader is asked last. A file has its
- * name only once it is whole, verified and on disk.
+ * Saves snapshots, from a learner if one is healthy, so that no voter pays for it, and from the leader last.
+ *
+ * <p>A file has its name only once it is whole, verified and on disk.
  *
  * <p>Invariant DP8: a snapshot file is whole, verified and on disk, and a restored snapshot of a learner equals the
  * source.
@@ -70,7 +71,7 @@ public final class SnapshotTaker {
     /**
      * What was saved.
      *
-     * @param member whom it is from
+     * @param member the member that it is from
      */
     public record Taken(SnapshotFile file, String member, SnapshotTool.Contents contents, Duration took) {}
 

@@ -83,7 +83,7 @@ public record ClusterStatus(
         return answer.leader().isEmpty() ? "no leader" : "no quorum";
     }
 
-    /** Without a quorum nobody is healthy; how many voters answer tells how many are missing. */
+    /** Without a quorum no member is healthy; the number of voters that respond shows how many are missing. */
     private static String tolerance(ClusterFacts facts) {
         Quorum quorum = facts.quorum();
         if (!quorum.isHeld() && facts.verdict() != ClusterFacts.Verdict.LOST) {

@@ -73,20 +73,20 @@ public final class StatusText {
                             ? "leader"
                             : member.role().name().toLowerCase(Locale.ROOT),
                     ClusterStatus.health(member),
-                    said(member, MemberAnswer::raftTerm),
-                    said(member, MemberAnswer::raftIndex),
-                    said(member, MemberAnswer::appliedIndex),
+                    cell(member, MemberAnswer::raftTerm),
+                    cell(member, MemberAnswer::raftIndex),
+                    cell(member, MemberAnswer::appliedIndex),
                     facts.lag(member).map(String::valueOf).orElse(NOT_KNOWN),
-                    said(member, answer -> answer.revision().value()),
-                    said(member, MemberAnswer::version),
-                    said(member, answer -> mebibytes(answer.databaseBytes())),
-                    said(member, answer -> mebibytes(answer.databaseBytesInUse())),
+                    cell(member, answer -> answer.revision().value()),
+                    cell(member, MemberAnswer::version),
+                    cell(member, answer -> mebibytes(answer.databaseBytes())),
+                    cell(member, answer -> mebibytes(answer.databaseBytesInUse())),
                     member.process().quotaBytes().map(StatusText::mebibytes).orElse(NOT_KNOWN));
         }
         return table.lines();
     }
 
-    private static String said(MemberFacts member, Function<MemberAnswer, Object> what) {
+    private static String cell(MemberFacts member, Function<MemberAnswer, Object> what) {
         return member.answer().map(what).map(String::valueOf).orElse(NOT_KNOWN);
     }
 

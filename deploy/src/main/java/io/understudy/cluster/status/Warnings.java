@@ -66,14 +66,14 @@ final class Warnings {
                                 ? "none"
                                 : left.stream().map(MemberFacts::label).collect(joining(", ")))
                         + facts.mostRecent()
-                                .map(member -> "; most recent data: " + told(member)
+                                .map(member -> "; most recent data: " + text(member)
                                         + "; members that do not respond may have more recent data")
                                 .orElse("")
                         + ". Restart the others. If they are lost permanently, recover from the most recent data"
                         + " (understudy cluster recover)"));
     }
 
-    private static String told(MemberFacts member) {
+    private static String text(MemberFacts member) {
         MemberAnswer answer = member.answer().orElseThrow();
         return member.label() + " (revision " + answer.revision().value() + ", raft index " + answer.raftIndex() + ")";
     }

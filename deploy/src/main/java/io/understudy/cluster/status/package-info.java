@@ -1,4 +1,4 @@
-/** How a cluster stands, for people and for programs to read. */
+/** The state of a cluster, as text and as JSON. */
 @NullMarked
 package io.understudy.cluster.status;
 

@@ -16,15 +16,15 @@ public record Event(Instant at, Decision decision, Outcome outcome, String detai
         DONE,
         /** A machine was ordered to, and has not done it yet. */
         ORDERED,
-        /** We would not take it: a rule of the preflight says no. */
+        /** A rule of the preflight rejected it. */
         REFUSED,
         /** etcd, or a machine, would not do it. Nothing has happened. */
         FAILED,
-        /** It may have been done; the next look tells. */
+        /** It may have had an effect; the next observation shows it. */
         UNKNOWN,
-        /** Somebody paused the supervisor. */
+        /** The supervisor is paused. */
         PAUSED,
-        /** Another supervisor acts, or nobody can say who does. */
+        /** Another supervisor is active, or the active one is unknown. */
         NOT_ACTIVE,
         /** There was nothing to be done. */
         NONE
@@ -32,7 +32,7 @@ public record Event(Instant at, Decision decision, Outcome outcome, String detai
 
     boolean isLike(Event other) {
         return decision.rule().equals(other.decision.rule())
-                && decision.told().equals(other.decision.told())
+                && decision.action().equals(other.decision.action())
                 && outcome == other.outcome;
     }
 }

@@ -45,14 +45,14 @@ final class Journal {
                 .tags("rule", event.decision().rule(), "outcome", outcome)
                 .register(meters)
                 .increment();
-        tell(event, outcome);
+        log(event, outcome);
     }
 
     static String spelled(Event.Outcome outcome) {
         return outcome.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    private static void tell(Event event, String outcome) {
+    private static void log(Event event, String outcome) {
         Decision decision = event.decision();
         boolean isTrouble = decision instanceof Decision.QuorumLost
                 || event.outcome() == Event.Outcome.REFUSED
@@ -63,7 +63,7 @@ final class Journal {
         LOG.atLevel(isTrouble ? Level.WARN : Level.INFO)
                 .addKeyValue("rule", decision.rule())
                 .addKeyValue("observed", decision.observed())
-                .addKeyValue("done", decision.told())
+                .addKeyValue("done", decision.action())
                 .addKeyValue("outcome", outcome)
                 .addKeyValue("detail", event.detail())
                 .addKeyValue("quorum", arithmetic)

@@ -4,8 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * When a look began. Nobody sets the one clock; but it may stand still while the machine is suspended, and the other does
- * not.
+ * When an observation began: the steady clock is never set, but may stop while the machine is suspended.
  *
  * @param steady by {@link SteadyClock}
  * @param wall the time of day

@@ -5,17 +5,18 @@ import com.sun.net.httpserver.HttpsExchange;
 import io.understudy.tls.ClientCertificates;
 import javax.net.ssl.SSLPeerUnverifiedException;
 
-/** Who may tell a supervisor what to do. */
+/** The requests that may change the state of a supervisor. */
 final class Operators {
 
     private Operators() {}
 
     /**
-     * Whether the request is of somebody on this machine, and of none of its other users where clients are asked for
-     * certificates: they, and a proxy, come from this machine too.
+     * Whether the request is from this machine and, if client certificates are used, has one.
+     *
+     * <p>Other users of this machine, and a proxy on it, have this machine's address too.
      */
     static boolean include(HttpExchange exchange, ClientCertificates clients) {
-        // A browser adds an Origin to what a page of somebody else's makes it send.
+        // A browser adds an Origin to requests that a foreign page makes.
         return exchange.getRemoteAddress().getAddress().isLoopbackAddress()
                 && !exchange.getRequestHeaders().containsKey("Origin")
                 && (clients == ClientCertificates.NONE || showsCertificate(exchange));

@@ -10,7 +10,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Asks a running supervisor. */
+/** A client of a running supervisor. */
 public final class StateClient {
 
     private static final Duration CONNECT_DEADLINE = Duration.ofSeconds(2);
@@ -21,7 +21,7 @@ public final class StateClient {
     private final HttpClient http;
 
     /**
-     * Connects to nobody yet.
+     * Makes no connection yet.
      *
      * @param url the supervisor's {@code supervisor.listen}, such as {@code http://127.0.0.1:8082}
      * @param tls for {@code https}: null for the platform's trust and no certificate of our own
@@ -40,7 +40,7 @@ public final class StateClient {
      * {@code GET /state}.
      *
      * @return JSON
-     * @throws IOException nobody answered, or something else did; the message names the address
+     * @throws IOException no response, or one of another server; the message names the address
      */
     public String state() throws IOException, InterruptedException {
         return send(HttpRequest.newBuilder(url.resolve("/state")).GET());

@@ -98,9 +98,9 @@ final class StatePage {
         node.put("at", event.at().toString());
         node.put("rule", decision.rule());
         node.put("observed", decision.observed());
-        node.put("action", decision.told());
+        node.put("action", decision.action());
         // The former name, for one release.
-        node.put("told", decision.told());
+        node.put("told", decision.action());
         node.put("outcome", Journal.spelled(event.outcome()));
         node.put("detail", event.detail());
         if (decision instanceof Decision.Change change) {

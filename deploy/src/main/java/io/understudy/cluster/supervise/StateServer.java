@@ -1,7 +1,7 @@
 package io.understudy.cluster.supervise;
 
 import com.sun.net.httpserver.HttpExchange;
-import io.understudy.cluster.supervise.elect.UntoldException;
+import io.understudy.cluster.supervise.elect.PauseNotAcknowledgedException;
 import io.understudy.cluster.supervise.rule.Decision;
 import io.understudy.health.HealthCheck;
 import io.understudy.health.HealthChecks;
@@ -70,9 +70,8 @@ final class StateServer implements AutoCloseable {
     }
 
     private Answer answer(HttpExchange exchange) {
-        URI asked = exchange.getRequestURI();
-        Optional<Answer> page =
-                health.answer(exchange.getRequestMethod(), asked.getPath(), HealthPages.parameters(asked));
+        URI uri = exchange.getRequestURI();
+        Optional<Answer> page = health.answer(exchange.getRequestMethod(), uri.getPath(), HealthPages.parameters(uri));
         return page.orElseGet(() -> other(exchange));
     }
 
@@ -115,7 +114,7 @@ final class StateServer implements AutoCloseable {
             }
             supervisor.resume();
             return new Answer(OK, TEXT, "resumed\n");
-        } catch (UntoldException e) {
+        } catch (PauseNotAcknowledgedException e) {
             String state = supervisor.state().paused().isPresent() ? "paused: " : "not paused: ";
             return new Answer(UNAVAILABLE, TEXT, state + e.getMessage() + "\n");
         } catch (InterruptedException e) {
@@ -124,7 +123,7 @@ final class StateServer implements AutoCloseable {
         }
     }
 
-    /** Green while the supervisor looks at the cluster, whatever it sees there: that, and how it stands, are remarks. */
+    /** Healthy while the supervisor observes the cluster; the state of cluster and election are remarks. */
     private static HealthPages health(Supervisor supervisor, Duration stale) {
         HealthCheck looks = new HealthCheck("looks", () -> late(supervisor.state(), stale));
         HealthCheck standing = new HealthCheck(
@@ -150,6 +149,6 @@ final class StateServer implements AutoCloseable {
     }
 
     private static String line(Decision decision) {
-        return decision.rule() + ": " + decision.observed() + "; " + decision.told();
+        return decision.rule() + ": " + decision.observed() + "; " + decision.action();
     }
 }

@@ -3,7 +3,7 @@ package io.understudy.cluster.supervise;
 import java.time.Instant;
 import java.time.InstantSource;
 
-/** Tells the time of day of its first moment, and what has passed since: nobody sets it. Thread-safe. */
+/** A clock that starts at the time of day and is never set. Thread-safe. */
 final class SteadyClock implements InstantSource {
 
     private final Instant began = Instant.now();

@@ -17,7 +17,7 @@ import io.understudy.cluster.shape.Shape;
 import io.understudy.cluster.shape.SupervisorSettings;
 import io.understudy.cluster.supervise.Event.Outcome;
 import io.understudy.cluster.supervise.elect.Candidacy;
-import io.understudy.cluster.supervise.elect.UntoldException;
+import io.understudy.cluster.supervise.elect.PauseNotAcknowledgedException;
 import io.understudy.cluster.supervise.rule.Decision;
 import io.understudy.cluster.supervise.rule.History;
 import io.understudy.cluster.supervise.rule.Place;
@@ -37,14 +37,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at the cluster again and again, decides by {@link Rules}, and takes one step at a time if it is the supervisor that
- * acts. It remembers nothing that the cluster does not tell, but for how long something has been so: killed at any point,
- * it or another goes on from what is observed.
+ * Observes the cluster continually, decides by {@link Rules}, and takes one step at a time while it is active.
+ *
+ * <p>It keeps only durations that the cluster does not report: killed at any point, it or another one resumes from what
+ * is observed.
  *
  * <p>Has a thread of its own; all methods may be called from any other.
  *
- * <p>Invariant DP26: a change that a killed supervisor began is completed by another, and without a quorum no
- * member list is changed.
+ * <p>Invariant DP26: a change that a killed supervisor began is completed by another, and without a quorum no member
+ * list is changed.
  */
 final class Supervisor implements AutoCloseable {
 
@@ -58,7 +59,7 @@ final class Supervisor implements AutoCloseable {
     private final ClusterObserver observer;
     private final StepWork work;
     private final Machines machines;
-    private final Ground ground;
+    private final Inventory inventory;
     private final Candidacy candidacy;
     private final Shape shape;
     private final Limits limits;
@@ -74,7 +75,7 @@ final class Supervisor implements AutoCloseable {
 
     private volatile Optional<Situation> seen = Optional.empty();
     private volatile Optional<Instant> lookedAt = Optional.empty();
-    /** Only until it stands in the cluster, or if it could not be put there. */
+    /** Set until the pause is stored in the cluster, or if it could not be stored. */
     private volatile Optional<String> pausedHere = Optional.empty();
 
     /** Of the thread, as is the next. */
@@ -87,7 +88,7 @@ final class Supervisor implements AutoCloseable {
 
     private Decision decided = new Decision.Waiting("start", "", "");
 
-    /** @param whileActive told of each look while it is this supervisor that acts; must not take long */
+    /** @param whileActive receives each observation while this supervisor is active; must not take long */
     Supervisor(
             ClusterObserver observer,
             StepWork work,
@@ -101,7 +102,7 @@ final class Supervisor implements AutoCloseable {
         this.observer = observer;
         this.work = work;
         this.machines = machines;
-        this.ground = new Ground(machines.places(), machines::isRunning, clock);
+        this.inventory = new Inventory(machines.places(), machines::isRunning, clock);
         this.candidacy = candidacy;
         this.shape = shape;
         this.limits = limits;
@@ -136,17 +137,17 @@ final class Supervisor implements AutoCloseable {
     }
 
     /**
-     * Changes nothing from now on, and neither do the other supervisors of the cluster; returns when no step is under way.
+     * Pauses all supervisors of the cluster; returns when no step is in progress.
      *
-     * @throws UntoldException the others could not be told, or the one that acts is not done in time
+     * @throws PauseNotAcknowledgedException it could not be stored, or the active one has not acknowledged it in time
      */
-    void pause(String why) throws UntoldException, InterruptedException {
+    void pause(String why) throws PauseNotAcknowledgedException, InterruptedException {
         pausedHere = Optional.of(why);
         try {
             candidacy.pause(why);
             pausedHere = Optional.empty();
-        } catch (UntoldException e) {
-            if (e.isInCluster()) {
+        } catch (PauseNotAcknowledgedException e) {
+            if (e.isStored()) {
                 pausedHere = Optional.empty();
             }
             throw e;
@@ -154,11 +155,11 @@ final class Supervisor implements AutoCloseable {
     }
 
     /**
-     * Undoes {@link #pause}, whichever supervisor was told then.
+     * Undoes {@link #pause}, by whichever supervisor it was requested.
      *
-     * @throws UntoldException the others could not be told; this one is as it was, too
+     * @throws PauseNotAcknowledgedException it could not be stored; this one is still paused, too
      */
-    void resume() throws UntoldException, InterruptedException {
+    void resume() throws PauseNotAcknowledgedException, InterruptedException {
         candidacy.resume();
         pausedHere = Optional.empty();
     }
@@ -199,7 +200,7 @@ final class Supervisor implements AutoCloseable {
     /** Whether a step was taken, so that another look is due at once. */
     private boolean lookAndAct() throws InterruptedException {
         // The processes first: what is started between is a member without a process, not a process without a member.
-        List<Place> places = ground.places();
+        List<Place> places = inventory.places();
         try {
             if (!orders.areUnderWay(clock.instant())) {
                 candidacy.betweenSteps();
@@ -310,7 +311,7 @@ final class Supervisor implements AutoCloseable {
         if (!candidacy.mayAct()) {
             return record(change, Outcome.NOT_ACTIVE, "the cluster did not confirm that this supervisor is active");
         }
-        // The machine may have stood still since it asked, and another supervisor acted.
+        // After a suspend of the machine another supervisor may have acted.
         if (at.until(clock.now()).compareTo(settings.freshness()) > 0
                 || !(candidacy.standing() instanceof ElectionState.Active)) {
             return record(change, Outcome.NOT_ACTIVE, "this supervisor was suspended after its observation");

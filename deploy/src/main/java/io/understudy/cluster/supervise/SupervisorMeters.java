@@ -12,7 +12,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-/** What a supervisor sees, as of its last look, and how it stands. */
+/** The meters of a supervisor: its last observation and its election state. */
 final class SupervisorMeters {
 
     private SupervisorMeters() {}

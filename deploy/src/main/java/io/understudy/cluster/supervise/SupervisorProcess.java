@@ -53,7 +53,7 @@ public final class SupervisorProcess implements AutoCloseable {
      * Starts everything, or nothing.
      *
      * @param machines where members run or may run
-     * @param tool verifies snapshots; asked for only if some are to be taken, and may take long to find
+     * @param tool verifies snapshots; called only if some are to be taken, and may take long to find
      * @throws IOException the address can't be listened at; the message names it
      */
     public static SupervisorProcess start(ClusterSettings configured, Machines machines, Supplier<SnapshotTool> tool)

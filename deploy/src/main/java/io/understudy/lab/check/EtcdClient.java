@@ -41,7 +41,7 @@ final class EtcdClient implements AutoCloseable {
                 DeleteRangeRequest.newBuilder().setKey(key).build());
     }
 
-    /** What this very server has, without asking others. */
+    /** Reads the value at this server alone (serializable). */
     Optional<ByteString> read(ByteString key) {
         RangeRequest request =
                 RangeRequest.newBuilder().setKey(key).setSerializable(true).build();
@@ -50,8 +50,8 @@ final class EtcdClient implements AutoCloseable {
                 .map(found -> found.getValue());
     }
 
-    /** In words: a status as such is for those who debug gRPC. */
-    static String told(Status status) {
+    /** Returns a status as text for users, without gRPC terms. */
+    static String text(Status status) {
         return status.getDescription() == null
                 ? status.getCode().toString()
                 : status.getCode() + ", " + status.getDescription();

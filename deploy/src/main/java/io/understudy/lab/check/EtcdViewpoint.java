@@ -19,7 +19,7 @@ public final class EtcdViewpoint implements Viewpoint {
     private final EtcdSettings server;
     private final EtcdClient client;
 
-    /** @param server how to reach it, as whom */
+    /** @param server its endpoints and login */
     public EtcdViewpoint(String name, EtcdSettings server) {
         this.name = name;
         this.server = server;
@@ -49,7 +49,7 @@ public final class EtcdViewpoint implements Viewpoint {
                 }
                 seen = found.isPresent() ? "its value is '" + found.get().toStringUtf8() + "'" : "key not found";
             } catch (StatusRuntimeException e) {
-                seen = "read failed with " + EtcdClient.told(e.getStatus());
+                seen = "read failed with " + EtcdClient.text(e.getStatus());
             }
             TimeUnit.MICROSECONDS.sleep(PAUSE_MICROS);
         } while (System.nanoTime() < end);

@@ -55,7 +55,7 @@ public final class KafkaViewpoint implements Viewpoint {
         settings.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers);
         // Only what can't be taken back any more.
         settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
-        // Asking for the topic must not make it: its settings are the mirror's business.
+        // The read must not create the topic: its settings are the mirror's.
         settings.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
         settings.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 100);
         settings.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
@@ -78,7 +78,7 @@ public final class KafkaViewpoint implements Viewpoint {
             }
             consumer.assign(partitions);
             consumer.seekToEnd(partitions);
-            // Seeking is lazy: without asking, the end would be taken when the write is there already.
+            // Seeking is lazy: without a call of position, it might take effect only after the write.
             partitions.forEach(partition -> consumer.position(partition, deadline));
         } catch (InterruptException e) {
             throw interrupted(e);

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** Writes a key to a voter, looks for it at every viewpoint at once, deletes it, looks again. */
 public final class SelfCheck {
 
-    /** The row of the table that tells when the voter itself acknowledged. */
+    /** The row of the table with the time of the voter's own acknowledgement. */
     public static final String ACKNOWLEDGED = "acknowledged by a voter";
 
     private static final String PREFIX = "understudy-lab-check/";
@@ -30,7 +30,7 @@ public final class SelfCheck {
     /**
      * A check, not begun.
      *
-     * @param voter how to reach it, as whom
+     * @param voter its endpoints and login
      * @param viewpoints the caller closes them
      */
     public SelfCheck(EtcdSettings voter, List<Viewpoint> viewpoints) {
@@ -81,7 +81,7 @@ public final class SelfCheck {
             }
             throw new LabException(
                     "the voting member at " + voter.seeds().get(0) + " rejected the write of the self-check: "
-                            + EtcdClient.told(e.getStatus()),
+                            + EtcdClient.text(e.getStatus()),
                     e);
         }
         seen.put(ACKNOWLEDGED, Duration.ofNanos(System.nanoTime() - sent));

@@ -19,10 +19,10 @@ public interface Viewpoint extends AutoCloseable {
     void connect(Duration deadline) throws InterruptedException;
 
     /**
-     * Looks until the key has the value.
+     * Waits until the key has the value.
      *
      * @param value null for until the key is gone
-     * @throws LabException that is not so within the deadline; the message says what was seen instead
+     * @throws LabException that is not so within the deadline; the message names what was seen instead
      */
     void await(ByteString key, @Nullable ByteString value, Duration deadline) throws InterruptedException;
 

@@ -51,7 +51,7 @@ public final class DataDirectory implements AutoCloseable {
         this.resumed = resumed;
     }
 
-    /** Where the lab lives when it is not told: below {@code $XDG_STATE_HOME}, else below {@code ~/.local/state}. */
+    /** Returns the default directory: below {@code $XDG_STATE_HOME}, else below {@code ~/.local/state}. */
     public static Path standard(Map<String, String> environment, Path home) {
         String state = environment.get("XDG_STATE_HOME");
         Path base = state == null || state.isBlank() ? home.resolve(".local/state") : Path.of(state);
@@ -206,7 +206,7 @@ public final class DataDirectory implements AutoCloseable {
         }
     }
 
-    /** Why servers may have failed, if it is that their disk is full: they tell it themselves in a hundred lines. */
+    /** Returns a message if the disk is full, which servers report only in long logs. */
     public Optional<String> full() {
         try {
             long usable = Files.getFileStore(path).getUsableSpace();

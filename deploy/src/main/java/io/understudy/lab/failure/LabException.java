@@ -1,6 +1,8 @@
 package io.understudy.lab.failure;
 
-/** The lab cannot start or go on. The message is for the user: it names the part or file, what is wrong, and what helps. */
+/**
+ * The lab cannot start or continue. The message is for the user: it names the part or file, the problem, and a remedy.
+ */
 public final class LabException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -1,4 +1,4 @@
-/** How the lab says that it can't start or go on. */
+/** The errors by which the lab reports that it can't start or continue. */
 @NullMarked
 package io.understudy.lab.failure;
 

@@ -8,9 +8,9 @@ import io.understudy.vocabulary.KeyRange;
 import java.util.List;
 
 /**
- * Who may do what in a cluster.
+ * The users of a cluster and their permissions.
  *
- * @param root without whom etcd doesn't ask who asks
+ * @param root the user that etcd requires for authentication
  * @param users all others
  */
 public record Authentication(Credentials root, List<User> users) {
@@ -22,14 +22,14 @@ public record Authentication(Credentials root, List<User> users) {
     /**
      * Keys that a user may read.
      *
-     * @param write whether he may write them, too
+     * @param write whether the user may write them, too
      */
     public record Grant(KeyRange keys, boolean write) {}
 
     /**
      * One of them.
      *
-     * @param isRoot whether he may do everything, which needs no grants
+     * @param isRoot whether it has the role root, which needs no grants
      */
     public record User(Credentials credentials, boolean isRoot, List<Grant> grants) {
 
@@ -47,21 +47,20 @@ public record Authentication(Credentials root, List<User> users) {
     }
 
     /**
-     * Has the cluster ask who asks, once these users are there; does nothing if it does so already. Goes on where an earlier
-     * attempt was interrupted.
+     * Adds the users and enables authentication, unless it is enabled; resumes an interrupted attempt.
      *
      * @param cluster its first endpoint is a voter that reaches the quorum
-     * @throws LabException it refuses something, or does not answer
+     * @throws LabException a request was rejected, or had no response
      */
     void enable(EtcdSettings cluster) {
         EtcdSettings nameless = cluster.withLogin(null);
         try (EtcdConnections connections = EtcdConnections.open(nameless)) {
             UserAdministration voter =
                     new UserAdministration(connections, nameless.seeds().get(0));
-            if (!voter.asksWhoAsks(root)) {
+            if (!voter.isAuthenticationEnabled(root)) {
                 voter.add(User.root(root));
                 users.forEach(voter::add);
-                voter.askWhoAsks();
+                voter.enableAuthentication();
             }
         }
     }

@@ -38,8 +38,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The core cluster: voters that found it together, and a learner that joins by the steps of {@code understudy cluster add}. The
- * next time all of them go on with their data.
+ * The core cluster: founding voters, and a learner that joins by the steps of {@code understudy cluster add}.
+ *
+ * <p>The next run starts all of them with their data.
  */
 public final class CoreClusterPart implements Part {
 
@@ -75,8 +76,8 @@ public final class CoreClusterPart implements Part {
     }
 
     /**
-     * @param cluster how its voters and its learner are reached, as whom
-     * @param authentication who may do what in it; null for everybody everything
+     * @param cluster the endpoints and login for its voters and its learner
+     * @param authentication its users and permissions; null without authentication
      */
     public CoreClusterPart(
             List<Seat> voters,
@@ -201,7 +202,7 @@ public final class CoreClusterPart implements Part {
     @Override
     public void stop() {
         if (!hasBegun) {
-            // Then there is nothing to be stopped, and maybe no program to ask for it.
+            // Then there is nothing to be stopped, and maybe no program to stop it.
             return;
         }
         List<Seat> order = new ArrayList<>(List.of(learner));

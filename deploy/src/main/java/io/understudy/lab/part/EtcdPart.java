@@ -31,15 +31,15 @@ public final class EtcdPart implements Part {
     private volatile @Nullable LocalEtcd cluster;
     private volatile List<Child> children = List.of();
 
-    /** One that asks nobody who he is. */
+    /** A cluster without authentication. */
     public EtcdPart(String name, List<String> members, Supplier<LocalEtcd> description, Progress progress) {
         this(name, members, description, null, null, progress);
     }
 
     /**
-     * @param members what the members are called in the lab, voters first
+     * @param members the names of the members in the lab, voters first
      * @param description makes the cluster, not started, with as many members
-     * @param authentication who may do what in it; null for everybody everything
+     * @param authentication its users and permissions; null without authentication
      * @param tls how its users are made; null for plain text
      */
     public EtcdPart(
@@ -98,7 +98,7 @@ public final class EtcdPart implements Part {
         return List.copyOf(all);
     }
 
-    /** The cluster says only at the end that all members serve; people want to see each as it comes. */
+    /** The cluster reports only at the end that all members serve; this shows each one earlier. */
     private final class Observation implements Runnable {
 
         private final List<EtcdMember> observed;

@@ -9,7 +9,7 @@ public interface Part {
     String name();
 
     /**
-     * Starts it and returns when it serves, telling how far it is meanwhile. Interruptible.
+     * Starts it, reports its progress, and returns when it serves. Interruptible.
      *
      * @throws io.understudy.lab.failure.LabException it ended or does not serve in time; the message has the end of its
      *     log

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Waits until a process says over HTTP that it is ready. */
+/** Waits until a process reports over HTTP that it is ready. */
 final class Readiness {
 
     /** A dozen processes start at once, perhaps on two busy cores; that one has ended is noticed without waiting. */
@@ -25,7 +25,7 @@ final class Readiness {
 
     private final HttpClient http;
 
-    /** @param tls how processes are asked; null for plain text */
+    /** @param tls of the client; null for plain text */
     Readiness(@Nullable TlsFiles tls) {
         // Closed, it looks for new files no more; those of now are good for as long as this is used.
         try (TlsContext context = TlsContext.of(tls)) {
@@ -38,12 +38,12 @@ final class Readiness {
 
     /**
      * @param address answers with status 200 when ready
-     * @param detail told what it answers until then
+     * @param detail receives its answers until then
      */
     void await(Child child, URI address, Consumer<String> detail) throws InterruptedException {
         long end = System.nanoTime() + PATIENCE.toNanos();
         HttpRequest request = HttpRequest.newBuilder(address).timeout(REQUEST).build();
-        String said = "";
+        String previous = "";
         while (System.nanoTime() < end) {
             ServerProcess process = child.process().get();
             if (!process.isAlive()) {
@@ -55,19 +55,19 @@ final class Readiness {
                 if (answer.statusCode() == 200) {
                     return;
                 }
-                String says = firstLine(answer.body());
-                if (!says.equals(said)) {
-                    said = says;
-                    detail.accept(says);
+                String detailLine = firstLine(answer.body());
+                if (!detailLine.equals(previous)) {
+                    previous = detailLine;
+                    detail.accept(detailLine);
                 }
             } catch (IOException e) {
                 // Not listening yet.
-                said = "";
+                previous = "";
             }
             TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
         }
         throw child.failure("is not ready after " + PATIENCE.toSeconds() + " s according to " + address
-                + (said.isEmpty() ? "" : ": '" + said + "'"));
+                + (previous.isEmpty() ? "" : ": '" + previous + "'"));
     }
 
     private static String firstLine(String body) {

@@ -26,19 +26,19 @@ public final class UnderstudyPart implements Part {
     private final ServerProcess process;
     private final Child child;
 
-    /** One that is named as the sub-command it runs, and speaks plain text. */
+    /** A part with the name of its sub-command, without TLS. */
     public UnderstudyPart(String name, Path folder, String config, String jvmOptions, URI ready, Progress progress) {
         this(name, List.of(name), folder, config, jvmOptions, ready, null, progress);
     }
 
     /**
      * @param name of the part, and of its files
-     * @param subCommands what of Understudy it runs
+     * @param subCommands the command of Understudy that it runs
      * @param folder exists; gets the configuration and the log
      * @param config YAML
      * @param jvmOptions besides those that the command chooses by itself, separated by blanks
      * @param ready answers with status 200 when the process is ready
-     * @param tls how it is asked; null for plain text
+     * @param tls of the client that polls it; null for plain text
      */
     public UnderstudyPart(
             String name,

@@ -29,8 +29,8 @@ record UserAdministration(EtcdConnections connections, Endpoint voter) {
 
     private static final String ROOT = "root";
 
-    /** As told by whether it gives root a token. */
-    boolean asksWhoAsks(Credentials root) {
+    /** Authentication is enabled if root can obtain a token. */
+    boolean isAuthenticationEnabled(Credentials root) {
         return made(
                 AuthGrpc.getAuthenticateMethod(),
                 AuthenticateRequest.newBuilder()
@@ -39,8 +39,8 @@ record UserAdministration(EtcdConnections connections, Endpoint voter) {
                         .build());
     }
 
-    void askWhoAsks() {
-        tell(AuthGrpc.getAuthEnableMethod(), AuthEnableRequest.getDefaultInstance());
+    void enableAuthentication() {
+        call(AuthGrpc.getAuthEnableMethod(), AuthEnableRequest.getDefaultInstance());
     }
 
     /** With a role of the same name, or root's. */
@@ -54,7 +54,7 @@ record UserAdministration(EtcdConnections connections, Endpoint voter) {
                         .setName(name)
                         .setPassword(password)
                         .build())) {
-            tell(
+            call(
                     AuthGrpc.getUserChangePasswordMethod(),
                     AuthUserChangePasswordRequest.newBuilder()
                             .setName(name)
@@ -65,7 +65,7 @@ record UserAdministration(EtcdConnections connections, Endpoint voter) {
                 AuthGrpc.getRoleAddMethod(),
                 AuthRoleAddRequest.newBuilder().setName(role).build());
         user.grants().forEach(grant -> grant(role, grant));
-        tell(
+        call(
                 AuthGrpc.getUserGrantRoleMethod(),
                 AuthUserGrantRoleRequest.newBuilder()
                         .setUser(name)
@@ -74,7 +74,7 @@ record UserAdministration(EtcdConnections connections, Endpoint voter) {
     }
 
     private void grant(String role, Grant grant) {
-        tell(
+        call(
                 AuthGrpc.getRoleGrantPermissionMethod(),
                 AuthRoleGrantPermissionRequest.newBuilder()
                         .setName(role)
@@ -98,7 +98,7 @@ record UserAdministration(EtcdConnections connections, Endpoint voter) {
         }
     }
 
-    private <Q> void tell(MethodDescriptor<Q, ?> method, Q request) {
+    private <Q> void call(MethodDescriptor<Q, ?> method, Q request) {
         try {
             var unused = answer(method, request);
         } catch (StatusRuntimeException e) {

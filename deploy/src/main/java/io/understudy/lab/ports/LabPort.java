@@ -65,7 +65,7 @@ public enum LabPort {
         return internal;
     }
 
-    /** What is to be had there. */
+    /** The service at this port. */
     public String serves() {
         return serves;
     }

@@ -17,7 +17,8 @@ public final class PortCheck {
     /**
      * Tries to listen on each port for a moment.
      *
-     * @throws LabException some are in use; the message names each with its part, its flag, and who holds it
+     * @throws LabException some are in use; the message names each with its part, its flag, and the process that holds
+     *     it
      */
     public void requireFree(LabPorts ports, List<LabPort> wanted) {
         List<LabPort> taken = wanted.stream()

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Looks up in Linux's {@code /proc} who listens on a port. Knows nothing elsewhere, or of other users' processes. */
+/** Finds the process that listens on a port in Linux's {@code /proc}; finds none elsewhere, or of other users. */
 public final class PortHolders {
 
     private static final String LISTENING = "0A";
@@ -27,7 +27,7 @@ public final class PortHolders {
         return new PortHolders(Path.of("/proc"));
     }
 
-    /** Who listens on the port, on any address; empty if that can't be told. */
+    /** Returns the process that listens on the port, on any address; empty if it cannot be found. */
     public Optional<PortHolder> of(int port) {
         Set<String> sockets = Stream.of("net/tcp", "net/tcp6")
                 .flatMap(table -> lines(proc.resolve(table)).stream())

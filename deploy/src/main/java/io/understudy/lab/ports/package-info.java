@@ -1,4 +1,4 @@
-/** The lab's ports: which there are, whether they are free, and who holds the ones that are not. */
+/** The lab's ports: their defaults, whether they are free, and the processes that hold them. */
 @NullMarked
 package io.understudy.lab.ports;
 

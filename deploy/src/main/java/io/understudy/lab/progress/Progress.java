@@ -55,14 +55,14 @@ public final class Progress implements AutoCloseable {
         change(part, Phase.WAITING, waitsFor);
     }
 
-    /** Moves a part on, or only tells what it is doing now. */
+    /** Advances a part to a phase, or only updates its detail. */
     public synchronized void change(String part, Phase phase, String detail) {
         if (closed) {
             return;
         }
         PartState before = states.get(part);
         if (phase == Phase.STARTING && (before == null || before.phase() != Phase.STARTING)) {
-            // Also one that was ready before: it begins anew.
+            // Also one that was ready before: its time starts again.
             startedAt.put(part, nanoTime.getAsLong());
         }
         PartState state = new PartState(part, phase, detail, took(part));
@@ -70,7 +70,7 @@ public final class Progress implements AutoCloseable {
         display.show(current(), state);
     }
 
-    /** Says something for good. */
+    /** Prints a permanent line. */
     public synchronized void note(String line) {
         display.note(line, closed ? List.of() : current());
     }
@@ -106,8 +106,9 @@ public final class Progress implements AutoCloseable {
     }
 
     /**
-     * Whether standard error is a terminal on which lines can be redrawn. Linux only: the JDK can tell for standard input and
-     * output together, but not for standard error.
+     * Whether standard error is a terminal on which lines can be redrawn. Linux only.
+     *
+     * <p>The JDK reports that for standard input and output together, but not for standard error.
      */
     public static boolean isTerminal(Map<String, String> environment) {
         return !"dumb".equals(environment.getOrDefault("TERM", "dumb")) && standardErrorIsTerminal();

@@ -111,7 +111,7 @@ final class FactsFixture {
                 member.role(),
                 member.peerUrls(),
                 member.clientUrls(),
-                member.answer().map(told -> told.withVersion(EtcdVersion.parse(version))),
+                member.answer().map(answer -> answer.withVersion(EtcdVersion.parse(version))),
                 member.measurements(),
                 new MemberProcess(
                         member.process().startedAt(),

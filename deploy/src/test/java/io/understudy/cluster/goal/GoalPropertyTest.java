@@ -38,7 +38,7 @@ class GoalPropertyTest {
 
     private static final int MOST_STEPS = 60;
 
-    /** Counted here anew, from who is healthy and who votes, not by the code under test. */
+    /** Counted here from healthy members and voters, not by the code under test. */
     @Property(tries = 3000)
     void noStepNeedsMoreVotesThanThereAreHealthyMembersNow(
             @ForAll("clusters") ClusterFacts facts, @ForAll("goals") Goal goal) {
@@ -77,7 +77,10 @@ class GoalPropertyTest {
         }
     }
 
-    /** Interrupted as badly as can be: what was stopped did not start again; what only asks etcd may have happened or not. */
+    /**
+     * The worst interruption: a stopped member did not start again, and a request to etcd may have had an effect or
+     * not.
+     */
     private static ClusterFacts halfDone(ClusterFacts facts, Step step) {
         if (step instanceof Step.Restart || step instanceof Step.Migrate) {
             MemberId stopped = step.subject().orElseThrow();

@@ -107,7 +107,7 @@ class RefusalsTest {
     }
 
     @Test
-    void nobodyJoinsMembersMoreThanOneMinorReleaseApart() {
+    void noMemberJoinsAcrossMoreThanOneMinorRelease() {
         AddMember add = new AddMember(FactsFixture.place(4), true);
 
         Refusal refusal = refusal(add, FactsFixture.withVersion(THREE, 2, "3.3.27", Duration.ZERO));
@@ -120,7 +120,7 @@ class RefusalsTest {
     }
 
     @Test
-    void nobodyJoinsMembersWhoseClocksAreFarApart() {
+    void noMemberJoinsMembersWithDifferingClocks() {
         AddMember add = new AddMember(FactsFixture.place(4), true);
         ClusterFacts behind = FactsFixture.withVersion(THREE, 1, "3.5.30", Duration.ofSeconds(-4));
 
@@ -154,7 +154,7 @@ class RefusalsTest {
     }
 
     @Test
-    void noVoterIsDemotedWhoseVoteIsNeeded() {
+    void aVoterThatTheQuorumNeedsIsNotDemoted() {
         Refusal refusal = refusal(
                 new DemoteMember(new MemberId(2), FactsFixture.place(2)), FactsFixture.voters(true, true, false));
 
@@ -181,7 +181,7 @@ class RefusalsTest {
     }
 
     @Test
-    void aMemberWhoseHashDiffersFromAMajorityIsRemovedBeforeItsAlarmIsDisarmed() {
+    void aCorruptMemberIsRemovedBeforeItsAlarmIsDisarmed() {
         ClusterFacts corrupt = withAlarm(THREE, 3, "CORRUPT");
 
         assertThat(steps(repair(Map.of(1, 5L, 2, 5L, 3, 6L)), corrupt))
@@ -410,7 +410,7 @@ class RefusalsTest {
     }
 
     @Test
-    void theArithmeticIsToldForEachStep() {
+    void everyStepHasItsQuorumBeforeAndAfter() {
         Plan.Steps plan = (Plan.Steps) new Scale(1, List.of()).plan(THREE);
 
         assertThat(plan.steps())
@@ -462,7 +462,7 @@ class RefusalsTest {
     }
 
     @Test
-    void aLearnerThatNeverStartedKeepsNobodyElseFromVoting() {
+    void aLearnerThatNeverStartedDoesNotBlockPromotions() {
         ClusterFacts facts = FactsFixture.withNeverStarted(
                 FactsFixture.withLearner(THREE, true, 0), Role.LEARNER, FactsFixture.peer(9));
 
@@ -525,6 +525,6 @@ class RefusalsTest {
     private static List<String> steps(Goal goal, ClusterFacts facts) {
         Plan plan = goal.plan(facts);
         assertThat(plan).isInstanceOf(Plan.Steps.class);
-        return ((Plan.Steps) plan).steps().stream().map(Planned::told).toList();
+        return ((Plan.Steps) plan).steps().stream().map(Planned::action).toList();
     }
 }

@@ -41,7 +41,7 @@ final class RunnerTest {
     private boolean isBroken;
 
     @Test
-    void ofTwoWhoWantTheOppositeNeitherGoesOnForEver() throws Exception {
+    void twoRunsWithOppositeGoalsEnd() throws Exception {
         Outcome outcome = run(this::away);
 
         assertThat(outcome).isInstanceOf(Outcome.Failed.class);
@@ -49,7 +49,7 @@ final class RunnerTest {
         assertThat(moves).isEqualTo(100);
     }
 
-    /** Who answers a knock too late for one look, as on a busy machine, is not one where nothing answers. */
+    /** A late response, as on a busy machine, is not a missing one. */
     @ParameterizedTest
     @ValueSource(strings = {"peer-url-served", "leader-known", "quorum-held"})
     void whatAStepShookIsLookedAtAgainBeforeItIsRefused(String rule) throws Exception {
@@ -64,7 +64,7 @@ final class RunnerTest {
     }
 
     @Test
-    void whatIsRefusedBeforeAnyStepIsSaidAtOnce() throws Exception {
+    void aRefusalBeforeTheFirstStepIsReportedAtOnce() throws Exception {
         Refusal refusal = new Refusal("peer-url-served", "nothing answers", "start it there");
 
         assertThat(run(facts -> new Plan.Refused(List.of(refusal)))).isEqualTo(new Outcome.Refused(List.of(refusal)));
@@ -131,7 +131,7 @@ final class RunnerTest {
     }
 
     private Outcome run(Goal goal) throws InterruptedException {
-        StepWork work = new StepWork(new Moves(), new ManualMachines(List.of(), told -> {}));
+        StepWork work = new StepWork(new Moves(), new ManualMachines(List.of(), line -> {}));
         return new Runner(patience -> facts(), work, Patience.DEFAULT, RunListener.NONE).run(goal);
     }
 

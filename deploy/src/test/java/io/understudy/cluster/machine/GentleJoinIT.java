@@ -62,7 +62,7 @@ final class GentleJoinIT {
 
     private static final long BYTES_PER_SECOND = 8L << 20;
 
-    /** From a log of so few entries, nobody can be brought up by entries alone. */
+    /** With a log of so few entries, no member can catch up without a snapshot. */
     private static final List<String> SHORT_LOG = List.of(
             "--snapshot-count=10", EtcdBinaries.find().version().flagSince36("snapshot-catchup-entries") + "=5");
 
@@ -73,7 +73,7 @@ final class GentleJoinIT {
     private Path folder;
 
     private final FreePorts ports = FreePorts.take(4);
-    private final List<CatchUpRate> told = new CopyOnWriteArrayList<>();
+    private final List<CatchUpRate> rates = new CopyOnWriteArrayList<>();
     private final List<ManagedChannel> channels = new ArrayList<>();
     private LocalControl control;
     private List<MachineSettings> settings;
@@ -148,9 +148,9 @@ final class GentleJoinIT {
         CompletableFuture<Outcome> added = CompletableFuture.supplyAsync(this::addUninterrupted);
 
         await().atMost(PATIENCE).pollInterval(Duration.ofMillis(1)).until(() -> rests() || added.isDone());
-        assertThat(added).as("has it taken its data without a rest? %s", told).isNotDone();
+        assertThat(added).as("has it taken its data without a rest? %s", rates).isNotDone();
 
-        assertThat(added.get(1, TimeUnit.MINUTES)).as("%s", told).isInstanceOf(Outcome.Reached.class);
+        assertThat(added.get(1, TimeUnit.MINUTES)).as("%s", rates).isInstanceOf(Outcome.Reached.class);
         assertThat(hash(newcomer)).isEqualTo(hash(first));
         await().untilAsserted(() -> assertThat(threads()).isEmpty());
         assertThat(rests()).isFalse();
@@ -164,7 +164,7 @@ final class GentleJoinIT {
         }
     }
 
-    /** Whether the kernel says that it is stopped; how much it takes between two rests depends on how busy the machine is. */
+    /** Whether the kernel reports it as stopped; its rate between two pauses depends on the load of the machine. */
     private boolean rests() throws IOException {
         OptionalLong pid = control.process(settings.get(1)).pid();
         if (pid.isEmpty()) {
@@ -188,7 +188,7 @@ final class GentleJoinIT {
     }
 
     @Test
-    void anotherRunGoesOnWithWhatAnInterruptedOneBegan() throws Exception {
+    void anotherRunResumesAnInterruptedJoin() throws Exception {
         interruptOneThatAdds();
 
         machines.letGo(newcomer);
@@ -222,7 +222,7 @@ final class GentleJoinIT {
 
                     @Override
                     public void catchingUp(CatchUpRate rate) {
-                        told.add(rate);
+                        rates.add(rate);
                     }
 
                     @Override

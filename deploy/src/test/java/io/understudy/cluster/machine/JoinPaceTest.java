@@ -46,7 +46,7 @@ final class JoinPaceTest {
     }
 
     @Property
-    void whoIsBehindReceivesForMoreOfTheTimeAndNeverForAllOrNoneOfIt(
+    void theShareGrowsWithTheLagAndIsNeverNoneOrAll(
             @ForAll @LongRange(min = MEBIBYTE, max = 16L << 30) long rate,
             @ForAll @LongRange(min = 0, max = 64L << 30) long bytes,
             @ForAll @LongRange(min = 0, max = 1L << 40) long nanos) {
@@ -56,7 +56,7 @@ final class JoinPaceTest {
     }
 
     @Test
-    void whoIsTwoSecondsBehindReceivesForTwiceAsLong() {
+    void aLagOfTwoSecondsDoublesTheShare() {
         JoinPace pace = new JoinPace(8 * MEBIBYTE);
 
         assertThat(pace.share(0, 2_000_000_000L) / pace.share(0, 0)).isCloseTo(2, within(0.001));

@@ -12,13 +12,13 @@ final class ManualMachinesTest {
     private static final MemberSpec MEMBER = new MemberSpec(
             "four", List.of(URI.create("http://10.0.0.4:2380")), List.of(URI.create("http://10.0.0.4:2379")));
 
-    private final List<String> told = new ArrayList<>();
-    private final ManualMachines machines = new ManualMachines(List.of(), told::add);
+    private final List<String> instructions = new ArrayList<>();
+    private final ManualMachines machines = new ManualMachines(List.of(), instructions::add);
 
     @Test
-    void tellsTheExactEnvironmentAndCommandLineOfOneThatJoins() {
+    void printsTheExactEnvironmentAndCommandLineForAJoin() {
         machines.join(MEMBER, "one=http://10.0.0.1:2380,four=http://10.0.0.4:2380");
-        assertThat(String.join("\n", told)).isEqualTo("""
+        assertThat(String.join("\n", instructions)).isEqualTo("""
                 To do for member four: start it without data, to join, with these variables
                   ETCD_NAME="four"
                   ETCD_DATA_DIR="/var/lib/etcd/four"
@@ -43,7 +43,7 @@ final class ManualMachinesTest {
     }
 
     @Test
-    void onlyTheOperatorKnowsWhatRuns() {
+    void theStateOfProcessesIsUnknown() {
         assertThat(machines.isRunning(MEMBER)).isEmpty();
     }
 }

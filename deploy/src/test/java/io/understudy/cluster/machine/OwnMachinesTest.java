@@ -49,7 +49,7 @@ final class OwnMachinesTest {
                 while :; do sleep 0.1; done
                 """);
         Files.setPosixFilePermissions(etcd, PosixFilePermissions.fromString("rwxr-xr-x"));
-        machines = inANewLife();
+        machines = afterRestart();
     }
 
     @AfterEach
@@ -57,7 +57,7 @@ final class OwnMachinesTest {
         machines.stop(MEMBER);
     }
 
-    private OwnMachines inANewLife() {
+    private OwnMachines afterRestart() {
         return OwnMachines.local(List.of(machine), LocalControl.lasting(() -> etcd), () -> Instant.EPOCH);
     }
 
@@ -92,7 +92,7 @@ final class OwnMachinesTest {
     }
 
     @Test
-    void whoJoinsHasNoDataAndLosesNone() throws IOException {
+    void aJoiningMemberHasNoDataAndEarlierDataIsKept() throws IOException {
         machines.found(MEMBER, "one=http://127.0.0.1:11", "token");
         assertThat(arguments()).isNotEmpty();
         Files.writeString(machine.dataDirectory().resolve("member/kept"), "data");
@@ -110,12 +110,12 @@ final class OwnMachinesTest {
     }
 
     @Test
-    void waitsForWhoeverStartsOrStopsTheMember() throws Exception {
+    void waitsForAnotherStartOrStopOfTheMember() throws Exception {
         List<CompletableFuture<Void>> started = new ArrayList<>();
         DirectoryLock.holding(machine.dataDirectory(), () -> {
             started.add(CompletableFuture.runAsync(() -> machines.found(MEMBER, "one=http://127.0.0.1:11", "token")));
             await().during(Duration.ofMillis(300))
-                    .until(() -> !inANewLife().isRunning(MEMBER).orElseThrow());
+                    .until(() -> !afterRestart().isRunning(MEMBER).orElseThrow());
         });
         started.get(0).get(10, TimeUnit.SECONDS);
         assertThat(machines.isRunning(MEMBER)).contains(true);
@@ -159,13 +159,13 @@ final class OwnMachinesTest {
     @Test
     void findsTheProcessThatAnEarlierLifeHasLeft() {
         machines.found(MEMBER, "one=http://127.0.0.1:11", "token");
-        OwnMachines later = inANewLife();
+        OwnMachines later = afterRestart();
         assertThat(later.isRunning(MEMBER)).contains(true);
         later.stop(MEMBER);
         assertThat(machines.isRunning(MEMBER)).contains(false);
     }
 
-    /** Waits until the script has said all. */
+    /** Waits until the script has written everything. */
     private List<String> arguments() {
         LocalControl control = LocalControl.lasting(() -> etcd);
         ServerProcess process = control.process(machine);

@@ -58,7 +58,7 @@ class PrefetchTest {
 
     @Test
     void readsWhatFollowsInTheDatabaseThatIsSent() throws IOException {
-        // Whoever comes first has as many pages of what comes first.
+        // At first both have the same number of matching pages.
         try (Prefetch prefetch = Prefetch.of(List.of(follower, leader))) {
             for (int size = MEGABYTE; size <= SIZE; size += MEGABYTE) {
                 follow(prefetch, size);
@@ -84,7 +84,7 @@ class PrefetchTest {
     }
 
     @Test
-    void goesOnAheadWhileLittleComes() throws IOException {
+    void readsFurtherAheadWhileLittleArrives() throws IOException {
         try (Prefetch prefetch = Prefetch.of(List.of(leader))) {
             follow(prefetch, MEGABYTE);
             long before = prefetch.done();

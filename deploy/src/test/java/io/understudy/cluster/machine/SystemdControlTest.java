@@ -87,7 +87,7 @@ final class SystemdControlTest {
     }
 
     @Test
-    void passesOnWhatSystemctlSays() throws IOException {
+    void reportsTheErrorsOfSystemctl() throws IOException {
         Files.createFile(folder.resolve("broken"));
         assertThatThrownBy(() -> control.run(machine, EtcdFlags.resuming(machine)))
                 .isInstanceOf(CommandFailedException.class)
@@ -95,7 +95,7 @@ final class SystemdControlTest {
     }
 
     @Test
-    void aSystemdThatDoesNotAnswerHoldsUpNobodyForLong() throws IOException {
+    void aHangingSystemdTimesOut() throws IOException {
         Files.createFile(folder.resolve("stuck"));
         assertThatThrownBy(() -> control.isRunning(machine)).hasMessageContaining("did not complete within 3 s");
     }

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class EtcdRefusalsIT {
 
     private static final URI NOWHERE = URI.create("http://127.0.0.1:1");
-    private static final MemberId NOBODY = new MemberId(0xdeadL);
+    private static final MemberId MISSING = new MemberId(0xdeadL);
 
     @TempDir
     private Path folder;
@@ -90,13 +90,13 @@ final class EtcdRefusalsIT {
     }
 
     @Test
-    void promotingRemovingOrUpdatingNobody() throws Exception {
+    void promotingRemovingOrUpdatingAMissingMember() throws Exception {
         start(1, 0, true);
         String words = "etcdserver: member not found";
 
-        assertThatRefused(() -> membership.promote(NOBODY), words, "IDs of removed members are never reused");
-        assertThatRefused(() -> membership.remove(NOBODY), words, "check the member list");
-        assertThatRefused(() -> membership.updatePeerUrls(NOBODY, List.of(NOWHERE)), words, "check the member list");
+        assertThatRefused(() -> membership.promote(MISSING), words, "IDs of removed members are never reused");
+        assertThatRefused(() -> membership.remove(MISSING), words, "check the member list");
+        assertThatRefused(() -> membership.updatePeerUrls(MISSING, List.of(NOWHERE)), words, "check the member list");
     }
 
     @Test

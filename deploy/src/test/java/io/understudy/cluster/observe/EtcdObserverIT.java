@@ -50,7 +50,7 @@ final class EtcdObserverIT {
     }
 
     @Test
-    void oneEndpointLeadsToAllMembersAndToWhomEachIsConnectedWith() throws Exception {
+    void oneEndpointLeadsToAllMembersAndTheirConnections() throws Exception {
         cluster = start("whole", 3, 1);
         EtcdObserver observer = observer(cluster.voters().get(1).clientUrl());
 
@@ -78,7 +78,7 @@ final class EtcdObserverIT {
     }
 
     @Test
-    void aDeadVoterIsMissedByTheOthersAndByTheOneWhoLooks() throws Exception {
+    void aDeadVoterIsSilentForTheLeaderAndTheObserver() throws Exception {
         cluster = start("dead", 3, 0);
         EtcdObserver observer = observer(cluster.clientUrls().toArray(URI[]::new));
         EtcdMember victim = cluster.followers().get(0);
@@ -139,7 +139,7 @@ final class EtcdObserverIT {
     }
 
     @Test
-    void withoutAQuorumTheListIsWhatTheLastVoterKnew() throws Exception {
+    void withoutAQuorumTheListIsTheLocalOneOfTheLastVoter() throws Exception {
         cluster = start("lost", 3, 0);
         EtcdMember last = cluster.leader();
         EtcdObserver observer = observer(last.clientUrl());
@@ -217,7 +217,7 @@ final class EtcdObserverIT {
     }
 
     @Test
-    void whereNobodyAnswersEveryEndpointIsNamedWithItsReason() {
+    void withoutAnyResponseEveryEndpointHasItsCause() {
         EtcdObserver observer = observer(URI.create("http://127.0.0.1:1"), URI.create("http://127.0.0.1:2"));
 
         assertThatThrownBy(() -> observer.observe(PATIENCE))
@@ -229,7 +229,7 @@ final class EtcdObserverIT {
     @Test
     void membersAreFoundWhereTheyMayBeIfThoseNamedHaveAllGone() throws Exception {
         cluster = start("replaced", 2, 0);
-        EtcdObserver observer = observer(new Otherwise(members(), 2), URI.create("http://127.0.0.1:1"));
+        EtcdObserver observer = observer(new FallbackEndpoints(members(), 2), URI.create("http://127.0.0.1:1"));
 
         ClusterFacts first = observer.observe(PATIENCE);
         ClusterFacts second = observer.observe(PATIENCE);
@@ -242,8 +242,8 @@ final class EtcdObserverIT {
     @Test
     void aLearnerThatIsNamedAloneLeadsToTheOthersByWhereTheyMayBe() throws Exception {
         cluster = start("demoted", 2, 1);
-        EtcdObserver observer =
-                observer(new Otherwise(members(), 2), cluster.learners().get(0).clientUrl());
+        EtcdObserver observer = observer(
+                new FallbackEndpoints(members(), 2), cluster.learners().get(0).clientUrl());
 
         ClusterFacts facts = observer.observe(PATIENCE);
 
@@ -252,9 +252,9 @@ final class EtcdObserverIT {
     }
 
     @Test
-    void whoIsLeftWithoutAQuorumIsSeenWhereMembersMayBeAndNotBuiltUpon() throws Exception {
+    void aRemainingMemberAtAFallbackEndpointIsUnconfirmed() throws Exception {
         cluster = start("left", 2, 0);
-        EtcdObserver observer = observer(new Otherwise(members(), 2), URI.create("http://127.0.0.1:1"));
+        EtcdObserver observer = observer(new FallbackEndpoints(members(), 2), URI.create("http://127.0.0.1:1"));
         cluster.voters().get(1).kill();
 
         await().atMost(30, SECONDS)
@@ -274,7 +274,7 @@ final class EtcdObserverIT {
         try (LocalEtcd another = start("another", 1, 0)) {
             List<Endpoint> both =
                     List.of(members().get(0), Endpoint.of(another.clientUrls().get(0)));
-            EtcdObserver observer = observer(new Otherwise(both, 2), URI.create("http://127.0.0.1:1"));
+            EtcdObserver observer = observer(new FallbackEndpoints(both, 2), URI.create("http://127.0.0.1:1"));
 
             assertThatThrownBy(() -> observer.observe(PATIENCE))
                     .isInstanceOfSatisfying(UnobservableException.class, why -> assertThat(why.isSilence())
@@ -284,9 +284,10 @@ final class EtcdObserverIT {
     }
 
     @Test
-    void aRecoveryBelievesTheOneMemberThatItLeft() throws Exception {
+    void aRecoveryAcceptsTheOneMemberThatItLeft() throws Exception {
         cluster = start("recovered", 1, 0);
-        EtcdObserver observer = observer(Otherwise.ofMost(members(), 3).believed(), URI.create("http://127.0.0.1:1"));
+        EtcdObserver observer =
+                observer(FallbackEndpoints.ofMost(members(), 3).acceptingOneVoter(), URI.create("http://127.0.0.1:1"));
 
         assertThat(observer.observe(PATIENCE).members()).allMatch(MemberFacts::isHealthy);
     }
@@ -294,7 +295,7 @@ final class EtcdObserverIT {
     @Test
     void oneMemberThatConfirmsItselfIsNoProofOfTheClusterThatIsMeant() {
         cluster = start("foreign", 1, 0);
-        EtcdObserver observer = observer(Otherwise.ofMost(members(), 1), URI.create("http://127.0.0.1:1"));
+        EtcdObserver observer = observer(FallbackEndpoints.ofMost(members(), 1), URI.create("http://127.0.0.1:1"));
 
         assertThatThrownBy(() -> observer.observe(PATIENCE))
                 .isInstanceOfSatisfying(UnobservableException.class, why -> assertThat(why.isSilence())
@@ -303,11 +304,11 @@ final class EtcdObserverIT {
     }
 
     @Test
-    void whoeverElseMayBeAMemberIsNotAskedWhileThoseNamedReachAQuorum() throws Exception {
+    void fallbackEndpointsAreUnusedWhileTheSeedsReachAQuorum() throws Exception {
         cluster = start("named", 1, 0);
         try (LocalEtcd another = start("another", 2, 0)) {
             EtcdObserver observer = observer(
-                    new Otherwise(
+                    new FallbackEndpoints(
                             another.clientUrls().stream().map(Endpoint::of).toList(), 2),
                     cluster.clientUrls().toArray(URI[]::new));
 
@@ -324,7 +325,7 @@ final class EtcdObserverIT {
         try (LocalEtcd another = start("another", 2, 0)) {
             cluster.voters().get(1).kill();
             EtcdObserver observer = observer(
-                    new Otherwise(
+                    new FallbackEndpoints(
                             another.clientUrls().stream().map(Endpoint::of).toList(), 2),
                     left.clientUrl());
 
@@ -343,13 +344,13 @@ final class EtcdObserverIT {
     }
 
     private EtcdObserver observer(URI... endpoints) {
-        return observer(Otherwise.NOWHERE, endpoints);
+        return observer(FallbackEndpoints.NOWHERE, endpoints);
     }
 
-    private EtcdObserver observer(Otherwise otherwise, URI... endpoints) {
+    private EtcdObserver observer(FallbackEndpoints fallback, URI... endpoints) {
         EtcdSettings settings = EtcdSettings.of(endpoints);
         connections = EtcdConnections.open(settings);
-        EtcdObserver observer = new EtcdObserver(settings, otherwise, connections, meters);
+        EtcdObserver observer = new EtcdObserver(settings, fallback, connections, meters);
         warmUp();
         return observer;
     }

@@ -33,12 +33,12 @@ final class MetricsPageTest {
     }
 
     @Test
-    void theStartIsTold() {
+    void theStartTimeIsRead() {
         assertThat(PAGE.startedAt()).contains(Instant.ofEpochMilli(1_763_900_000_120L));
     }
 
     @Test
-    void aPageWithoutEitherTellsNothing() {
+    void aPageWithoutTheMetricsHasNoValues() {
         assertThat(MetricsPage.NONE.received()).isEmpty();
         assertThat(MetricsPage.NONE.startedAt()).isEmpty();
         assertThat(new MetricsPage("process_start_time_seconds soon").startedAt())

@@ -40,7 +40,7 @@ final class PeerPortTest {
     }
 
     @Test
-    void whoEndsConnectionsAtOnceIsThere_howeverSoon() throws Exception {
+    void aServerThatResetsConnectionsResponds() throws Exception {
         Thread resetting = new Thread(this::resetAll, "resetting");
         resetting.setDaemon(true);
         resetting.start();
@@ -51,7 +51,7 @@ final class PeerPortTest {
     }
 
     @Test
-    void wherePeersAreRefusedNobodyIs() throws Exception {
+    void aPortThatRefusesConnectionsDoesNotRespond() throws Exception {
         server.close();
 
         assertThat(answers()).isFalse();

@@ -28,7 +28,7 @@ final class QuorumTest {
     }
 
     @Test
-    void itSaysWhatItSurvives() {
+    void theTextHasTheFaultTolerance() {
         assertThat(new Quorum(1, 1)).hasToString("1 voter, 1 healthy, 1 needed: survives no failure");
         assertThat(new Quorum(3, 3)).hasToString("3 voters, 3 healthy, 2 needed: survives 1 failure");
         assertThat(new Quorum(5, 5)).hasToString("5 voters, 5 healthy, 3 needed: survives 2 failures");

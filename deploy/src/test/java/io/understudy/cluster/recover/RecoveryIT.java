@@ -256,7 +256,7 @@ final class RecoveryIT {
 
     @Test
     @Tag("verify")
-    void aRunningLearnerIsLeftAloneUntilItsDataServesInANewCluster() {
+    void aLearnerKeepsRunningUntilTheNewClusterServesItsData() {
         found(3, 1);
         put("before", "acknowledged", 0);
         awaitLearner();

@@ -36,7 +36,7 @@ final class ChangedCluster implements AutoCloseable {
 
     final LocalEtcd etcd;
     final ProcessMachines machines;
-    final List<String> told = new ArrayList<>();
+    final List<String> events = new ArrayList<>();
     private final EtcdConnections connections;
     private final EtcdObserver observer;
     private final EtcdMembership membership;
@@ -55,7 +55,7 @@ final class ChangedCluster implements AutoCloseable {
         return start(builder(voters, folder).behindProxies(), folder);
     }
 
-    /** Whose members any other process may reach, but no fault can come between. */
+    /** Starts members that any other process may reach, without proxies for faults. */
     static ChangedCluster startWithoutProxies(int voters, Path folder) {
         return start(builder(voters, folder), folder);
     }
@@ -106,23 +106,23 @@ final class ChangedCluster implements AutoCloseable {
         return new Runner(observer, new StepWork(membership, machines), patience, new RunListener() {
                     @Override
                     public void begins(Planned step) {
-                        told.add(step.told());
+                        events.add(step.action());
                         atBegin.accept(step);
                     }
 
                     @Override
                     public void ended(Planned step, Duration took) {
-                        told.add(step.told() + ": " + took.toMillis() + " ms");
+                        events.add(step.action() + ": " + took.toMillis() + " ms");
                     }
 
                     @Override
                     public void catchingUp(CatchUpRate rate) {
-                        told.add(rate.toString());
+                        events.add(rate.toString());
                     }
 
                     @Override
                     public void notes(String what) {
-                        told.add(what);
+                        events.add(what);
                     }
                 })
                 .run(goal);

@@ -56,7 +56,7 @@ class InterruptedChangeIT {
                     new MemberSpec(fourth.name(), cluster.machines.newPlace().peerUrls(), fourth.clientUrls());
             MemberId moved = cluster.id(fourth);
             assertThat(cluster.reach(new ChangePeerUrls(moved, otherPeer)))
-                    .as("%s", cluster.told)
+                    .as("%s", cluster.events)
                     .isInstanceOf(Outcome.Reached.class);
             assertThat(cluster.facts().member(moved).orElseThrow().peerUrls()).isEqualTo(otherPeer.peerUrls());
 
@@ -89,11 +89,11 @@ class InterruptedChangeIT {
             finishesHoweverOftenInterrupted(cluster, new ReplaceMember(deadId, successor, true, true));
             assertThat(cluster.facts().quorum()).hasToString("3 voters, 3 healthy, 2 needed: survives 1 failure");
 
-            // Processes tell when they started to no more than a hundredth of a second.
+            // Processes report their start only to a hundredth of a second.
             Instant since = Instant.now();
             ClusterFacts before = cluster.facts();
             assertThat(cluster.reach(new Roll(since, null)))
-                    .as("%s", cluster.told)
+                    .as("%s", cluster.events)
                     .isInstanceOf(Outcome.Reached.class);
             assertThat(cluster.facts().members())
                     .hasSameSizeAs(before.members())
@@ -105,18 +105,18 @@ class InterruptedChangeIT {
         }
     }
 
-    /** Each run is ended as soon as a step begins that none before began: the step is asked for by the next run. */
+    /** Interrupts each run at its first step that no earlier run began; the next run takes that step. */
     private static void finishesHoweverOftenInterrupted(ChangedCluster cluster, Goal goal) throws InterruptedException {
         Set<String> begun = new HashSet<>();
         while (true) {
             int known = begun.size();
             try {
                 Outcome outcome = cluster.reach(goal, step -> {
-                    if (begun.add(step.told())) {
+                    if (begun.add(step.action())) {
                         throw new KilledError();
                     }
                 });
-                assertThat(outcome).as("%s", cluster.told).isInstanceOf(Outcome.Reached.class);
+                assertThat(outcome).as("%s", cluster.events).isInstanceOf(Outcome.Reached.class);
                 return;
             } catch (KilledError e) {
                 assertThat(begun).hasSizeGreaterThan(known);

@@ -60,13 +60,13 @@ class LearnerDesignIT {
             assertThat(writer.lost())
                     .as("acknowledged writes lost, of %s", writer.acknowledged())
                     .isZero();
-            assertThat(stall).as("stall; %s", ended.told).isLessThan(ELECTION);
+            assertThat(stall).as("stall; %s", ended.events).isLessThan(ELECTION);
         }
     }
 
     /** Figures 1, 10, 11 and 12, then 2 and 4: a member joins under load; with four voters one may be cut off. */
     @Test
-    void aNewMemberSlowsNobodyDownAndAPartitionAfterwardsNeitherStopsTheRest() throws Exception {
+    void neitherAJoinNorALaterPartitionStopsWrites() throws Exception {
         start(3);
         MemberSpec place = cluster.machines.newPlaceBehindProxies();
         EtcdMember leader = cluster.etcd.leader();
@@ -76,14 +76,14 @@ class LearnerDesignIT {
         assertThat(cluster.etcd.leader()).as("no election").isSameAs(leader);
 
         cluster.etcd.isolate(cluster.etcd.followers().get(0));
-        writesGoOn();
+        awaitFurtherWrites();
         cluster.etcd.heal();
         Awaitility.await()
                 .ignoreExceptions()
                 .until(() -> cluster.facts().quorum().tolerance() == 1);
 
         assertThat(cluster.reach(new RemoveMember(cluster.id(leader.name())))).isInstanceOf(Outcome.Reached.class);
-        assertThat(cluster.told).contains("remove " + leader.name() + " permanently");
+        assertThat(cluster.events).contains("remove " + leader.name() + " permanently");
     }
 
     /** Figure 5, the 2-and-2 split: the new member is with the minority, and has no vote yet. */
@@ -96,7 +96,7 @@ class LearnerDesignIT {
         EtcdMember lone = cluster.etcd.followers().get(0);
         cluster.etcd.isolate(lone);
         cluster.etcd.isolate(cluster.machines.member(place));
-        writesGoOn();
+        awaitFurtherWrites();
         assertThat(cluster.facts().quorum()).hasToString("3 voters, 2 healthy, 2 needed: survives no failure");
 
         cluster.etcd.heal();
@@ -119,10 +119,10 @@ class LearnerDesignIT {
 
         assertThat(rules(outcome)).containsExactly("etcd-adds");
         assertThat(cluster.facts().members()).hasSize(3);
-        writesGoOn();
+        awaitFurtherWrites();
     }
 
-    /** Figure 3: the leader is cut off in the middle of an add; the others elect one, and the add goes on with it. */
+    /** Figure 3: the leader is cut off in the middle of an add; the others elect one, which completes the add. */
     @Test
     void theLeaderMayBeIsolatedInTheMiddle() throws Exception {
         start(3);
@@ -137,7 +137,7 @@ class LearnerDesignIT {
             }
         });
 
-        assertThat(outcome).as("%s", cluster.told).isInstanceOf(Outcome.Reached.class);
+        assertThat(outcome).as("%s", cluster.events).isInstanceOf(Outcome.Reached.class);
         assertThat(cluster.facts().named(place.name()).orElseThrow().isVoter()).isTrue();
         Awaitility.await()
                 .ignoreExceptions()
@@ -151,9 +151,9 @@ class LearnerDesignIT {
         List<MemberSpec> places =
                 List.of(cluster.machines.newPlaceBehindProxies(), cluster.machines.newPlaceBehindProxies());
 
-        assertThat(cluster.reach(new Scale(3, places))).as("%s", cluster.told).isInstanceOf(Outcome.Reached.class);
+        assertThat(cluster.reach(new Scale(3, places))).as("%s", cluster.events).isInstanceOf(Outcome.Reached.class);
         awaitQuorum("3 voters, 3 healthy, 2 needed: survives 1 failure");
-        assertThat(cluster.reach(new Scale(1, places))).as("%s", cluster.told).isInstanceOf(Outcome.Reached.class);
+        assertThat(cluster.reach(new Scale(1, places))).as("%s", cluster.events).isInstanceOf(Outcome.Reached.class);
         assertThat(cluster.facts().members()).hasSize(1);
     }
 
@@ -161,14 +161,14 @@ class LearnerDesignIT {
         return cluster.facts().leader().map(MemberFacts::name).filter(name).isPresent();
     }
 
-    /** A single look of a busy machine may miss somebody. */
+    /** A single observation on a busy machine may miss a member. */
     private void awaitQuorum(String expected) {
         Awaitility.await()
                 .ignoreExceptions()
                 .until(() -> expected.equals(cluster.facts().quorum().toString()));
     }
 
-    private void writesGoOn() {
+    private void awaitFurtherWrites() {
         long before = writer.acknowledged();
         Awaitility.await().atMost(ELECTION).until(() -> writer.acknowledged() > before + 20);
     }

@@ -56,7 +56,7 @@ final class LogExplanationIT {
     }
 
     @Test
-    void oneWhoseListHasMoreMembersThanTheCluster() throws Exception {
+    void aMemberListLongerThanTheCluster() throws Exception {
         String members = voter + "=" + peerUrl(voter) + "," + learner + "=" + peerUrl(learner);
         learner.wipe();
         learner.arguments("--initial-cluster=" + members + ",another=http://127.0.0.1:1");
@@ -67,7 +67,7 @@ final class LogExplanationIT {
     }
 
     @Test
-    void oneWithAnotherPeerUrlThanTheClusterWasTold() throws Exception {
+    void aPeerUrlThatDiffersFromTheMemberList() throws Exception {
         URI other = URI.create("http://127.0.0.1:1");
         String members = voter + "=" + peerUrl(voter) + "," + learner + "=" + other;
         learner.wipe();
@@ -118,7 +118,8 @@ final class LogExplanationIT {
         await().atMost(Duration.ofSeconds(30)).until(() -> !learner.isAlive());
         assertThat(LogExplanation.of(learner.log().tail(30)))
                 .as("%s", learner.log().tail(30))
-                .hasValueSatisfying(told -> assertThat(told).contains(words).contains(meaning));
+                .hasValueSatisfying(
+                        explanation -> assertThat(explanation).contains(words).contains(meaning));
     }
 
     private URI peerUrl(EtcdMember member) throws InterruptedException {

@@ -78,7 +78,7 @@ class MisconfiguredAddIT {
         if (voters == 3) {
             assertThat(LearnerDesignIT.rules(outcome)).containsExactly("etcd-adds");
         } else {
-            assertThat(outcome).as("%s", cluster.told).isInstanceOf(Outcome.Reached.class);
+            assertThat(outcome).as("%s", cluster.events).isInstanceOf(Outcome.Reached.class);
         }
     }
 

@@ -62,7 +62,7 @@ final class ProcessMachines implements Machines, AutoCloseable {
         return declared(place).orElseThrow();
     }
 
-    /** Whoever starts a member gets its command line wrong. */
+    /** Simulates an operator that starts a member with a wrong command line. */
     void misread(UnaryOperator<String> initialCluster) {
         initialClusterAsGiven = initialCluster;
     }

@@ -14,8 +14,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.awaitility.Awaitility;
 
 /**
- * Writes numbered keys all the time, one after the other, to whichever voter answers; knows what was acknowledged and the
- * longest time in which nothing was.
+ * Continually writes numbered keys to any voter that responds.
+ *
+ * <p>It tracks the acknowledged writes and the longest time without one.
  */
 final class WriterBeside implements AutoCloseable {
 
@@ -93,7 +94,7 @@ final class WriterBeside implements AutoCloseable {
         return Duration.ofNanos(Math.max(longestNanos.get(), System.nanoTime() - lastNanos));
     }
 
-    /** Ends, and tells how many of the acknowledged writes the cluster does not have. */
+    /** Ends, and returns how many of the acknowledged writes the cluster does not have. */
     long lost() throws InterruptedException {
         ends = true;
         thread.join();

@@ -86,7 +86,7 @@ final class SnapshotIT {
     }
 
     @Test
-    void aSnapshotOfALearnerRestoredIntoANewClusterEqualsTheSource() throws Exception {
+    void aRestoredSnapshotOfALearnerEqualsTheSource() throws Exception {
         for (int key = 0; key < KEYS; key++) {
             source.etcdctl("put", "key-" + key, "value-" + key);
         }
@@ -110,9 +110,9 @@ final class SnapshotIT {
             List<MachineSettings> machines = machines(ports);
             Machines control = OwnMachines.local(
                     machines, new LocalControl(new LocalProcesses(), binaries::etcd), InstantSource.system());
-            List<String> told = new ArrayList<>();
+            List<String> lines = new ArrayList<>();
             try {
-                Restore restore = new Restore(tool, control, told::add);
+                Restore restore = new Restore(tool, control, lines::add);
                 restore.restore(taken.file().path(), machines, "restored", 0);
                 machines.forEach(machine -> control.start(machine.member()));
                 String restored = Command.of(List.of(
@@ -203,7 +203,7 @@ final class SnapshotIT {
     }
 
     @Test
-    void whoLagsBehindWhatWasSeenGivesNone() throws Exception {
+    void aMemberBehindTheObservedIndexGivesNoSnapshot() throws Exception {
         source.etcdctl("put", "key", "value");
         SnapshotDirectory directory = new SnapshotDirectory(folder.resolve("snapshots"));
         ClusterFacts seen = facts();
@@ -230,17 +230,17 @@ final class SnapshotIT {
                 member.peerUrls(),
                 member.clientUrls(),
                 member.answer()
-                        .map(told -> new MemberAnswer(
-                                told.version(),
-                                told.leader(),
-                                told.raftTerm(),
-                                told.raftIndex() + 1_000,
-                                told.appliedIndex(),
-                                told.revision(),
-                                told.databaseBytes(),
-                                told.databaseBytesInUse(),
-                                told.reachesQuorum(),
-                                told.errors(),
+                        .map(lines -> new MemberAnswer(
+                                lines.version(),
+                                lines.leader(),
+                                lines.raftTerm(),
+                                lines.raftIndex() + 1_000,
+                                lines.appliedIndex(),
+                                lines.revision(),
+                                lines.databaseBytes(),
+                                lines.databaseBytesInUse(),
+                                lines.reachesQuorum(),
+                                lines.errors(),
                                 StorageStatus.NONE)),
                 member.measurements());
     }
@@ -273,7 +273,7 @@ final class SnapshotIT {
         return instant.truncatedTo(ChronoUnit.MILLIS);
     }
 
-    /** All but the header, which tells who answered. */
+    /** All but the header, which names the member that responded. */
     private static String keys(String json) {
         return json.substring(json.indexOf("\"kvs\""));
     }

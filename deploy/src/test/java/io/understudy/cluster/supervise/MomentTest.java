@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** A look is as old as the clock says by which it is older. */
+/** An observation is as old as the clock that shows the greater age. */
 final class MomentTest {
 
     private static final Moment LOOK = new Moment(Instant.EPOCH, Instant.EPOCH);
@@ -18,7 +18,7 @@ final class MomentTest {
     }
 
     @Test
-    void aMachineThatWasSuspendedHasAnOldLookThoughItsOwnClockStood() {
+    void anObservationAgesWhileTheMachineIsSuspended() {
         assertThat(LOOK.until(new Moment(Instant.EPOCH, Instant.EPOCH.plusSeconds(60))))
                 .isEqualTo(Duration.ofSeconds(60));
     }

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whom a supervisor listens to. */
+/** The requests that a supervisor accepts. */
 @Timeout(60)
 final class OperatorsTest {
 
@@ -43,20 +43,20 @@ final class OperatorsTest {
     }
 
     @Test
-    void whereCertificatesAreAskedForOnlyThoseWhoShowOneMayTell() throws Exception {
-        assertThat(mayTell(ClientCertificates.OPTIONAL, true, null)).isTrue();
-        assertThat(mayTell(ClientCertificates.OPTIONAL, false, null)).isFalse();
-        assertThat(mayTell(ClientCertificates.REQUIRED, true, null)).isTrue();
-        assertThat(mayTell(ClientCertificates.NONE, false, null)).isTrue();
+    void withClientCertificatesOnlyRequestsWithOneAreAccepted() throws Exception {
+        assertThat(isAccepted(ClientCertificates.OPTIONAL, true, null)).isTrue();
+        assertThat(isAccepted(ClientCertificates.OPTIONAL, false, null)).isFalse();
+        assertThat(isAccepted(ClientCertificates.REQUIRED, true, null)).isTrue();
+        assertThat(isAccepted(ClientCertificates.NONE, false, null)).isTrue();
     }
 
     @Test
-    void aPageOfSomebodyElseMayNot() throws Exception {
-        assertThat(mayTell(ClientCertificates.REQUIRED, true, "https://elsewhere.example"))
+    void aRequestFromAForeignPageIsRejected() throws Exception {
+        assertThat(isAccepted(ClientCertificates.REQUIRED, true, "https://elsewhere.example"))
                 .isFalse();
     }
 
-    private boolean mayTell(ClientCertificates clients, boolean known, String origin) throws Exception {
+    private boolean isAccepted(ClientCertificates clients, boolean known, String origin) throws Exception {
         Path authority = folder.resolve("ca.crt");
         Path certificate = folder.resolve("own.crt");
         Path key = folder.resolve("own.key");

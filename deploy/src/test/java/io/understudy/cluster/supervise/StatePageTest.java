@@ -15,10 +15,10 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What a supervisor tells those who ask. */
+/** The JSON of a supervisor's state. */
 final class StatePageTest {
 
-    /** Who reads when it looked last can't tell otherwise whether that is long ago. */
+    /** Readers need the time of the last observation to see that it is long ago. */
     @Test
     void whenTheNextLookIsDueFollowsFromThePage() throws Exception {
         JsonNode page = new JsonMapper()

@@ -106,7 +106,7 @@ final class SupervisedCluster implements AutoCloseable {
 
     static ConfiguredMachines machines(ClusterSettings settings) {
         return ConfiguredMachines.of(
-                settings.machines(), () -> EtcdBinaries.find().etcd(), told -> {}, InstantSource.system());
+                settings.machines(), () -> EtcdBinaries.find().etcd(), instruction -> {}, InstantSource.system());
     }
 
     private static InetSocketAddress loopback(int port) {
@@ -187,7 +187,7 @@ final class SupervisedCluster implements AutoCloseable {
         }
     }
 
-    /** What is seen now; empty if nobody answers. */
+    /** The current state; empty if no member responds. */
     Optional<ClusterFacts> look() {
         try {
             return Optional.of(observer.observe(LOOK));
@@ -263,7 +263,7 @@ final class SupervisedCluster implements AutoCloseable {
                 .ifPresent(machines::start);
     }
 
-    /** Nobody's clients, nor any supervisor, reach it; members do. */
+    /** Cuts it off from clients and supervisors, but not from members. */
     void cutClients(int index) {
         clientProxies.get(index).blackHole();
     }
@@ -287,7 +287,7 @@ final class SupervisedCluster implements AutoCloseable {
         }
     }
 
-    /** As an operator might who then forgets to start it; that it may fail is part of what happens. */
+    /** Adds a member that is never started, as by an oversight of an operator; may fail. */
     void addOnFreeMachine() {
         List<URI> taken = look().orElseThrow().members().stream()
                 .flatMap(member -> member.peerUrls().stream())
@@ -306,10 +306,10 @@ final class SupervisedCluster implements AutoCloseable {
     }
 
     private Optional<ProcessHandle> running(int index) {
-        String telling = "--data-dir=" + data(index);
+        String dataFlag = "--data-dir=" + data(index);
         return ProcessHandle.allProcesses()
                 .filter(ProcessHandle::isAlive)
-                .filter(process -> argumentsOf(process).contains(telling))
+                .filter(process -> argumentsOf(process).contains(dataFlag))
                 .findFirst();
     }
 

@@ -127,9 +127,9 @@ final class SupervisorIT {
     }
 
     private static String page(SupervisorProcess supervisor, String path) throws Exception {
-        URI asked = URI.create("http://127.0.0.1:" + supervisor.port() + path);
+        URI uri = URI.create("http://127.0.0.1:" + supervisor.port() + path);
         return HttpClient.newHttpClient()
-                .send(HttpRequest.newBuilder(asked).build(), BodyHandlers.ofString())
+                .send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString())
                 .body();
     }
 

@@ -71,15 +71,15 @@ final class SupervisorScheduleIT {
                 Fault fault = next(random);
                 int victim = random.nextInt(MACHINES);
                 int millis = random.nextInt(MOST_MILLIS);
-                String told = "fault " + number + ": " + fault + " of " + SupervisedCluster.name(victim) + " for "
-                        + millis + " ms";
-                System.out.println(told);
+                String description = "fault " + number + ": " + fault + " of " + SupervisedCluster.name(victim)
+                        + " for " + millis + " ms";
+                System.out.println(description);
                 int before = writer.count();
                 int which = supervisors[0].isActive() ? 0 : 1;
                 if (fault == Fault.KILL_SUPERVISOR) {
                     cluster.kill(victim);
                     TimeUnit.MILLISECONDS.sleep(millis);
-                    // What it has done until now is told by nobody after it.
+                    // Its events are lost with it.
                     assertSurvivable(supervisors[which].state());
                     supervisors[which].process().destroyForcibly();
                     supervisors[which] = cluster.superviseApart();
@@ -92,10 +92,10 @@ final class SupervisorScheduleIT {
                 } else {
                     act(cluster, fault, victim, millis);
                 }
-                await(told).atMost(PATIENCE).until(() -> cluster.isOf(3, 1));
-                await("writes after " + told).atMost(PATIENCE).until(() -> writer.count() > before);
+                await(description).atMost(PATIENCE).until(() -> cluster.isOf(3, 1));
+                await("writes after " + description).atMost(PATIENCE).until(() -> writer.count() > before);
                 assertThat(writer.lost())
-                        .as("acknowledged and lost after %s", told)
+                        .as("acknowledged and lost after %s", description)
                         .isEmpty();
                 for (SupervisedCluster.SupervisorJvm supervisor : supervisors) {
                     assertSurvivable(supervisor.state());

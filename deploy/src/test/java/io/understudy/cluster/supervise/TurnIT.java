@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Who changes a cluster: one command at a time, no supervisor meanwhile, and none while somebody paused them.
+ * One command at a time changes a cluster, no supervisor meanwhile, and none while they are paused.
  *
  * <p>Tests invariant DP23.
  */
@@ -32,7 +32,7 @@ final class TurnIT {
             stableTime: 1s
             """;
 
-    private final List<String> told = new CopyOnWriteArrayList<>();
+    private final List<String> waiting = new CopyOnWriteArrayList<>();
 
     @TempDir
     private Path folder;
@@ -58,7 +58,7 @@ final class TurnIT {
                                         && event.detail().equals("the first"))
                                 .isPresent());
                 second = CompletableFuture.supplyAsync(() -> take("the second", cluster, connections));
-                await("the second to wait").atMost(PATIENCE).until(() -> told.contains("waiting for the first"));
+                await("the second to wait").atMost(PATIENCE).until(() -> waiting.contains("waiting for the first"));
                 assertThat(cluster.isOf(1, 0)).isTrue();
                 assertThat(first.lost()).isEmpty();
             }
@@ -117,10 +117,13 @@ final class TurnIT {
         return new StateClient(URI.create("http://127.0.0.1:" + supervisor.port()), null);
     }
 
-    private Turn take(String who, SupervisedCluster cluster, EtcdConnections connections) {
+    private Turn take(String holder, SupervisedCluster cluster, EtcdConnections connections) {
         try {
             return Turn.take(
-                    who, connections, () -> cluster.settings().cluster().seeds().subList(0, 1), told::add);
+                    holder,
+                    connections,
+                    () -> cluster.settings().cluster().seeds().subList(0, 1),
+                    waiting::add);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }

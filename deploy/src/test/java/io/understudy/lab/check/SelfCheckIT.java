@@ -22,7 +22,7 @@ final class SelfCheckIT {
     static final EtcdExtension CORE = EtcdExtension.voters(1).named("core");
 
     @Test
-    void aWriteThatIsRefusedForWantOfSpaceIsToldInOneLineWithWhatHelps() throws Exception {
+    void aNoSpaceAlarmIsReportedInOneLineWithARemedy() throws Exception {
         EtcdMember voter = CORE.cluster().members().get(0);
         NoSpaceAlarm alarm = NoSpaceAlarm.raise(voter.directClientUrl());
         try {
@@ -38,7 +38,7 @@ final class SelfCheckIT {
     }
 
     @Test
-    void anotherRefusalIsToldInWords() {
+    void anotherRejectionIsReportedAsText() {
         EtcdMember voter = CORE.cluster().members().get(0);
         voter.stop();
         try {

@@ -44,14 +44,14 @@ final class PortHoldersTest {
     }
 
     @Test
-    void aHiddenProcessIsNobody() throws IOException {
+    void aHiddenProcessIsNotFound() throws IOException {
         Files.delete(proc.resolve("77/fd/5"));
 
         assertThat(new PortHolders(proc).of(2379)).isEmpty();
     }
 
     @Test
-    void aSystemWithoutSuchTablesKnowsNobody() {
+    void aSystemWithoutSuchTablesHasNoHolders() {
         assertThat(new PortHolders(proc.resolve("missing")).of(2379)).isEmpty();
     }
 

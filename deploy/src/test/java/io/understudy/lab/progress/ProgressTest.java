@@ -42,7 +42,7 @@ final class ProgressTest {
     }
 
     @Test
-    void whatAPartHasToSayStandsBehindIt() {
+    void theDetailOfAPartFollowsItsPhase() {
         try (Progress progress = new Progress(new LineDisplay(out), now::get)) {
             progress.change("etcd", Phase.STARTING, "");
             progress.change("etcd", Phase.READY, "3.5.30");

@@ -19,7 +19,7 @@ final class ClusterMeasurements {
     private static final int FEW = 3;
     private static final int MANY = 5;
 
-    /** For so long a voter must have answered nobody before it is replaced. */
+    /** For so long a voter must have been unresponsive before it is replaced. */
     private static final Duration DEAD = Duration.ofSeconds(5);
 
     private final EtcdBinaries etcd;
@@ -31,20 +31,20 @@ final class ClusterMeasurements {
     }
 
     Map<ClusterFigure, Double> run(ClusterWork work, Path folder) throws InterruptedException {
-        try (Ground ground = new Ground(etcd, folder)) {
+        try (BenchCluster cluster = new BenchCluster(etcd, folder)) {
             if (work == ClusterWork.JOIN) {
-                ground.rehearseJoin(ground.places().get(FEW));
-                ground.fill(settings.megabytes());
+                cluster.rehearseJoin(cluster.places().get(FEW));
+                cluster.fill(settings.megabytes());
             }
-            try (SteadyWriter writer = new SteadyWriter(ground.clientUrls(), settings.putsPerSecond())) {
+            try (SteadyWriter writer = new SteadyWriter(cluster.clientUrls(), settings.putsPerSecond())) {
                 // Connections, and a JVM that has seen it before.
                 TimeUnit.MILLISECONDS.sleep(settings.duration().toMillis());
                 writer.take();
                 Map<ClusterFigure, Double> figures =
                         switch (work) {
-                            case SCALE -> scale(ground, writer);
-                            case JOIN -> join(ground, writer);
-                            case FAILOVER -> failover(ground, writer);
+                            case SCALE -> scale(cluster, writer);
+                            case JOIN -> join(cluster, writer);
+                            case FAILOVER -> failover(cluster, writer);
                         };
                 figures.put(ClusterFigure.LOST, (double) writer.stopAndCountLost());
                 return figures;
@@ -52,21 +52,22 @@ final class ClusterMeasurements {
         }
     }
 
-    private static Map<ClusterFigure, Double> scale(Ground ground, SteadyWriter writer) throws InterruptedException {
+    private static Map<ClusterFigure, Double> scale(BenchCluster cluster, SteadyWriter writer)
+            throws InterruptedException {
         Map<ClusterFigure, Double> figures = new EnumMap<>(ClusterFigure.class);
-        figures.put(ClusterFigure.GROW_SECONDS, ground.reach(new Scale(MANY, ground.places())));
-        figures.put(ClusterFigure.SHRINK_SECONDS, ground.reach(new Scale(FEW, ground.places())));
+        figures.put(ClusterFigure.GROW_SECONDS, cluster.reach(new Scale(MANY, cluster.places())));
+        figures.put(ClusterFigure.SHRINK_SECONDS, cluster.reach(new Scale(FEW, cluster.places())));
         figures.put(ClusterFigure.STALL_MILLIS, longestStall(writer.take()) / 1e6);
         return figures;
     }
 
-    private Map<ClusterFigure, Double> join(Ground ground, SteadyWriter writer) throws InterruptedException {
+    private Map<ClusterFigure, Double> join(BenchCluster cluster, SteadyWriter writer) throws InterruptedException {
         TimeUnit.MILLISECONDS.sleep(settings.duration().toMillis());
         double undisturbed = p99(writer.take());
         Map<ClusterFigure, Double> figures = new EnumMap<>(ClusterFigure.class);
         figures.put(
                 ClusterFigure.JOIN_SECONDS,
-                ground.reach(new AddMember(ground.places().get(FEW), false)));
+                cluster.reach(new AddMember(cluster.places().get(FEW), false)));
         double meanwhile = p99(writer.take());
         figures.put(ClusterFigure.UNDISTURBED_P99_MILLIS, undisturbed);
         figures.put(ClusterFigure.JOIN_P99_MILLIS, meanwhile);
@@ -74,13 +75,14 @@ final class ClusterMeasurements {
         return figures;
     }
 
-    private static Map<ClusterFigure, Double> failover(Ground ground, SteadyWriter writer) throws InterruptedException {
-        try (SupervisorProcess supervisor = ground.supervise(FEW, DEAD)) {
-            ground.awaitStandby(supervisor, FEW);
+    private static Map<ClusterFigure, Double> failover(BenchCluster cluster, SteadyWriter writer)
+            throws InterruptedException {
+        try (SupervisorProcess supervisor = cluster.supervise(FEW, DEAD)) {
+            cluster.awaitStandby(supervisor, FEW);
             writer.take();
             long killed = System.nanoTime();
-            String dead = ground.killFollower();
-            ground.awaitReplaced(FEW, dead);
+            String dead = cluster.killFollower();
+            cluster.awaitReplaced(FEW, dead);
             double seconds = (System.nanoTime() - killed - DEAD.toNanos()) / 1e9;
             Map<ClusterFigure, Double> figures = new EnumMap<>(ClusterFigure.class);
             figures.put(ClusterFigure.FAILOVER_SECONDS, seconds);

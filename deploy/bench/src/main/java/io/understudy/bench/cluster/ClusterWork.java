@@ -15,7 +15,7 @@ public enum ClusterWork {
             "a supervisor replaces a killed voting member with the standby, with puts at a steady rate",
             List.of(new Aim(ClusterFigure.FAILOVER_SECONDS, 5), new Aim(ClusterFigure.LOST, 0)));
 
-    /** A figure that is to be that at most. */
+    /** A figure with an upper limit. */
     record Aim(ClusterFigure figure, double atMost) {}
 
     private final String description;

@@ -27,8 +27,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A client that puts at a steady rate and, as clients do, asks the next member when one fails, until each put is
- * acknowledged. Each put has a key of its own, so that sending one again does no harm and all can be counted later.
+ * A client that puts at a steady rate and retries each put at the next member until it is acknowledged.
+ *
+ * <p>Each put has a key of its own, so that sending one again does no harm and all can be counted later.
  */
 final class SteadyWriter implements AutoCloseable {
 
@@ -54,7 +55,7 @@ final class SteadyWriter implements AutoCloseable {
      */
     record Put(long nanos, long tookNanos) {}
 
-    /** Begins to put. */
+    /** Starts to put. */
     SteadyWriter(List<URI> members, int perSecond) {
         cluster = EtcdCluster.connect(
                 EtcdSettings.of(members.toArray(URI[]::new)).withName("bench-writer"), new SimpleMeterRegistry());
@@ -105,7 +106,7 @@ final class SteadyWriter implements AutoCloseable {
         return List.copyOf(taken);
     }
 
-    /** Puts no more, waits until all that was begun is acknowledged, and counts what of it the cluster doesn't have. */
+    /** Stops, waits for all acknowledgements, and counts the acknowledged puts that the cluster does not have. */
     long stopAndCountLost() {
         boolean unused = clock.cancel(false);
         Waiting.until(

@@ -32,7 +32,7 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
 
     private static final Duration PATIENCE = Duration.ofMinutes(5);
     private static final int FIRST_KEYS = 1_000;
-    /** Who put at a time when it need only be quick. */
+    /** The number of concurrent writers where puts need only be quick. */
     private static final int WRITERS = 64;
 
     private final Path folder;
@@ -118,17 +118,17 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
         }
     }
 
-    /** The same history told to a client that only counts it. */
+    /** The same history, delivered to a client that only counts it. */
     private Map<RelayFigure, Double> watch(Servers servers, SourceLoad load) throws InterruptedException {
         long from = revision(servers).value() + 1;
         write(load, settings.commits(), KafkaWork.SINGLE);
         try (TargetView follower = new TargetView(servers.followerUrl())) {
-            double seconds = follower.awaitTold(from, settings.commits(), PATIENCE) / 1e9;
+            double seconds = follower.awaitEvents(from, settings.commits(), PATIENCE) / 1e9;
             return Map.of(RelayFigure.CHANGES_PER_SECOND, settings.commits() / seconds);
         }
     }
 
-    /** With a watch beside it, that tells what of the mirror's delays is the machine's and etcd's. */
+    /** A watch beside it measures the part of the mirror's delays that is the machine's and etcd's. */
     private Map<Relay, Map<RelayFigure, Double>> paced(Servers servers, SourceLoad load, RelayProcess mirror)
             throws InterruptedException {
         mirror.start();
@@ -136,11 +136,11 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
         try (TopicView view = new TopicView(servers.bootstrapServers(), settings.partitions(), true);
                 TargetView follower = new TargetView(servers.followerUrl())) {
             view.awaitComplete(revision(servers), PATIENCE);
-            Map<Integer, Long> told = follower.watch();
+            Map<Integer, Long> events = follower.watch();
             Load brought = load(load, mirror);
             return Map.of(
                     Relay.MIRROR, figures(brought, view.seen(), mirror),
-                    Relay.WATCH, RelayFigure.of(brought.puts().until(told, PATIENCE)));
+                    Relay.WATCH, RelayFigure.of(brought.puts().until(events, PATIENCE)));
         }
     }
 

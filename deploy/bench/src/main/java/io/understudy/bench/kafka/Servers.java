@@ -58,7 +58,7 @@ final class Servers implements AutoCloseable {
         return source.leader().clientUrl();
     }
 
-    /** For those who only look at the source. */
+    /** For clients that only read the source. */
     URI followerUrl() {
         return source.followers().get(0).clientUrl();
     }

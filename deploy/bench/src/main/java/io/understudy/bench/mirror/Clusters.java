@@ -49,7 +49,7 @@ final class Clusters implements AutoCloseable {
         }
     }
 
-    /** From now on the far one is cut off now and then, if that was asked for. */
+    /** Starts to cut off the far one at intervals, if that is configured. */
     void beginCuts() {
         cuts.begin();
     }
@@ -103,7 +103,7 @@ final class Clusters implements AutoCloseable {
         return source.leader().directClientUrl();
     }
 
-    /** Near: a follower, for those who only look. */
+    /** A follower nearby, for clients that only read. */
     URI followerUrl() {
         EtcdMember follower = source.followers().get(0);
         return follower.directClientUrl();

@@ -61,7 +61,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
                         case BACKLOG ->
                             relay == Relay.WATCH ? replay(clusters, load) : backlog(clusters, load, target, copying);
                         case LIVE -> live(relay, clusters, load, target, copying);
-                        case PACED -> relay == Relay.NOBODY ? direct(clusters) : paced(clusters, load, target, copying);
+                        case PACED -> relay == Relay.NONE ? direct(clusters) : paced(clusters, load, target, copying);
                     });
         }
     }
@@ -70,7 +70,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         return switch (relay) {
             case MIRROR -> RelayProcess.mirror(place, clusters.sides(), progress);
             case MAKE_MIRROR -> makeMirror(etcd, clusters, place);
-            case CHAIN, PRODUCER, WATCH, NOBODY -> null;
+            case CHAIN, PRODUCER, WATCH, NONE -> null;
         };
     }
 
@@ -125,14 +125,14 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         return figures;
     }
 
-    /** The same history told to a client that only counts it. */
+    /** The same history, delivered to a client that only counts it. */
     private Map<RelayFigure, Double> replay(Clusters clusters, SourceLoad load) throws InterruptedException {
         load.bulk(1_000);
         try (TargetView follower = new TargetView(clusters.followerUrl())) {
             long from = follower.revision() + 1;
             load.singly(settings.backlog(), settings.writers());
             long began = System.nanoTime();
-            follower.awaitTold(from, settings.backlog(), PATIENCE);
+            follower.awaitEvents(from, settings.backlog(), PATIENCE);
             return Map.of(RelayFigure.KEYS_PER_SECOND, settings.backlog() / secondsSince(began));
         }
     }
@@ -149,7 +149,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         Map<RelayFigure, Double> figures = new EnumMap<>(RelayFigure.class);
         int puts = load.count() - before;
         figures.put(RelayFigure.PUTS_PER_SECOND, puts / secondsSince(began));
-        if (relay != Relay.NOBODY) {
+        if (relay != Relay.NONE) {
             long last = System.nanoTime();
             target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
             figures.put(RelayFigure.DRAIN_MILLIS, secondsSince(last) * 1e3);
@@ -196,11 +196,11 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
     private void warmUp(Relay relay, SourceLoad load, TargetView target, Copying copying) throws InterruptedException {
         load.bulk(1_000);
         copying.start();
-        if (relay != Relay.NOBODY) {
+        if (relay != Relay.NONE) {
             target.awaitKeys(load.count(), PATIENCE);
         }
         load.writers(settings.writers(), settings.warmUp());
-        if (relay != Relay.NOBODY) {
+        if (relay != Relay.NONE) {
             target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
             target.awaitKeys(load.count(), DRAIN_PATIENCE);
         }
@@ -210,7 +210,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         return (System.nanoTime() - nanos) / 1e9;
     }
 
-    /** The relay, or nobody. */
+    /** The relay, or none. */
     private record Copying(@Nullable RelayProcess process) implements AutoCloseable {
 
         void start() throws InterruptedException {

@@ -36,7 +36,7 @@ public enum MirrorWork implements RelayWork {
         return switch (this) {
             case FIRST_SYNC -> List.of(Relay.MIRROR, Relay.MAKE_MIRROR);
             case BACKLOG -> List.of(Relay.MIRROR, Relay.WATCH);
-            case LIVE, PACED -> List.of(Relay.NOBODY, Relay.MIRROR, Relay.MAKE_MIRROR);
+            case LIVE, PACED -> List.of(Relay.NONE, Relay.MIRROR, Relay.MAKE_MIRROR);
         };
     }
 
@@ -50,7 +50,7 @@ public enum MirrorWork implements RelayWork {
             case PACED ->
                 List.of(
                         RelayAim.atMost(P99_MILLIS, Relay.MAKE_MIRROR, 1),
-                        RelayAim.within(P50_MILLIS, Relay.NOBODY, 2),
+                        RelayAim.within(P50_MILLIS, Relay.NONE, 2),
                         RelayAim.atMost(CPU_MICROS, Relay.MAKE_MIRROR, 0.25));
         };
     }

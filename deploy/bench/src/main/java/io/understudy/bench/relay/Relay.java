@@ -1,6 +1,6 @@
 package io.understudy.bench.relay;
 
-/** Who brings what is written at the source to somewhere else. */
+/** What copies the writes of the source to another place. */
 public enum Relay {
     MIRROR("mirror"),
     MAKE_MIRROR("make-mirror"),
@@ -8,10 +8,10 @@ public enum Relay {
     CHAIN("through to etcd"),
     /** Kafka's own producer performance tool, without a source. */
     PRODUCER("Kafka's tool"),
-    /** A client that only watches the source: how fast etcd itself tells its history. */
+    /** A client that only watches the source: how fast etcd itself delivers its history. */
     WATCH("bare watch"),
-    /** Nobody: how fast the source alone is, or the target when it is written directly. */
-    NOBODY("no relay");
+    /** How fast the source alone is, or the target when it is written directly. */
+    NONE("no relay");
 
     private final String title;
 

@@ -4,9 +4,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the mirror is to reach with a figure.
+ * The target for one figure of the mirror.
  *
- * @param peer whose figure it is compared with; empty if its own counts
+ * @param peer the relay that it is compared with; empty if its own figure counts
  * @param difference whether the peer's is taken off, else it is what the mirror's is divided by
  */
 public record RelayAim(RelayFigure figure, Optional<Relay> peer, boolean difference, double atLeast, double atMost) {

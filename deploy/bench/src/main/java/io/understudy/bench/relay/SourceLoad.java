@@ -82,7 +82,7 @@ public final class SourceLoad implements AutoCloseable {
     /**
      * Puts at a steady rate for that long.
      *
-     * @param acknowledged told the number of each put when it is acknowledged, on a thread of the client
+     * @param acknowledged receives the number of each put when it is acknowledged, on a thread of the client
      */
     public void paced(int perSecond, Duration duration, LongConsumer acknowledged) throws InterruptedException {
         long began = System.nanoTime();

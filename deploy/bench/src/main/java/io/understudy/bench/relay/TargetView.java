@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** Looks at what has come to a cluster, and at what it tells. */
+/** Reads and watches a cluster that a relay writes to. */
 public final class TargetView implements AutoCloseable {
 
     private static final long LOOK_MILLIS = 20;
@@ -80,11 +80,11 @@ public final class TargetView implements AutoCloseable {
     }
 
     /**
-     * Watches from a revision on, and waits until so many changes are told.
+     * Watches from a revision on, and waits until so many events are delivered.
      *
      * @return nanoseconds from the first to the last of them
      */
-    public long awaitTold(long fromRevision, int changes, Duration patience) throws InterruptedException {
+    public long awaitEvents(long fromRevision, int changes, Duration patience) throws InterruptedException {
         CountDownLatch missing = new CountDownLatch(changes);
         AtomicLong first = new AtomicLong();
         watch(fromRevision, number -> {
@@ -103,7 +103,7 @@ public final class TargetView implements AutoCloseable {
      * Watches all keys; returns when the watch is there.
      *
      * @param fromRevision 0 for from now on
-     * @param seen told the number of each key that was put, on a thread of the client
+     * @param seen receives the number of each key that was put, on a thread of the client
      */
     private void watch(long fromRevision, IntConsumer seen) throws InterruptedException {
         CountDownLatch created = new CountDownLatch(1);

@@ -13,9 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tries all the time to be the supervisor that acts: the one whose name stands at a key of the cluster, on a lease that it
- * keeps alive. Who could not do so for as long as the lease lasts, counted from when it last asked, acts no more by its own
- * clock before another one may. Besides, {@link #mayAct} asks the cluster itself, before every change.
+ * Campaigns to be the active supervisor, which is named at a key of the cluster on a lease.
+ *
+ * <p>A supervisor that has not renewed its lease for the TTL, counted from its last request, is inactive by its own
+ * clock before another one is active. Besides, {@link #mayAct} reads the key before every change.
  *
  * <p>Thread-safe; has a thread of its own.
  */
@@ -38,12 +39,12 @@ public final class Candidacy implements AutoCloseable {
     private final String name;
     private final Duration ttl;
     private final Duration silence;
-    private final Keys keys;
+    private final SupervisorStore store;
     private final Thread thread;
     private final CountDownLatch closed = new CountDownLatch(1);
 
     private ElectionState standing = new ElectionState.Unknown("not read yet");
-    private Keys.Found seen = Keys.Found.NOTHING;
+    private SupervisorStore.Found seen = SupervisorStore.Found.NOTHING;
     /** By {@link System#nanoTime}. */
     private long activeUntil;
     /** When the supervisor completed an observation, by {@link System#nanoTime}. */
@@ -53,20 +54,20 @@ public final class Candidacy implements AutoCloseable {
 
     private int beats;
 
-    private Candidacy(String name, Duration ttl, Duration silence, Keys keys) {
+    private Candidacy(String name, Duration ttl, Duration silence, SupervisorStore store) {
         this.name = name;
         this.ttl = ttl;
         this.silence = silence;
-        this.keys = keys;
+        this.store = store;
         this.thread = new Thread(this::run, "supervisor-candidacy");
         thread.setDaemon(true);
     }
 
     /**
-     * Begins to try.
+     * Starts the campaign.
      *
      * @param name of this process; differs between any two
-     * @param endpoints voters to ask, best first
+     * @param endpoints voters, best first
      * @param ttl how long the lease lasts, in whole seconds
      * @param silence without {@link #observed} for so long, another supervisor may act
      */
@@ -76,8 +77,8 @@ public final class Candidacy implements AutoCloseable {
             Supplier<List<Endpoint>> endpoints,
             Duration ttl,
             Duration silence) {
-        Candidacy candidacy =
-                new Candidacy(name, ttl, silence, new Keys(connections, endpoints, ttl.dividedBy(BEATS + 1L)));
+        Candidacy candidacy = new Candidacy(
+                name, ttl, silence, new SupervisorStore(connections, endpoints, ttl.dividedBy(BEATS + 1L)));
         candidacy.thread.start();
         return candidacy;
     }
@@ -94,7 +95,7 @@ public final class Candidacy implements AutoCloseable {
         return standing;
     }
 
-    /** Why nobody is to act, as last seen in the cluster. */
+    /** Why supervisors are paused, as last read from the cluster. */
     public synchronized Optional<String> paused() {
         return seen.paused();
     }
@@ -104,33 +105,31 @@ public final class Candidacy implements AutoCloseable {
         observedAt = System.nanoTime();
     }
 
-    /** Asks the cluster whether this supervisor acts, and nobody paused it; false also if there is no answer. */
+    /** Reads from the cluster whether this supervisor is active and not paused; false also without a response. */
     public boolean mayAct() throws InterruptedException {
         try {
-            Keys.Found found = keys.read();
+            SupervisorStore.Found found = store.read();
             saw(found);
             return lease != 0
                     && found.isHeldBy(name, lease)
                     && found.paused().isEmpty()
                     && standing() instanceof ElectionState.Active;
-        } catch (Keys.FailedException e) {
+        } catch (SupervisorStore.FailedException e) {
             return false;
         }
     }
 
-    /**
-     * To be called now and then by whoever acts, when no step is under way: tells those who paused it that they may go on.
-     */
+    /** Acknowledges a pause; the active supervisor calls it regularly while no step is in progress. */
     public void betweenSteps() throws InterruptedException {
-        Keys.Found found = lastSeen();
+        SupervisorStore.Found found = lastSeen();
         long own = lease;
         if (found.paused().isEmpty() || !found.isHeldBy(name, own) || found.isSeen(found.pausedAt())) {
             return;
         }
         try {
-            keys.acknowledge(found.pausedAt(), own);
-            saw(keys.read());
-        } catch (Keys.FailedException e) {
+            store.acknowledge(found.pausedAt(), own);
+            saw(store.read());
+        } catch (SupervisorStore.FailedException e) {
             LOG.atDebug()
                     .addKeyValue("supervisor", name)
                     .addKeyValue("cause", e.getMessage())
@@ -139,30 +138,30 @@ public final class Candidacy implements AutoCloseable {
     }
 
     /**
-     * Tells all supervisors of the cluster to change nothing, and waits for the one that acts to have finished its step.
+     * Pauses all supervisors of the cluster, and waits until the active one has finished its step.
      *
-     * @throws UntoldException they could not be told, or the one that acts has not confirmed it in time
+     * @throws PauseNotAcknowledgedException it could not be stored, or the active one has not acknowledged it in time
      */
-    public void pause(String why) throws UntoldException, InterruptedException {
+    public void pause(String why) throws PauseNotAcknowledgedException, InterruptedException {
         try {
-            long since = keys.pause(why);
+            long since = store.pause(why);
             long end = System.nanoTime() + CONFIRMATION.toNanos();
             while (true) {
-                Keys.Found found = keys.read();
+                SupervisorStore.Found found = store.read();
                 saw(found);
                 if (found.isSeen(since)) {
                     return;
                 }
                 if (System.nanoTime() > end) {
-                    throw new UntoldException(
+                    throw new PauseNotAcknowledgedException(
                             "the pause is stored; the active supervisor has not acknowledged it within "
                                     + CONFIRMATION.toSeconds() + " s: one of its steps may be in progress",
                             true);
                 }
                 TimeUnit.MILLISECONDS.sleep(BETWEEN_READS_MILLIS);
             }
-        } catch (Keys.FailedException e) {
-            throw new UntoldException(
+        } catch (SupervisorStore.FailedException e) {
+            throw new PauseNotAcknowledgedException(
                     "cannot store the pause, so supervisors may not be paused: " + e.getMessage(), false);
         }
     }
@@ -170,14 +169,14 @@ public final class Candidacy implements AutoCloseable {
     /**
      * Undoes {@link #pause}.
      *
-     * @throws UntoldException they could not be told
+     * @throws PauseNotAcknowledgedException it could not be stored
      */
-    public void resume() throws UntoldException, InterruptedException {
+    public void resume() throws PauseNotAcknowledgedException, InterruptedException {
         try {
-            keys.resume();
-            saw(keys.read());
-        } catch (Keys.FailedException e) {
-            throw new UntoldException("cannot store the change: " + e.getMessage(), false);
+            store.resume();
+            saw(store.read());
+        } catch (SupervisorStore.FailedException e) {
+            throw new PauseNotAcknowledgedException("cannot store the change: " + e.getMessage(), false);
         }
     }
 
@@ -189,7 +188,7 @@ public final class Candidacy implements AutoCloseable {
         try {
             thread.join(CLOSE_DEADLINE.toMillis());
             revoke();
-        } catch (Keys.FailedException e) {
+        } catch (SupervisorStore.FailedException e) {
             LOG.atInfo()
                     .addKeyValue("supervisor", name)
                     .addKeyValue("cause", e.getMessage())
@@ -222,24 +221,24 @@ public final class Candidacy implements AutoCloseable {
                 return;
             }
             beats++;
-            if (standing() instanceof ElectionState.Active && beats % BEATS_PER_READ != 0 && keys.keepAlive(lease)) {
+            if (standing() instanceof ElectionState.Active && beats % BEATS_PER_READ != 0 && store.keepAlive(lease)) {
                 hold(began);
                 return;
             }
-            Keys.Found found = keys.read();
+            SupervisorStore.Found found = store.read();
             saw(found);
             if (found.active().isPresent() && !found.isHeldBy(name, lease)) {
                 String holder = found.active().get().getValue().toStringUtf8();
                 become(new ElectionState.Standby(holder));
                 return;
             }
-            if (lease == 0 || !keys.keepAlive(lease)) {
-                lease = keys.grant(ttl);
+            if (lease == 0 || !store.keepAlive(lease)) {
+                lease = store.grant(ttl);
             }
-            if (found.isHeldBy(name, lease) || keys.claim(name, lease)) {
+            if (found.isHeldBy(name, lease) || store.claim(name, lease)) {
                 hold(began);
             }
-        } catch (Keys.FailedException e) {
+        } catch (SupervisorStore.FailedException e) {
             if (!(standing() instanceof ElectionState.Active)) {
                 become(new ElectionState.Unknown(String.valueOf(e.getMessage())));
             }
@@ -248,23 +247,23 @@ public final class Candidacy implements AutoCloseable {
         }
     }
 
-    private void revoke() throws Keys.FailedException, InterruptedException {
+    private void revoke() throws SupervisorStore.FailedException, InterruptedException {
         if (lease != 0) {
-            keys.revoke(lease);
+            store.revoke(lease);
             lease = 0;
         }
     }
 
-    private synchronized void hold(long asked) {
-        activeUntil = asked + ttl.toNanos();
+    private synchronized void hold(long requestedAt) {
+        activeUntil = requestedAt + ttl.toNanos();
         become(new ElectionState.Active());
     }
 
-    private synchronized Keys.Found lastSeen() {
+    private synchronized SupervisorStore.Found lastSeen() {
         return seen;
     }
 
-    private synchronized void saw(Keys.Found found) {
+    private synchronized void saw(SupervisorStore.Found found) {
         seen = found;
     }
 

@@ -14,8 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A command's turn to change a cluster: as long as it is held no supervisor changes it, and no other command. It stands in
- * the cluster on a lease that is kept alive, so it ends with the process.
+ * A command's exclusive right to change a cluster: no supervisor and no other command does meanwhile.
+ *
+ * <p>It is a key on a lease that is kept alive, so it ends with the process.
  *
  * <p>Thread-safe; has a thread of its own.
  *
@@ -38,44 +39,44 @@ public final class Turn implements AutoCloseable {
     private static final long PAUSE_MILLIS = 100;
     private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(2);
 
-    private final Keys keys;
+    private final SupervisorStore store;
     private final long lease;
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread thread = new Thread(this::run, "turn");
     /** By {@link System#nanoTime}. */
     private volatile long heldUntil;
 
-    private Turn(Keys keys, long lease, long asked) {
-        this.keys = keys;
+    private Turn(SupervisorStore store, long lease, long requestedAt) {
+        this.store = store;
         this.lease = lease;
-        this.heldUntil = asked + TTL.toNanos();
+        this.heldUntil = requestedAt + TTL.toNanos();
         thread.setDaemon(true);
     }
 
     /**
-     * Waits until it is this command's turn, and the supervisor that acts has finished its step.
+     * Waits until no other command holds it, and the active supervisor has finished its step.
      *
-     * @param who the command and its process, for people; differs between any two
-     * @param endpoints voters to ask, best first
-     * @param told what is waited for
-     * @throws IllegalStateException it is another command's turn, or the cluster can't be told; nothing was changed
+     * @param holder the command and its process, for people; differs between any two
+     * @param endpoints voters, best first
+     * @param waiting receives what is waited for
+     * @throws IllegalStateException another command holds it, or the key cannot be stored; nothing was changed
      */
     public static Turn take(
-            String who, EtcdConnections connections, Supplier<List<Endpoint>> endpoints, Consumer<String> told)
+            String holder, EtcdConnections connections, Supplier<List<Endpoint>> endpoints, Consumer<String> waiting)
             throws InterruptedException {
-        Keys keys = new Keys(connections, endpoints, REQUEST);
+        SupervisorStore store = new SupervisorStore(connections, endpoints, REQUEST);
         try {
-            long asked = System.nanoTime();
-            Turn turn = new Turn(keys, keys.grant(TTL), asked);
+            long requestedAt = System.nanoTime();
+            Turn turn = new Turn(store, store.grant(TTL), requestedAt);
             turn.thread.start();
             try {
-                turn.awaitSupervisor(turn.awaitOthers(who, told), told);
+                turn.awaitSupervisor(turn.awaitOthers(holder, waiting), waiting);
                 return turn;
-            } catch (Keys.FailedException | InterruptedException | RuntimeException e) {
+            } catch (SupervisorStore.FailedException | InterruptedException | RuntimeException e) {
                 turn.close();
                 throw e;
             }
-        } catch (Keys.FailedException e) {
+        } catch (SupervisorStore.FailedException e) {
             throw new IllegalStateException(
                     "cannot pause the supervisors, so nothing was changed: " + e.getMessage(), e);
         }
@@ -89,52 +90,56 @@ public final class Turn implements AutoCloseable {
     public static Optional<String> activeSupervisor(EtcdConnections connections, Supplier<List<Endpoint>> endpoints)
             throws InterruptedException {
         try {
-            return new Keys(connections, endpoints, REQUEST).read().active().map(found -> found.getValue()
-                    .toStringUtf8());
-        } catch (Keys.FailedException e) {
+            return new SupervisorStore(connections, endpoints, REQUEST)
+                    .read()
+                    .active()
+                    .map(found -> found.getValue().toStringUtf8());
+        } catch (SupervisorStore.FailedException e) {
             throw new IllegalStateException("cannot read the name of the active supervisor: " + e.getMessage(), e);
         }
     }
 
-    private long awaitOthers(String who, Consumer<String> told) throws Keys.FailedException, InterruptedException {
+    private long awaitOthers(String holder, Consumer<String> waiting)
+            throws SupervisorStore.FailedException, InterruptedException {
         long end = System.nanoTime() + FOR_OTHERS.toNanos();
-        boolean isTold = false;
+        boolean isReported = false;
         while (true) {
-            OptionalLong since = keys.change(who, lease);
+            OptionalLong since = store.change(holder, lease);
             if (since.isPresent()) {
                 return since.getAsLong();
             }
-            String other = keys.read().changing().orElse("another command");
+            String other = store.read().changing().orElse("another command");
             if (System.nanoTime() > end) {
                 throw new IllegalStateException(
                         "another command is changing the cluster; nothing was changed: " + other);
             }
-            if (!isTold) {
-                told.accept("waiting for " + other);
-                isTold = true;
+            if (!isReported) {
+                waiting.accept("waiting for " + other);
+                isReported = true;
             }
             TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
         }
     }
 
-    private void awaitSupervisor(long since, Consumer<String> told) throws Keys.FailedException, InterruptedException {
+    private void awaitSupervisor(long since, Consumer<String> waiting)
+            throws SupervisorStore.FailedException, InterruptedException {
         long end = System.nanoTime() + FOR_SUPERVISOR.toNanos();
-        boolean isTold = false;
-        for (Keys.Found found = keys.read(); !found.isSeen(since); found = keys.read()) {
+        boolean isReported = false;
+        for (SupervisorStore.Found found = store.read(); !found.isSeen(since); found = store.read()) {
             String active = found.active().orElseThrow().getValue().toStringUtf8();
             if (System.nanoTime() > end) {
                 throw new IllegalStateException("supervisor " + active + " has not acknowledged the pause within "
                         + FOR_SUPERVISOR.toSeconds() + " s; nothing was changed");
             }
-            if (!isTold) {
-                told.accept("waiting for supervisor " + active + " to pause");
-                isTold = true;
+            if (!isReported) {
+                waiting.accept("waiting for supervisor " + active + " to pause");
+                isReported = true;
             }
             TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
         }
     }
 
-    /** Why it is this command's turn no more: then nothing else may be begun; empty while it is. */
+    /** Returns why the right is lost, after which no step may begin; empty while it is held. */
     public Optional<String> lost() {
         return heldUntil - System.nanoTime() > 0
                 ? Optional.empty()
@@ -154,12 +159,12 @@ public final class Turn implements AutoCloseable {
     }
 
     private void keepAlive() throws InterruptedException {
-        long asked = System.nanoTime();
+        long requestedAt = System.nanoTime();
         try {
-            if (lost().isEmpty() && keys.keepAlive(lease)) {
-                heldUntil = asked + TTL.toNanos();
+            if (lost().isEmpty() && store.keepAlive(lease)) {
+                heldUntil = requestedAt + TTL.toNanos();
             }
-        } catch (Keys.FailedException e) {
+        } catch (SupervisorStore.FailedException e) {
             LOG.atInfo().addKeyValue("cause", e.getMessage()).log("lease renewal failed; retrying");
         }
     }
@@ -171,8 +176,8 @@ public final class Turn implements AutoCloseable {
         thread.interrupt();
         try {
             thread.join(CLOSE_DEADLINE.toMillis());
-            keys.revoke(lease);
-        } catch (Keys.FailedException e) {
+            store.revoke(lease);
+        } catch (SupervisorStore.FailedException e) {
             LOG.atInfo()
                     .addKeyValue("ttl_s", TTL.toSeconds())
                     .addKeyValue("cause", e.getMessage())

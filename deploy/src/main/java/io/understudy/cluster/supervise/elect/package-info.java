@@ -1,6 +1,6 @@
 /**
- * Who may change a cluster, agreed on through the cluster itself by keys on leases: of several supervisors the one that was
- * elected, and none while a command has its turn or somebody paused them.
+ * The right to change a cluster, as keys on leases in the cluster itself: the elected supervisor has it, unless a
+ * command has it or supervisors are paused.
  */
 @NullMarked
 package io.understudy.cluster.supervise.elect;

@@ -14,14 +14,14 @@ public sealed interface Decision {
     String observed();
 
     /** What is done, or waited for, in words. */
-    String told();
+    String action();
 
-    /** The next step is taken, if nobody paused the supervisor and it is the one that acts. */
-    record Change(String rule, String observed, String told, Step step, Quorum before, Quorum after)
+    /** The next step, taken if this supervisor is active and not paused. */
+    record Change(String rule, String observed, String action, Step step, Quorum before, Quorum after)
             implements Decision {}
 
     /** Something is not as declared, and nothing can be done about it yet. */
-    record Waiting(String rule, String observed, String told) implements Decision {}
+    record Waiting(String rule, String observed, String action) implements Decision {}
 
     /**
      * Nothing can be decided by the members any more, so nothing is changed.
@@ -39,7 +39,7 @@ public sealed interface Decision {
         }
 
         @Override
-        public String told() {
+        public String action() {
             return "nothing is changed; " + String.join(" ", guidance);
         }
     }
@@ -52,7 +52,7 @@ public sealed interface Decision {
         }
 
         @Override
-        public String told() {
+        public String action() {
             return "nothing to do";
         }
     }

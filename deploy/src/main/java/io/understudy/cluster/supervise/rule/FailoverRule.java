@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A dead voter is removed, then a standby promoted: in this order no step needs more votes than are alive. It is removed
- * only when there is somebody to take its place.
+ * Removes a dead voter, then promotes a standby: no step needs more votes than are alive.
+ *
+ * <p>It is removed only when a standby can replace it.
  */
 final class FailoverRule {
 
@@ -23,7 +24,7 @@ final class FailoverRule {
 
     private FailoverRule() {}
 
-    /** What can be done now; what has to be waited for must not hold up who is to take the dead one's place. */
+    /** Returns only a change that is possible now: waiting must not delay the rules that bring up a successor. */
     static Optional<Decision> change(Situation situation) {
         return replaceDeadVoter(situation).filter(decision -> decision instanceof Decision.Change);
     }
@@ -140,11 +141,11 @@ final class FailoverRule {
                 : RestartRule.start(situation, dead, since, "there is no standby");
     }
 
-    private static Decision remove(Situation situation, MemberFacts dead, String observed, String told) {
+    private static Decision remove(Situation situation, MemberFacts dead, String observed, String action) {
         return new Decision.Change(
                 NAME,
                 observed,
-                told,
+                action,
                 removal(dead),
                 situation.quorum(),
                 situation.quorum().minusVoter(false));

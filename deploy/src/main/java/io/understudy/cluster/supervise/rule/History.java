@@ -17,16 +17,16 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * What is remembered of earlier looks. Lost with the process, which costs time and nothing else: whoever begins anew has to
- * see a member dead for as long as is configured.
+ * What is kept of earlier observations. It is lost with the process: a new one must observe a dead member for the full
+ * time.
  *
- * <p>Its times are those of a clock that is never set: what lasts is not to depend on it.
+ * <p>Its times are those of a clock that is never set.
  *
- * @param cluster which it is of; what was seen of another one counts for nothing
- * @param last when the last look was; empty before the first
- * @param voters as of the last confirmed look
- * @param changes when a voter was added or removed, in the last hour, by whomever
- * @param left machines where a member was found by its peer URL that was removed since: what runs there has no reason to
+ * @param cluster its cluster; observations of another one do not count
+ * @param last when the last observation was; empty before the first
+ * @param voters as of the last confirmed observation
+ * @param changes when a voter was added or removed in the last hour, by this supervisor or others
+ * @param left machines at the peer URLs of removed members, which need no process
  * @param setbacks by machine
  * @param orders when each step was last attempted, by {@link Orders#key}
  * @param lostSince since when there is no quorum
@@ -122,7 +122,9 @@ public record History(
                 .or(() -> leader);
     }
 
-    /** Without a look for so long, nobody can tell what was meanwhile; a look that is late by one is none of that. */
+    /**
+     * Returns the longest time between observations that still count as continuous; one late observation is allowed.
+     */
     private static Duration gap(Limits limits, Duration pace) {
         Duration half = limits.dead().dividedBy(2);
         Duration wanted = pace.multipliedBy(LATE);
@@ -154,7 +156,7 @@ public record History(
         return next;
     }
 
-    /** Who left the cluster dead, or without ever having been healthy, was on a machine that something is wrong with. */
+    /** A member that left the cluster dead or never healthy is a setback of its machine. */
     private Map<String, Setback> setbacksAfter(ClusterFacts facts, Instant at, Map<MemberId, Seen> now, Limits limits) {
         Map<String, Setback> next = new HashMap<>(setbacks);
         now.values().stream()

@@ -5,8 +5,9 @@ import io.understudy.cluster.plan.Step;
 import java.util.Optional;
 
 /**
- * A learner that etcd was told of is brought up on its machine, or removed again; nothing else is changed meanwhile. Those
- * on machines we know nothing of are their operator's: they are neither waited for nor removed.
+ * Brings up an added learner on its machine, or removes it again; nothing else is changed meanwhile.
+ *
+ * <p>Learners on machines outside the configuration are their operator's: neither waited for nor removed.
  */
 final class JoinRule {
 
@@ -35,9 +36,9 @@ final class JoinRule {
                     new Step.Remove(learner.id(), learner.label()));
         }
         Step join = new Step.Join(place.spec(), learner.id());
-        // Its operator was told how, and needs no telling again and again.
-        boolean told = place.running().isEmpty() && situation.wasEverOrdered(join);
-        return !place.answers() || place.running().orElse(false) || told || situation.wasOrdered(join)
+        // The operator's instructions are printed once.
+        boolean isOrdered = place.running().isEmpty() && situation.wasEverOrdered(join);
+        return !place.answers() || place.running().orElse(false) || isOrdered || situation.wasOrdered(join)
                 ? new Decision.Waiting(NAME, learner.label() + " is joining", "waits until it has started")
                 : Rules.change(
                         situation,
@@ -47,7 +48,7 @@ final class JoinRule {
                         join);
     }
 
-    /** One of ours that has started and is not of use yet, or no more; once it is dead it gives its slot to another. */
+    /** Waits for a started learner on a configured machine; a dead one gives its slot to another. */
     static Optional<Decision> await(Situation situation) {
         return situation.facts().learners().stream()
                 .filter(learner -> learner.hasStarted() && !learner.isHealthy())

@@ -10,8 +10,9 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Who holds the learner slots, of which etcd before 3.6 has one: first who is to become a voter, for whom a read replica
- * gives way; then standbys; then read replicas.
+ * Assigns the learner slots, of which etcd before 3.6 has one: future voters first, then standbys, then read replicas.
+ *
+ * <p>A read replica gives way to a future voter.
  */
 final class LearnerRules {
 
@@ -53,7 +54,7 @@ final class LearnerRules {
                 : giveWay(situation, observed, chosen));
     }
 
-    private static Decision giveWay(Situation situation, String observed, Place forWhom) {
+    private static Decision giveWay(Situation situation, String observed, Place successor) {
         Optional<MemberFacts> replica = situation.facts().learners().stream()
                 .filter(learner -> !situation.mayPromote(learner))
                 .filter(learner -> situation.placeOf(learner).isPresent())
@@ -62,7 +63,7 @@ final class LearnerRules {
                         situation,
                         SLOT,
                         observed + "; the read replica " + learner.label() + " holds the learner slot",
-                        "it gives way until " + forWhom.name()
+                        "it gives way until " + successor.name()
                                 + " votes, then joins again; gateways continue from their memory",
                         new Step.Remove(learner.id(), learner.label())))
                 .orElseGet(() -> new Decision.Waiting(
@@ -117,7 +118,7 @@ final class LearnerRules {
                 .or(() -> noMachine(situation, REPLICA, observed, missing));
     }
 
-    /** Said only of machines that are waited for: without any there is nothing to be done about it. */
+    /** Reported only of machines that are waited for: without any there is no action. */
     private static Optional<Decision> noMachine(Situation situation, String rule, String observed, List<Place> free) {
         return free.stream()
                 .filter(situation::isHeldOff)

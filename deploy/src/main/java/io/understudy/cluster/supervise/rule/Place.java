@@ -8,17 +8,17 @@ import java.util.Optional;
 /**
  * Where a member may run.
  *
- * @param running whether its process is there; empty if only its operator knows
- * @param answers whether it could be asked: where not even that works, nothing could be started either
+ * @param running whether its process runs; empty if this machine cannot see it
+ * @param answers whether its state could be read; if not, nothing could be started either
  */
 public record Place(MemberSpec spec, Optional<Boolean> running, boolean answers) {
 
-    /** One that could be asked. */
+    /** A place with a state that could be read. */
     public Place(MemberSpec spec, Optional<Boolean> running) {
         this(spec, running, true);
     }
 
-    /** One that could not be asked. */
+    /** A place with a state that could not be read. */
     public static Place mute(MemberSpec spec) {
         return new Place(spec, Optional.empty(), false);
     }
@@ -36,12 +36,12 @@ public record Place(MemberSpec spec, Optional<Boolean> running, boolean answers)
                         places.stream().filter(place -> place.servesFor(member)).findFirst());
     }
 
-    /** Whether that member may run here: nobody else is to, and whatever runs here may be it. */
+    /** Whether that member may run here: then no other one may, and a process here may be its. */
     boolean holds(MemberFacts member) {
         return isNamesake(member) || servesFor(member);
     }
 
-    /** Members that somebody else founded may have other names than their machines have here. */
+    /** Members of a cluster founded elsewhere may have other names than their machines have here. */
     boolean isNamesake(MemberFacts member) {
         return member.name().equals(name());
     }

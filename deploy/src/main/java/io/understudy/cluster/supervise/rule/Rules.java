@@ -11,8 +11,9 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What to do next about a cluster, if anything: the first rule that has something to say is followed. A pure function of
- * the situation, and the only place that orders the rules.
+ * Returns the next action for a cluster, if any, by the first rule that applies.
+ *
+ * <p>A pure function of the situation, and the only place that orders the rules.
  *
  * <p>Invariant DP22: no change is made that the healthy members could not survive, and clusters return to their shape
  * and keep it.
@@ -62,8 +63,9 @@ public final class Rules {
     }
 
     /**
-     * The process of one that is no member any more: nobody else can join where it runs. Whoever was not seen to be removed
-     * may be a member under names we don't know, or one of another cluster.
+     * Ends the process of a removed member, since no other member can join on its machine.
+     *
+     * <p>Without an observed removal, the process may be of a member under another name, or of another cluster.
      */
     static Optional<Decision> retire(Situation situation) {
         return situation.freePlaces().stream()
@@ -100,8 +102,8 @@ public final class Rules {
     }
 
     /** A step that leaves the quorum as it is. */
-    static Decision change(Situation situation, String rule, String observed, String told, Step step) {
-        return new Decision.Change(rule, observed, told, step, situation.quorum(), situation.quorum());
+    static Decision change(Situation situation, String rule, String observed, String action, Step step) {
+        return new Decision.Change(rule, observed, action, step, situation.quorum(), situation.quorum());
     }
 
     private static String summary(Situation situation) {

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What the looks so far tell of one member.
+ * The observations of one member so far.
  *
  * @param place its name, or that of the machine it is to run on; empty if neither is known
  * @param servedAt the machine that has its peer URL
@@ -38,7 +38,7 @@ record Seen(
         return new Seen(place, Optional.empty(), at, Optional.empty(), List.of(), Optional.empty(), false);
     }
 
-    /** @param gap nobody looked if the look before was longer ago */
+    /** @param gap observations further apart than this are not continuous */
     Seen after(Sighting sighting, String placeNow, Optional<String> servedNow, Limits limits, Duration gap) {
         Optional<Fault> next = faultAfter(sighting, gap);
         boolean ended = wasHealthy && fault.isPresent() && next.isEmpty();
@@ -55,7 +55,7 @@ record Seen(
                 wasHealthy || sighting.member().isHealthy());
     }
 
-    /** As if it had only now begun to be ready: nobody looked for a while. */
+    /** Restarts the time it has been ready, since it was not observed for a while. */
     Seen afterPause() {
         return new Seen(place, servedAt, first, fault, flaps, Optional.empty(), wasHealthy);
     }

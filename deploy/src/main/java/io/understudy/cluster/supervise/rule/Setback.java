@@ -4,10 +4,10 @@ import io.understudy.cluster.shape.Limits;
 import java.time.Instant;
 
 /**
- * A machine whose members died, or never came up.
+ * A machine on which members died, or never started.
  *
  * @param times in a row
- * @param last when
+ * @param last when the last one did
  */
 record Setback(int times, Instant last) {
 

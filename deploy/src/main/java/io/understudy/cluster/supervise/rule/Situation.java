@@ -76,7 +76,7 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
                 && History.lasted(seen(learner).readySince(), limits.stable(), now());
     }
 
-    /** On a machine of ours, and declared to: what runs elsewhere is not ours to make a voter of. */
+    /** Whether its machine is configured and declared for it; other learners are never promoted. */
     boolean mayPromote(MemberFacts learner) {
         return placeOf(learner).map(Place::name).filter(shape::mayPromote).isPresent();
     }
@@ -110,7 +110,7 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
                 .toList();
     }
 
-    /** Whether who ran there was a member of this cluster, and seen to be removed. */
+    /** Whether the member that ran there was of this cluster, and seen to be removed. */
     boolean isLeft(Place place) {
         return history.left().contains(place.name());
     }

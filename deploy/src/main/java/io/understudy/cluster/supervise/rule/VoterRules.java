@@ -20,8 +20,9 @@ final class VoterRules {
     private VoterRules() {}
 
     /**
-     * A voter too few, and one ready: that is not to wait for who is joining meanwhile, unless the promotion would be
-     * refused because of it.
+     * Promotes a ready standby if a voter is missing, without waiting for members that join.
+     *
+     * <p>It waits only if the promotion would be rejected because of them.
      */
     static Optional<Decision> complete(Situation situation) {
         int voters = situation.facts().voters().size();

@@ -92,7 +92,7 @@ final class RulesPropertyTest {
         }
     }
 
-    /** A machine on which nothing ever starts is tried less and less often, and nobody else moves for it. */
+    /** A machine on which nothing ever starts is tried less and less often, and no other member moves for it. */
     @Property(tries = 5)
     void aBrokenMachineCausesNoOscillation(@ForAll @IntRange(min = 0, max = 7) int which, @ForAll boolean five) {
         int wanted = five ? 5 : 3;

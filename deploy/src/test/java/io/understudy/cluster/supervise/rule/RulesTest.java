@@ -63,7 +63,7 @@ final class RulesTest {
     }
 
     @Test
-    void aDeadVoterIsRemovedAndTheStandbyPromotedThenAnotherIsAskedFor() {
+    void aDeadVoterIsRemovedAStandbyPromotedAndAnotherAdded() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.kill(0);
         cluster.run(29);
@@ -81,13 +81,13 @@ final class RulesTest {
         Simulated cluster = settled(THREE_AND_ONE, 4, 3);
         cluster.kill(0);
         cluster.run(60);
-        assertThat(cluster.last().told()).contains("m1 is left alone for a while");
+        assertThat(cluster.last().action()).contains("m1 is left alone for a while");
         cluster.run(120);
         assertThat(cluster.learnerNames()).containsExactly("m1");
     }
 
     @Test
-    void anOperatorIsToldOnceHowToStartAMember() {
+    void anOperatorReceivesInstructionsForAStartOnce() {
         Simulated cluster = new Simulated(THREE_AND_ONE, LIMITS, V35, 4, 3);
         cluster.leaveToItsOperator(3);
         cluster.run(59);
@@ -119,16 +119,16 @@ final class RulesTest {
     }
 
     @Test
-    void withNobodyToTakeItsPlaceADeadVoterStays() {
+    void aDeadVoterWithoutASuccessorStays() {
         Simulated cluster = settled(new Shape(3, 0, Set.of(), false, 1), 3, 3);
         cluster.breakDown(2);
         cluster.run(600);
         assertThat(cluster.voters()).isEqualTo(3);
-        assertThat(cluster.last().told()).contains("no machine for another");
+        assertThat(cluster.last().action()).contains("no machine for another");
     }
 
     @Test
-    void withoutAQuorumNothingIsChangedAndTheWayOutIsTold() {
+    void withoutAQuorumNothingIsChangedAndRecoveryIsSuggested() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.breakDown(0);
         cluster.breakDown(1);
@@ -143,7 +143,7 @@ final class RulesTest {
     }
 
     @Test
-    void aReadReplicaGivesItsSlotToWhoIsToVoteAndJoinsAnew() {
+    void aReadReplicaGivesItsSlotToAFutureVoterAndRejoins() {
         Shape shape = new Shape(3, 0, Set.of("m4"), false, 1);
         Simulated cluster = settled(shape, 5, 3);
         assertThat(cluster.learnerNames()).containsExactly("m4");
@@ -175,7 +175,7 @@ final class RulesTest {
     }
 
     @Test
-    void aLearnerThatHasStartedIsNotRemovedForBeingSlowWhoeverLooks() {
+    void aSlowLearnerThatHasStartedIsNotRemoved() {
         Simulated cluster = new Simulated(THREE_AND_ONE, LIMITS, V35, 5, 3);
         cluster.cripple(3);
         cluster.run(20);
@@ -222,7 +222,7 @@ final class RulesTest {
         cluster.kill(0);
         cluster.run(60);
         assertThat(cluster.changes()).isEmpty();
-        assertThat(cluster.last().told()).contains("not removed yet", "no response at the peer URL of m4");
+        assertThat(cluster.last().action()).contains("not removed yet", "no response at the peer URL of m4");
     }
 
     @Test
@@ -243,7 +243,7 @@ final class RulesTest {
     }
 
     @Test
-    void whoWasRemovedWithoutNoticingIsEnded() {
+    void theProcessOfARemovedMemberIsEnded() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.stall(0);
         cluster.run(120);
@@ -270,7 +270,7 @@ final class RulesTest {
     }
 
     @Test
-    void whoIsNotToldOfIsNotDead() {
+    void aMemberWithoutMeasurementsIsNotDead() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.hideMetrics(2);
         cluster.run(300);
@@ -281,7 +281,7 @@ final class RulesTest {
     }
 
     @Test
-    void looksThatTellNothingAreNoneOfThoseThatMakeAMemberDead() {
+    void inconclusiveObservationsDoNotMakeAMemberDead() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.kill(2);
         cluster.hideMetrics(2);
@@ -294,7 +294,7 @@ final class RulesTest {
     }
 
     @Test
-    void nobodyIsAddedOnAMachineThatCannotBeAsked() {
+    void noMemberIsAddedOnAMachineThatCannotBeQueried() {
         Simulated cluster = settled(THREE_AND_ONE, 6, 3);
         cluster.mute(4);
         cluster.kill(0);
@@ -316,7 +316,7 @@ final class RulesTest {
     }
 
     @Test
-    void fewerThanThreeLooksMakeNobodyDeadHoweverShortTheDeadTime() {
+    void atLeastThreeObservationsMakeAMemberDead() {
         Limits hasty = new Limits(
                 Duration.ofSeconds(1), 100, Duration.ofSeconds(5), Duration.ofSeconds(60), Duration.ofSeconds(120), 20);
         Simulated cluster = new Simulated(THREE_AND_ONE, hasty, V35, 5, 3);
@@ -478,7 +478,7 @@ final class RulesTest {
         cluster.stall(4);
         cluster.run(300);
         assertThat(cluster.changes()).isEmpty();
-        assertThat(cluster.last().told()).contains("several voting members fail at once, also m5");
+        assertThat(cluster.last().action()).contains("several voting members fail at once, also m5");
     }
 
     @Test
@@ -528,7 +528,7 @@ final class RulesTest {
     }
 
     @Test
-    void whoBeginsAnewHasToSeeAMemberDeadForAsLong() {
+    void aNewSupervisorObservesADeadMemberForTheFullTime() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.kill(0);
         cluster.run(25);

@@ -100,7 +100,7 @@ final class Simulated {
             }
         });
         stalled.remove(name(machine));
-        // Who was removed meanwhile is told so by the others, and ends.
+        // A member removed meanwhile is rejected by the others, and ends.
         processes
                 .entrySet()
                 .removeIf(each -> each.getKey().equals(name(machine)) && !members.containsKey(each.getValue()));
@@ -112,18 +112,18 @@ final class Simulated {
         broken.add(name(machine));
     }
 
-    /** Nothing starts there but by hand, which nobody lends; whether something runs only its operator knows. */
+    /** Nothing starts there without an operator, and there is none; whether a process runs is unknown. */
     void leaveToItsOperator(int machine) {
         breakDown(machine);
         manual.add(name(machine));
     }
 
-    /** The machine can't be asked for processes any more. */
+    /** The machine's processes can't be queried any more. */
     void mute(int machine) {
         mute.add(name(machine));
     }
 
-    /** Something runs there that this cluster knows nothing of. */
+    /** A process that is not of this cluster runs there. */
     void occupy(int machine) {
         processes.put(name(machine), new MemberId(Long.MAX_VALUE));
     }
@@ -133,12 +133,12 @@ final class Simulated {
         prefix = "other-";
     }
 
-    /** Who runs there answers, and never becomes healthy. */
+    /** The member there responds, but never becomes healthy. */
     void cripple(int machine) {
         crippled.add(name(machine));
     }
 
-    /** An operator adds a learner on a machine that the supervisor knows nothing of. */
+    /** An operator adds a learner on a machine outside the supervisor's configuration. */
     void addElsewhere(boolean started) {
         MemberId id = new MemberId(nextId++);
         members.put(id, new Member("elsewhere", Role.LEARNER, started, 0));
@@ -226,7 +226,7 @@ final class Simulated {
         }
     }
 
-    /** The supervisor dies; another one knows nothing. */
+    /** The supervisor dies; its successor has no history. */
     void forget() {
         history = History.NONE;
     }
@@ -249,7 +249,7 @@ final class Simulated {
         return tick(TICK);
     }
 
-    /** A look after so long, in which nobody looked. */
+    /** An observation after so long without any. */
     Decision tick(Duration since) {
         now = now.plus(since);
         members.replaceAll((id, member) -> isUp(id)

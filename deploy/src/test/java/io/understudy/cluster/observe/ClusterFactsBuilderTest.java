@@ -20,8 +20,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Whose list of members counts. */
-final class SightTest {
+/** Which member list counts. */
+final class ClusterFactsBuilderTest {
 
     private static final long CLUSTER = 7;
     private static final Endpoint GATEWAY = Endpoint.of(URI.create("http://127.0.0.1:1"));
@@ -44,7 +44,7 @@ final class SightTest {
     }
 
     @Test
-    void onlyMembersThatAskAQuorumConfirmAList() {
+    void onlyListsFromLinearizableReadsAreConfirmed() {
         assertThat(facts(List.of(reply(GATEWAY, 9, "3.5.30-understudy")), listing(GATEWAY, VOTER))
                         .isConfirmed())
                 .isFalse();
@@ -74,7 +74,8 @@ final class SightTest {
                 new Listing(at.get(1), new ClusterId(CLUSTER), three, 2, true),
                 new Listing(at.get(2), new ClusterId(CLUSTER), three, 2, true));
 
-        ClusterFacts facts = new Sight(at, new Answers(replies, lists, Map.of(), lists, Map.of(), Set.of()), null)
+        ClusterFacts facts = new ClusterFactsBuilder(
+                        at, new Answers(replies, lists, Map.of(), lists, Map.of(), Set.of()), null)
                 .facts(Instant.EPOCH);
 
         assertThat(facts.members()).hasSize(3);
@@ -112,7 +113,7 @@ final class SightTest {
                 Optional.of(Failure.timeout(Duration.ofSeconds(5))),
                 Reply.Page.NONE);
         Listing listing = new Listing(MEMBER, new ClusterId(CLUSTER), voters, 2, false);
-        return new Sight(
+        return new ClusterFactsBuilder(
                         List.of(GATEWAY, MEMBER),
                         new Answers(List.of(leaderless), List.of(listing), failures, List.of(), Map.of(), Set.of()),
                         null)
@@ -121,7 +122,7 @@ final class SightTest {
     }
 
     private static ClusterFacts facts(List<Reply> replies, Listing... listings) {
-        return new Sight(
+        return new ClusterFactsBuilder(
                         List.of(GATEWAY, MEMBER),
                         new Answers(replies, List.of(listings), Map.of(), List.of(), Map.of(), Set.of()),
                         null)

@@ -28,11 +28,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What supervisors and commands keep in the cluster: which supervisor acts, on a lease; that none is to, for good or while a
- * command changes the cluster; and that the one that acts has seen this. Every call asks one member after another, each with
- * a deadline; all of them may be repeated without harm.
+ * The keys of supervisors and commands in the cluster: the active one, its pauses, and their acknowledgement.
+ *
+ * <p>Every call tries one member after another, each with a deadline. All calls are idempotent.
  */
-final class Keys {
+final class SupervisorStore {
 
     private static final ByteString PREFIX = ByteString.copyFromUtf8("\0understudy/cluster/");
     /** The first key after all with the prefix. */
@@ -47,14 +47,14 @@ final class Keys {
     private final Supplier<List<Endpoint>> endpoints;
     private final Duration deadline;
 
-    /** @param endpoints whom to ask, best first */
-    Keys(EtcdConnections connections, Supplier<List<Endpoint>> endpoints, Duration deadline) {
+    /** @param endpoints members, best first */
+    SupervisorStore(EtcdConnections connections, Supplier<List<Endpoint>> endpoints, Duration deadline) {
         this.connections = connections;
         this.endpoints = endpoints;
         this.deadline = deadline;
     }
 
-    /** Nobody answered as wanted; the message says who said what. */
+    /** No member responded as required; the message names the members and the cause. */
     static final class FailedException extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -64,12 +64,12 @@ final class Keys {
     }
 
     /**
-     * What is there, at one revision.
+     * The values at one revision.
      *
-     * @param active the supervisor that acts
-     * @param stopped why none is to, until somebody lets them
-     * @param change the command that changes the cluster: none is to meanwhile
-     * @param seen the revision up to which the one that acts has seen that it is not to
+     * @param active the active supervisor
+     * @param stopped why all are paused, until they are resumed
+     * @param change the command that changes the cluster: supervisors pause meanwhile
+     * @param seen the revision up to which the active one has acknowledged pauses
      */
     record Found(
             Optional<KeyValue> active, Optional<KeyValue> stopped, Optional<KeyValue> change, Optional<KeyValue> seen) {
@@ -86,7 +86,7 @@ final class Keys {
         }
 
         Optional<String> changing() {
-            return change.map(who -> who.getValue().toStringUtf8());
+            return change.map(command -> command.getValue().toStringUtf8());
         }
 
         /** The revision of the last pause; 0 if there is none. */
@@ -98,7 +98,7 @@ final class Keys {
                     .orElse(0);
         }
 
-        /** Whether nobody acts that has not seen what was there at that revision. */
+        /** Whether no supervisor is active that has not acknowledged the pause at that revision. */
         boolean isSeen(long revision) {
             return active.isEmpty()
                     || seen.filter(found -> found.getLease() == active.get().getLease()
@@ -130,8 +130,8 @@ final class Keys {
      *
      * @return since which revision; empty if there is another
      */
-    OptionalLong change(String who, long lease) throws FailedException, InterruptedException {
-        TxnResponse answer = putNew(CHANGING, who, lease);
+    OptionalLong change(String command, long lease) throws FailedException, InterruptedException {
+        TxnResponse answer = putNew(CHANGING, command, lease);
         if (answer.getSucceeded()) {
             return OptionalLong.of(answer.getHeader().getRevision());
         }
@@ -150,7 +150,7 @@ final class Keys {
         return call(KVGrpc.getTxnMethod(), request);
     }
 
-    /** Tells that the supervisor of that lease has seen what was there at that revision. */
+    /** Acknowledges, for the supervisor of that lease, the pauses up to that revision. */
     void acknowledge(long revision, long lease) throws FailedException, InterruptedException {
         TxnRequest request = TxnRequest.newBuilder()
                 .addSuccess(put(SEEN, Long.toString(revision), lease))
@@ -194,9 +194,9 @@ final class Keys {
     }
 
     private <Q, A> A call(MethodDescriptor<Q, A> method, Q request) throws FailedException, InterruptedException {
-        List<Endpoint> asked = endpoints.get();
+        List<Endpoint> members = endpoints.get();
         ExecutionException last = new ExecutionException("no member responds", null);
-        for (Endpoint endpoint : asked) {
+        for (Endpoint endpoint : members) {
             try {
                 return connections.call(endpoint, method, request, deadline).get();
             } catch (ExecutionException e) {
@@ -204,7 +204,7 @@ final class Keys {
             }
         }
         Throwable cause = last.getCause() == null ? last : last.getCause();
-        throw new FailedException("request failed at all of " + asked + ": " + EtcdErrors.text(cause), cause);
+        throw new FailedException("request failed at all of " + members + ": " + EtcdErrors.text(cause), cause);
     }
 
     private static RequestOp put(ByteString key, String value, long lease) {

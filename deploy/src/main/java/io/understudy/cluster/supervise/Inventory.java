@@ -15,12 +15,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where members may run, and which processes are there. A machine that can't be asked is one of which nothing is known; it
- * is left in peace for a while, as asking may take seconds and the others are waiting. For one thread.
+ * The machines on which members may run, and the state of their processes. For one thread.
+ *
+ * <p>A machine that cannot be queried has an unknown state; it is not queried again for a while, since a query may take
+ * seconds.
  */
-final class Ground {
+final class Inventory {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Ground.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Inventory.class);
     private static final Duration IN_PEACE = Duration.ofSeconds(30);
 
     private final List<MemberSpec> machines;
@@ -29,7 +31,7 @@ final class Ground {
     private final Map<String, Instant> failedAt = new HashMap<>();
 
     /** @param isRunning may throw, and take a while */
-    Ground(List<MemberSpec> machines, Function<MemberSpec, Optional<Boolean>> isRunning, InstantSource clock) {
+    Inventory(List<MemberSpec> machines, Function<MemberSpec, Optional<Boolean>> isRunning, InstantSource clock) {
         this.machines = List.copyOf(machines);
         this.isRunning = isRunning;
         this.clock = clock;

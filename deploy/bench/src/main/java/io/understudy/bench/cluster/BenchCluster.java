@@ -59,7 +59,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** A cluster of three voters on this machine, with room for two members more. */
-final class Ground implements AutoCloseable {
+final class BenchCluster implements AutoCloseable {
 
     private static final int PLACES = 5;
     private static final int VOTERS = 3;
@@ -82,7 +82,7 @@ final class Ground implements AutoCloseable {
     private final EtcdObserver observer;
 
     /** Starts the voters, and waits until they take new members. */
-    Ground(EtcdBinaries etcd, Path folder) {
+    BenchCluster(EtcdBinaries etcd, Path folder) {
         machineSettings = IntStream.range(0, PLACES)
                 .mapToObj(i -> MachineSettings.of(spec(i), ProcessKind.LOCAL, folder.resolve("member-" + (i + 1))))
                 .toList();
@@ -229,8 +229,10 @@ final class Ground implements AutoCloseable {
     }
 
     /**
-     * Puts that much that nobody looks at again: from 400 MB on in so many entries (etcd keeps up to {@code snapshot-count},
-     * 100,000, and some) that who joins is sent a snapshot, as by any cluster that has been in use.
+     * Puts values that are never read again.
+     *
+     * <p>From 400 MB on these are so many entries (etcd keeps up to {@code snapshot-count}, 100,000, and some) that a
+     * new member receives a snapshot, as in any cluster that has been in use.
      */
     void fill(int megabytes) throws InterruptedException {
         URI member = places().get(0).clientUrls().get(0);

@@ -11,24 +11,24 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Machines of which one can't be asked; how one fails is for its own tests. */
-final class GroundTest {
+/** Machines of which one can't be queried; how one fails is for its own tests. */
+final class InventoryTest {
 
-    private final List<String> asked = new ArrayList<>();
+    private final List<String> queried = new ArrayList<>();
     private boolean broken = true;
     private Instant now = Instant.EPOCH;
 
     @Test
-    void aMachineThatCannotBeAskedHidesNoOtherAndIsLeftInPeaceForAWhile() {
-        Ground ground = new Ground(List.of(named("one"), named("two")), this::isRunning, () -> now);
+    void aFailedQueryHidesNoOtherMachineAndIsRetriedLater() {
+        Inventory inventory = new Inventory(List.of(named("one"), named("two")), this::isRunning, () -> now);
 
-        assertThat(ground.places()).extracting(Place::running).containsExactly(Optional.empty(), Optional.of(true));
-        assertThat(ground.places()).extracting(Place::answers).containsExactly(false, true);
-        assertThat(asked).containsExactly("one", "two", "two");
+        assertThat(inventory.places()).extracting(Place::running).containsExactly(Optional.empty(), Optional.of(true));
+        assertThat(inventory.places()).extracting(Place::answers).containsExactly(false, true);
+        assertThat(queried).containsExactly("one", "two", "two");
 
         now = now.plus(Duration.ofMinutes(1));
         broken = false;
-        assertThat(ground.places()).extracting(Place::running).containsExactly(Optional.of(true), Optional.of(true));
+        assertThat(inventory.places()).extracting(Place::running).containsExactly(Optional.of(true), Optional.of(true));
     }
 
     private static MemberSpec named(String name) {
@@ -36,7 +36,7 @@ final class GroundTest {
     }
 
     private Optional<Boolean> isRunning(MemberSpec member) {
-        asked.add(member.name());
+        queried.add(member.name());
         if (broken && member.name().equals("one")) {
             throw new IllegalStateException("systemctl is not there");
         }

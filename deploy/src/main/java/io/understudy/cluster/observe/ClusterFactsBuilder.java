@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Makes one picture of what was answered. Without effects. */
-final class Sight {
+/** Builds the facts about a cluster from the responses of its members. Without effects. */
+final class ClusterFactsBuilder {
 
     private static final Comparator<MemberFacts> ORDER = Comparator.comparing(
                     (MemberFacts member) -> !member.hasStarted())
@@ -33,8 +33,8 @@ final class Sight {
     private final ClusterId cluster;
     private final Listing listing;
 
-    /** @throws UnobservableException there is no one picture */
-    Sight(List<Endpoint> seeds, Answers answers, @Nullable Found before) {
+    /** @throws UnobservableException the responses give no consistent state */
+    ClusterFactsBuilder(List<Endpoint> seeds, Answers answers, @Nullable Found before) {
         this.seeds = seeds;
         this.answers = answers;
         this.before = before;
@@ -181,7 +181,7 @@ final class Sight {
         throw new UnobservableException("no endpoint reachable: " + failures());
     }
 
-    /** A confirmed one of the highest term, else what some voter last knew, else what was known before. */
+    /** Returns a confirmed list of the highest term, else one voter's local copy, else the previous one. */
     private Listing listing() {
         return answers.listings().stream()
                 .filter(each -> each.cluster().equals(cluster) && each.hasVoter())
@@ -207,7 +207,7 @@ final class Sight {
                         && reply.version().confirmsMembers());
     }
 
-    /** By member; where one answered at several endpoints, the one where it fares best. */
+    /** By member; of several endpoints of one member, the reply that reaches the quorum. */
     private Map<MemberId, Reply> replies() {
         Map<MemberId, Reply> replies = new HashMap<>();
         answers.replies().stream()
