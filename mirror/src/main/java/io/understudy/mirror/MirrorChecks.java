@@ -22,8 +22,8 @@ import java.util.Set;
 /** What settings of mirrors can't go together. */
 final class MirrorChecks {
 
-    private static final Setting<?> SERVERS = KafkaSettings.BOOTSTRAP_SERVERS;
-    private static final Setting<?> TOPIC = Binder.row(KafkaFeedOptions.class, "topic");
+    private static final Setting<?> SERVERS = Binder.row(KafkaSettings.class, "bootstrap.servers");
+    private static final Setting<?> TOPIC = KafkaFeedOptions.TOPIC;
     private static final Setting<?> LEASES = Binder.row(EtcdSinkOptions.class, "leases");
     private static final Setting<?> ON_FOREIGN_WRITES = Binder.row(VerifyOptions.class, "onForeignWrites");
     private static final Setting<?> AUTH = Binder.row(AuthOptions.class, "auth");
@@ -187,7 +187,7 @@ final class MirrorChecks {
                         if (!ids.add(names.transactionalId())) {
                             each.problem(
                                     kafka,
-                                    KafkaNames.TRANSACTIONAL_ID_PREFIX,
+                                    Binder.row(KafkaNames.class, "transactionalIdPrefix"),
                                     "and topic form transactional.id " + names.transactionalId()
                                             + ", which another mirror has; choose another prefix");
                         }

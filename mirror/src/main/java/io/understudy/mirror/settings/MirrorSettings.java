@@ -1,5 +1,7 @@
 package io.understudy.mirror.settings;
 
+import io.understudy.config.Binder;
+import io.understudy.config.Configured;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.feed.kafka.KafkaFeedOptions;
@@ -19,6 +21,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -179,36 +182,46 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
         /**
          * Another etcd cluster.
          *
-         * @param compactAfter how long the target's history is kept before the mirror compacts it; null for not at all
-         * @param activeTtl after how long another process may take over from one that is silent
-         * @param auth what becomes of the source's roles and users
+         * @param compactAfter null for no compaction
+         * @param auth how the source's roles and users are handled
          */
         record Etcd(
                 EtcdSettings cluster,
                 EtcdSinkOptions options,
                 VerifyOptions verify,
+
+                @Configured(
+                        key = "compactTarget",
+                        value =
+                                "Retention of the target's history before the mirror compacts it; by default, the mirror"
+                                        + " does not compact.",
+                        range = "1m..365d",
+                        example = "24h")
                 @Nullable Duration compactAfter,
+
+                @Configured(
+                        value = "TTL of the active process's lease; when it expires, a standby process takes over.",
+                        byDefault = "3s",
+                        range = "2s..5m")
                 Duration activeTtl,
+
                 AuthOptions auth)
                 implements Target {
 
             /** With the configuration's defaults for the rest. */
             public static Etcd of(EtcdSettings cluster, EtcdSinkOptions options) {
-                return new Etcd(cluster, options, VerifyOptions.DEFAULTS, null, ACTIVE_TTL, AuthOptions.DEFAULTS);
+                return Binder.defaults(Etcd.class, Map.of("cluster", cluster, "options", options));
             }
 
             /** The same, with that for roles and users. */
             public Etcd with(AuthOptions other) {
-                return new Etcd(cluster, options, verify, compactAfter, activeTtl, other);
+                return Binder.with(this, other);
             }
 
             @Override
             public String shown() {
                 return MirrorSettings.shown(cluster);
             }
-
-            /** The configuration's default. */
-            public static final Duration ACTIVE_TTL = Duration.ofSeconds(3);
         }
 
         /** A Kafka topic. */
