@@ -19,7 +19,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What settings of mirrors can't go together. */
+/** Checks combinations of settings of mirrors. */
 final class MirrorChecks {
 
     private static final Setting<?> SERVERS = Binder.row(KafkaSettings.class, "bootstrap.servers");
@@ -34,8 +34,8 @@ final class MirrorChecks {
             (all, report) -> requireMirrors(all),
             each(MirrorChecks::requireOneSource),
             each(MirrorChecks::requireOneTarget),
-            each(MirrorChecks::requireWhatTopicsTell),
-            each(MirrorChecks::requireWhatGrantsAreFor),
+            each(MirrorChecks::requireSupportedByTopics),
+            each(MirrorChecks::requireAuthBetweenClusters),
             each(MirrorChecks::requirePasswords),
             MirrorChecks::requireTopicsOfTheirOwn);
 
@@ -106,7 +106,7 @@ final class MirrorChecks {
         }
     }
 
-    private static void requireWhatTopicsTell(Configuration mirror, Check.Report report) {
+    private static void requireSupportedByTopics(Configuration mirror, Check.Report report) {
         if (!isFromKafka(mirror)) {
             return;
         }
@@ -134,7 +134,7 @@ final class MirrorChecks {
         }
     }
 
-    private static void requireWhatGrantsAreFor(Configuration mirror, Check.Report report) {
+    private static void requireAuthBetweenClusters(Configuration mirror, Check.Report report) {
         Configuration etcd = mirror.at("target.etcd");
         if (etcd.get(AUTH) != AuthMode.COPY) {
             return;

@@ -5,7 +5,7 @@ import static io.understudy.bench.Schedule.require;
 import java.util.List;
 
 /**
- * What the user asked for.
+ * Settings of the watch benchmarks.
  *
  * @param putsPerSecond in the works with a steady rate
  * @param inFlight in the works without one, how many puts may be under way, sent, but not yet with all watchers: each is
@@ -16,7 +16,7 @@ public record WatchBenchSettings(List<WatchWork> works, Schedule schedule, int p
     /**
      * Checks the values.
      *
-     * @throws IllegalArgumentException one makes no sense; the message says which
+     * @throws IllegalArgumentException a value is not allowed
      */
     public WatchBenchSettings {
         works = works.stream().distinct().sorted().toList();

@@ -27,9 +27,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a mirror process runs.
+ * The settings of a mirror process.
  *
- * @param status where status and metrics are served; port 0 for any free one
+ * @param status address of status and metrics; port 0 for any free one
  * @param security of that page
  * @param mirrors at least one, each with a name of its own
  */
@@ -55,9 +55,9 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
     }
 
     /**
-     * Where such a process is asked on its own machine.
+     * The URL of the status page on the process's own host.
      *
-     * @throws IllegalArgumentException only the process knows its port
+     * @throws IllegalArgumentException the port is 0
      */
     public URI statusUrl() {
         if (status.getPort() == 0) {
@@ -74,7 +74,7 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
     /**
      * One mirror.
      *
-     * @param name tells its checkpoint from others in the same target
+     * @param name distinguishes its checkpoint from others in the same target
      * @param scope the part of the source that is copied
      */
     public record Mirror(String name, Source source, MirrorScope scope, Target target) {
@@ -125,7 +125,7 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
         }
     }
 
-    /** What a mirror reads from. */
+    /** The source of a mirror. */
     public sealed interface Source {
 
         /** Where it is, in words. */
@@ -173,7 +173,7 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
         }
     }
 
-    /** What a mirror writes to. */
+    /** The target of a mirror. */
     public sealed interface Target {
 
         /** Where it is, in words. */
