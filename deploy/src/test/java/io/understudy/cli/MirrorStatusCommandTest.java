@@ -54,7 +54,7 @@ final class MirrorStatusCommandTest {
         assertThat(status(TAKE_OVER.formatted(true, "\"only failover\"", "[]"))).isZero();
         assertThat(out.toString().lines()).last().isEqualTo("dr take-over: only failover");
         assertThat(status(TAKE_OVER.formatted(true, null, "[]"))).isZero();
-        assertThat(out.toString().lines()).last().isEqualTo("dr target: -");
+        assertThat(out.toString().lines()).last().asString().startsWith("dr target:");
     }
 
     @Test

@@ -23,13 +23,13 @@ final class TextTableTest {
                 .row("gateway-2", "etcd v3 API", url + "," + url, "42");
 
         assertThat(table.lines()).containsExactly("""
-                PART        SERVES                            ADDRESS                                          PID
-                gateway-1   etcd v3 API, metrics and health   https://gateway-eu-west-1a.understudy.example   4711
-                                                              .com:2379
-                gateway-2   etcd v3 API                       https://gateway-eu-west-1a.understudy.example     42
-                                                              .com:2379,
-                                                              https://gateway-eu-west-1a.understudy.example
-                                                              .com:2379""".split("\n"));
+                PART        SERVES                            ADDRESS                                            PID
+                gateway-1   etcd v3 API, metrics and health   https://gateway-eu-west-1a.understudy.example.c   4711
+                                                              om:2379
+                gateway-2   etcd v3 API                       https://gateway-eu-west-1a.understudy.example.c     42
+                                                              om:2379,
+                                                              https://gateway-eu-west-1a.understudy.example.c
+                                                              om:2379""".split("\n"));
     }
 
     @Test

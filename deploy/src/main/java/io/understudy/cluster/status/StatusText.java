@@ -52,7 +52,7 @@ public final class StatusText {
     }
 
     private static List<String> members(ClusterFacts facts) {
-        TextTable table = new TextTable("MEMBER", "ID", "ROLE", "HEALTH", "VERSION", "DB MIB", "IN USE", "QUOTA");
+        TextTable table = new TextTable("MEMBER", "ID", "ROLE", "HEALTH", "DB MIB", "IN USE", "QUOTA");
         Optional<MemberFacts> leader = facts.leader();
         for (MemberFacts member : facts.members()) {
             table.row(
@@ -62,7 +62,6 @@ public final class StatusText {
                             ? "leader"
                             : member.role().name().toLowerCase(Locale.ROOT),
                     ClusterStatus.health(member),
-                    answered(member, MemberAnswer::version),
                     answered(member, answer -> mebibytes(answer.databaseBytes())),
                     answered(member, answer -> mebibytes(answer.databaseBytesInUse())),
                     member.process().quotaBytes().map(StatusText::mebibytes).orElse(NOT_KNOWN));
@@ -71,10 +70,11 @@ public final class StatusText {
     }
 
     private static List<String> progress(ClusterFacts facts) {
-        TextTable table = new TextTable("MEMBER", "TERM", "RAFT INDEX", "APPLIED", "LAG", "REVISION");
+        TextTable table = new TextTable("MEMBER", "VERSION", "TERM", "RAFT INDEX", "APPLIED", "LAG", "REVISION");
         for (MemberFacts member : facts.members()) {
             table.row(
                     name(member),
+                    answered(member, MemberAnswer::version),
                     answered(member, MemberAnswer::raftTerm),
                     answered(member, MemberAnswer::raftIndex),
                     answered(member, MemberAnswer::appliedIndex),

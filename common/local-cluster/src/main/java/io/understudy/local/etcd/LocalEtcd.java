@@ -300,8 +300,8 @@ public final class LocalEtcd implements LocalServers {
     }
 
     /**
-     * Waits until every running member has applied what any of them has applied now: a response says only that the
-     * member which sent it has done so.
+     * Waits until every running member has applied what any of them has applied now: a response describes
+     * only the member that sent it.
      */
     public void awaitApplied() {
         List<EtcdMember> running =
