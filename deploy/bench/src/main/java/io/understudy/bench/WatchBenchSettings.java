@@ -27,4 +27,15 @@ public record WatchBenchSettings(List<WatchWork> works, Schedule schedule, int p
                 !inFlight.isEmpty() && inFlight.stream().allMatch(each -> each > 0),
                 "puts in flight must be at least 1, not " + inFlight);
     }
+
+    /** The end of the description of a work. */
+    String demand(WatchWork work) {
+        return switch (work.demand()) {
+            case NONE -> ": growth of the serving process's resident memory; for the gateway after 'jcmd GC.run'";
+            case PACED -> ", " + putsPerSecond + " puts/s";
+            case FULL ->
+                ", puts as fast as the number in flight allows (sent, not yet delivered to every watcher): the fastest of "
+                        + inFlight;
+        };
+    }
 }
