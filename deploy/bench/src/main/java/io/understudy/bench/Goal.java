@@ -17,7 +17,7 @@ public record Goal(Figure figure, Optional<String> peer, boolean difference, dou
         return new Goal(figure, Optional.of(peer.toString()), false, share, Double.POSITIVE_INFINITY);
     }
 
-    /** @param share infinite to report the share only */
+    /** An upper bound of the share of the peer's figure; infinite to report the share only. */
     public static Goal atMost(Figure figure, Object peer, double share) {
         return new Goal(figure, Optional.of(peer.toString()), false, Double.NEGATIVE_INFINITY, share);
     }

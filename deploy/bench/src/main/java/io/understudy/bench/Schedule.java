@@ -12,9 +12,9 @@ import java.util.Map;
  * @param runs how often each path is measured
  * @param duration about how long each run lasts
  * @param warmUp how long the servers are loaded at a time without counting
- * @param idle how long the servers are watched, before the runs of each work, while nobody asks them
+ * @param idle duration of the measurement without load, before the runs of each work
  * @param roundTrip between voters on one side, and gateway, learner and clients on the other; zero for none
- * @param authenticated whether the cluster wants to know who asks
+ * @param authenticated whether authentication is enabled
  */
 public record Schedule(
         int runs, Duration duration, Duration warmUp, Duration idle, Duration roundTrip, boolean authenticated) {
