@@ -61,6 +61,7 @@ final class WorkMeasuring {
             double most = work.isLinearizable()
                     ? 2.0 * settings.schedule().roundTrip().toMillis()
                     : Double.POSITIVE_INFINITY;
+            goals.add(Goal.within(Figure.P50_MILLIS, ServerPath.GATEWAY_NEAR, Double.POSITIVE_INFINITY));
             goals.add(Goal.within(Figure.P99_MILLIS, ServerPath.GATEWAY_NEAR, most));
             results.add(result(", equal load", equal, goals, List.of()));
         }
