@@ -194,9 +194,6 @@ final class ClusterProbe implements AutoCloseable {
                     .addKeyValue("cause", after.why() == null ? "responded" : after.why())
                     .log("endpoint health changed");
         }
-        if (after.health() == Health.UNREACHABLE && after.failures() <= HURRIED_PROBES) {
-            probeSoon(endpoint);
-        }
         if (before.health() == Health.UNREACHABLE && after.answers()) {
             recovered.accept(endpoint);
         }
@@ -204,6 +201,13 @@ final class ClusterProbe implements AutoCloseable {
             cluster = ViewBuilder.settle(seeds, observations).orElse(null);
         }
         ClusterView view = publish();
+        if (after.health() == Health.UNREACHABLE && after.failures() <= HURRIED_PROBES) {
+            // The others report who leads next.
+            boolean leads = view.leader()
+                    .filter(leader -> leader.endpoints().contains(endpoint))
+                    .isPresent();
+            (leads ? List.copyOf(observations.keySet()) : List.of(endpoint)).forEach(this::probeSoon);
+        }
         if (list == null && view.clusterId() != null) {
             askMembers();
         }

@@ -1,11 +1,13 @@
 package io.understudy.etcd;
 
 import io.understudy.vocabulary.MemberId;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 
@@ -16,6 +18,9 @@ import java.util.Set;
  * pass them on to the leader, which has the same work and one hop more, and a gateway to a voter, if it passes them on at
  * all. Endpoints in doubt come after those in order, whatever their role, and once members are known those that lead to
  * none of them last; those that can't serve a duty at all are left out.
+ *
+ * <p>A write waits for a leader that was lost lately, or for the next one: a follower that has not missed it yet would send
+ * the write there in vain, and the client would wait for etcd's 7 s.
  *
  * <p>Invariant E1: a learner is never watched or written to, and a gateway is never written to, whatever fails.
  *
@@ -34,6 +39,12 @@ record EndpointChoice(int spread) {
         UNREACHABLE
     }
 
+    /**
+     * As long as followers may take a lost leader for alive, and send it what they receive: twice etcd's default election
+     * timeout, and a probe.
+     */
+    static final Duration LEADER_LOSS = Duration.ofSeconds(3);
+
     /** After every known member. */
     private static final int UNIDENTIFIED_RANK = 9;
 
@@ -47,6 +58,12 @@ record EndpointChoice(int spread) {
 
     List<Endpoint> order(ClusterView view, Duty duty, Setbacks setbacks, Instant now) {
         List<Candidate> candidates = new ArrayList<>();
+        Optional<Member> lost = duty == Duty.WRITE
+                ? view.leader().filter(leader -> isLostLately(leader, setbacks, now))
+                : Optional.empty();
+        if (lost.isPresent()) {
+            return lost.get().endpoints();
+        }
         for (Member member : view.members()) {
             OptionalInt rank = rank(duty, member, member.id().equals(view.leaderId()));
             if (rank.isPresent()) {
@@ -76,6 +93,12 @@ record EndpointChoice(int spread) {
             ordered.add(candidate.endpoint());
         }
         return List.copyOf(ordered);
+    }
+
+    private static boolean isLostLately(Member leader, Setbacks setbacks, Instant now) {
+        return !leader.endpoints().isEmpty()
+                && leader.endpoints().stream()
+                        .allMatch(endpoint -> setbacks.failsSince(endpoint, Duty.WRITE, now, LEADER_LOSS));
     }
 
     /** Lower is better; empty for a role that can't serve the duty. */

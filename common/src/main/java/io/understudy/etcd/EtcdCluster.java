@@ -366,6 +366,12 @@ public final class EtcdCluster implements AutoCloseable {
         ClusterView before = view;
         view = next;
         changes.changed(before, next, why);
+        next.leader()
+                .filter(leader -> leader.health() == Health.UNREACHABLE)
+                .filter(leader -> before.leader()
+                        .filter(former -> former.id().equals(leader.id()) && former.health() != Health.UNREACHABLE)
+                        .isPresent())
+                .ifPresent(lost -> lost.endpoints().forEach(endpoint -> setBack(endpoint, Duty.WRITE)));
         Outage former = outage;
         String failures = failures(next, why);
         outage = failures == null ? null : new Outage(former == null ? clock.instant() : former.since(), failures);

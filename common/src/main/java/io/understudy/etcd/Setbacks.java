@@ -22,8 +22,11 @@ record Setbacks(Map<Attempt, Setback> recent) {
 
     record Attempt(Endpoint endpoint, Duty duty) {}
 
-    /** @param inARow at least one */
-    record Setback(int inARow, Instant until) {}
+    /**
+     * @param inARow at least one
+     * @param since the first of them
+     */
+    record Setback(int inARow, Instant since, Instant until) {}
 
     Setbacks {
         recent = Map.copyOf(recent);
@@ -34,12 +37,18 @@ record Setbacks(Map<Attempt, Setback> recent) {
         return setback != null && now.isBefore(setback.until());
     }
 
+    /** Whether the first failure in a row came within that time. */
+    boolean failsSince(Endpoint endpoint, Duty duty, Instant now, Duration within) {
+        Setback setback = recent.get(new Attempt(endpoint, duty));
+        return setback != null && now.isBefore(setback.since().plus(within));
+    }
+
     Setbacks failed(Endpoint endpoint, Duty duty, Instant now) {
         Map<Attempt, Setback> next = new HashMap<>(recent);
         next.values().removeIf(old -> old.until().plus(MEMORY).isBefore(now));
         next.compute(new Attempt(endpoint, duty), (attempt, old) -> {
             int inARow = old == null ? 1 : old.inARow() + 1;
-            return new Setback(inARow, now.plus(pause(inARow)));
+            return new Setback(inARow, old == null ? now : old.since(), now.plus(pause(inARow)));
         });
         return new Setbacks(next);
     }

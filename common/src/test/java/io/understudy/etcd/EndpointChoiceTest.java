@@ -218,6 +218,34 @@ final class EndpointChoiceTest {
                 });
     }
 
+    @Test
+    void writesWaitForALostLeaderUntilFollowersMustHaveMissedIt() {
+        Setbacks lost = Setbacks.NONE.failed(endpoint(LEADER), Duty.WRITE, NOW);
+        Instant end = NOW.plus(EndpointChoice.LEADER_LOSS);
+        Setbacks again = lost.failed(endpoint(LEADER), Duty.WRITE, end.minusMillis(1));
+
+        assertThat(choice.order(Views.everyone(), Duty.WRITE, again, end.minusMillis(1)))
+                .containsExactly(endpoint(LEADER));
+        assertThat(choice.order(Views.everyone(), Duty.WRITE, again, end))
+                .hasSize(4)
+                .endsWith(endpoint(LEADER));
+        assertThat(choice.order(Views.everyone(), Duty.WATCH, again, NOW)).hasSize(4);
+    }
+
+    @Test
+    void writesGoToFollowersOnceTheyReportNoLeaderOrAnotherOne() {
+        Setbacks lost = Setbacks.NONE.failed(endpoint(LEADER), Duty.WRITE, NOW);
+        ClusterView before = Views.everyone();
+        for (MemberId leader : new MemberId[] {null, FOLLOWER}) {
+            ClusterView next = new ClusterView(
+                    before.clusterId(), before.members(), leader, List.of(), List.of(), List.of(), null);
+
+            assertThat(choice.order(next, Duty.WRITE, lost, NOW))
+                    .startsWith(endpoint(FOLLOWER))
+                    .hasSize(4);
+        }
+    }
+
     private List<Endpoint> order(ClusterView view, Duty duty) {
         return choice.order(view, duty, Setbacks.NONE, NOW);
     }

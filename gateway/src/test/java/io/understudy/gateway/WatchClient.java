@@ -74,7 +74,7 @@ final class WatchClient implements AutoCloseable {
 
     /** All so far. */
     List<WatchResponse> received() {
-        return received;
+        return List.copyOf(received);
     }
 
     /** How the stream ended; null while it hasn't. */

@@ -101,7 +101,10 @@ final class WatchSettingsIT {
             one.cancel();
             await().atMost(PATIENCE).until(() -> {
                 other.send(WatchRequests.create("a"));
-                return !WatchIT.last(other).getCanceled();
+                return other.received().stream()
+                                .filter(response -> response.getCreated() && !response.getCanceled())
+                                .count()
+                        > 1;
             });
         }
     }

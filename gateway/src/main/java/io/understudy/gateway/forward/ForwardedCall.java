@@ -13,8 +13,10 @@ import io.understudy.etcd.EtcdErrors;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import java.time.Duration;
-import java.util.Iterator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -57,7 +59,8 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
     private final Supplier<List<Endpoint>> members;
     private final ForwardMetrics metrics;
     private final Retries retries;
-    private Iterator<Endpoint> candidates;
+    /** Since it waited last. */
+    private final Set<Endpoint> tried = new HashSet<>();
     /** The only one, kept for another attempt; null where the client sends a stream of them. */
     private final byte @Nullable [] request;
 
@@ -108,7 +111,6 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         this.metrics = metrics;
         this.retries = retries;
         this.members = members;
-        this.candidates = members.get().iterator();
         this.request = request;
         this.succeeded = succeeded;
         boolean ours = caller.deadlineNanos() == Caller.NO_DEADLINE && !method.patient();
@@ -129,8 +131,8 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         boolean isLeaderless = requiresLeader && source.view().clusterId() != null;
         if (retries.areOver()) {
             end(Refusals.MOVED, new Metadata());
-        } else if (candidates.hasNext() || isLeaderless || !held(noLeader)) {
-            next(noLeader, new Metadata());
+        } else if (!tryNext() && (isLeaderless || !held(noLeader))) {
+            end(noLeader, new Metadata());
         }
     }
 
@@ -142,7 +144,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
             }
             if (inTime) {
                 guarded(() -> {
-                    candidates = members.get().iterator();
+                    tried.clear();
                     unsent();
                 });
             } else {
@@ -161,15 +163,14 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         }
     }
 
-    /** Tries the next best member; ends with what the last one came to if there is none. */
-    private void next(Status last, Metadata trailers) {
-        if (candidates.hasNext()) {
-            Attempt another = new Attempt(candidates.next());
-            attempt = another;
-            another.start();
-        } else {
-            end(last, trailers);
-        }
+    /** Tries the best member that was not tried yet, by what is known after the last attempt; false if there is none. */
+    private boolean tryNext() {
+        Optional<Endpoint> next = members.get().stream().filter(tried::add).findFirst();
+        next.ifPresent(endpoint -> {
+            attempt = new Attempt(endpoint);
+            attempt.start();
+        });
+        return next.isPresent();
     }
 
     private void end(Status status, Metadata trailers) {
@@ -334,7 +335,11 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
             if (sending.answered()) {
                 if (refusedUnseen(status)) {
                     metrics.elsewhere();
-                    guarded(() -> next(status, passed));
+                    guarded(() -> {
+                        if (!tryNext()) {
+                            end(status, passed);
+                        }
+                    });
                 } else {
                     end(status, passed);
                 }

@@ -37,6 +37,8 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -119,6 +121,25 @@ final class ForwardingFaultIT {
         await().atMost(PATIENCE).until(() -> toGone.getState(false) != ConnectivityState.READY);
         put("elsewhere", "after");
         assertThat(version("elsewhere")).isEqualTo(2);
+    }
+
+    /** A follower that has not missed its leader yet would lose them, and etcd would report that after 7 s. */
+    @Test
+    void writesAfterTheLossOfALeaderReachTheNextOne() throws Exception {
+        put("next", "before");
+        EtcdMember leader = SOURCE.cluster().leader();
+        ManagedChannel toLeader = (ManagedChannel) front.source.channel(Endpoint.of(leader.clientUrl()));
+        leader.kill();
+        await().atMost(PATIENCE).until(() -> toLeader.getState(false) != ConnectivityState.READY);
+        List<ListenableFuture<PutResponse>> answers = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            answers.add(KVGrpc.newFutureStub(client).put(request("next", ByteString.copyFromUtf8("after"))));
+        }
+        for (ListenableFuture<PutResponse> answer : answers) {
+            assertThat(answer.get(30, TimeUnit.SECONDS).getHeader().getRevision())
+                    .isPositive();
+        }
+        assertThat(version("next")).isEqualTo(11);
     }
 
     @Test

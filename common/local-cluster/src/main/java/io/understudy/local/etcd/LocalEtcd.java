@@ -300,8 +300,8 @@ public final class LocalEtcd implements LocalServers {
     }
 
     /**
-     * Waits until every running member has applied what any of them has applied now: a response describes
-     * only the member that sent it.
+     * Waits until every running member has applied what any of them has applied now. A response confirms that only for the
+     * member that sent it.
      */
     public void awaitApplied() {
         List<EtcdMember> running =
