@@ -1,5 +1,6 @@
 package io.understudy.config;
 
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.ParameterizedType;
@@ -8,7 +9,6 @@ import java.lang.reflect.Type;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +25,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Components are texts, integers, durations, booleans, enums, {@link HostPort}, {@link Path}, {@link URI}, lists and sets
  * of texts or URLs, maps of properties, and records of these. A nullable record is null unless one of its settings without a
- * default is set; its components that cannot be null are then required.
+ * default is set; its components that cannot be null are then required. A map from names to records has a record for each
+ * name that the configuration has in its group. A component of a sealed type has the settings of each of its records, all
+ * optional; its value is not bound.
  */
 public final class Binder {
 
@@ -57,8 +59,15 @@ public final class Binder {
 
     private Binder() {}
 
-    /** @param row null if the component is no setting */
-    private record Part(RecordComponent component, @Nullable Setting<?> row, boolean nullable) {
+    /**
+     * A component of a record.
+     *
+     * @param row null if the component is no setting
+     * @param group of the settings of a component that has several; empty for none
+     * @param nested type of what has these settings
+     */
+    private record Part(
+            RecordComponent component, @Nullable Setting<?> row, boolean nullable, String group, Class<?> nested) {
 
         String name() {
             return component.getName();
@@ -67,26 +76,46 @@ public final class Binder {
         Class<?> type() {
             return component.getType();
         }
+
+        List<Setting<?>> rows() {
+            if (row != null) {
+                return List.of(row);
+            }
+            Stream<Setting<?>> rows = nested.isRecord()
+                    ? Binder.rows(nested).stream()
+                    : permitted(nested)
+                            .flatMap(kind -> Binder.rows(kind).stream())
+                            .map(Setting::optionally);
+            String prefix = type() == nested ? group : group + ".*";
+            return rows.<Setting<?>>map(each -> nullable ? each.optionally() : each)
+                    .<Setting<?>>map(each -> prefix.isEmpty() ? each : each.under(prefix))
+                    .toList();
+        }
+
+        private static Stream<Class<?>> permitted(Class<?> type) {
+            return type.isSealed() ? Stream.of(type.getPermittedSubclasses()).filter(Class::isRecord) : Stream.empty();
+        }
+
+        @Nullable Object bind(Configuration configuration) {
+            Class<? extends Record> record = nested.asSubclass(Record.class);
+            if (type() != nested) {
+                return configuration.names(group).stream()
+                        .collect(Collectors.toMap(
+                                name -> name,
+                                name -> Binder.bind(record, configuration.at(group + "." + name), Map.of())));
+            }
+            Configuration own = group.isEmpty() ? configuration : configuration.at(group);
+            return nullable ? find(record, own).orElse(null) : Binder.bind(record, own, Map.of());
+        }
     }
 
     /** The settings of a record, in the order of its components. */
-    public static List<Setting<?>> rows(Class<? extends Record> type) {
-        List<Setting<?>> rows = new ArrayList<>();
-        for (Part part : PARTS.get(type)) {
-            if (part.row != null) {
-                rows.add(part.row);
-            } else if (part.type().isRecord()) {
-                for (Setting<?> row : rows(part.type().asSubclass(Record.class))) {
-                    Setting<?> own = part.nullable ? row.optionally() : row;
-                    rows.add(group(type).<Setting<?>>map(own::under).orElse(own));
-                }
-            }
-        }
-        return rows;
+    public static List<Setting<?>> rows(Class<?> type) {
+        return PARTS.get(type).stream().flatMap(part -> part.rows().stream()).toList();
     }
 
     /** The setting of that key among those of a record. */
-    public static Setting<?> row(Class<? extends Record> type, String key) {
+    public static Setting<?> row(Class<?> type, String key) {
         return rows(type).stream()
                 .filter(row -> row.key().equals(key))
                 .findFirst()
@@ -98,15 +127,18 @@ public final class Binder {
         return defaults(type, Map.of());
     }
 
-    /** The record with all defaults, and these values of components without one, by name. */
+    /** The record with these values of components, by name, and defaults for the rest. */
     public static <R extends Record> R defaults(Class<R> type, Map<String, ?> others) {
         return construct(type, part -> {
+            if (others.containsKey(part.name())) {
+                return others.get(part.name());
+            }
             if (part.row != null && part.row.defaultValue() != null) {
                 return shaped(part.type(), part.row.defaultValue());
             }
-            return part.row == null && part.type().isRecord() && !part.nullable && !others.containsKey(part.name())
+            return part.row == null && part.type().isRecord() && !part.nullable
                     ? defaults(part.type().asSubclass(Record.class))
-                    : other(part, others);
+                    : ABSENT.get(part.type());
         });
     }
 
@@ -137,22 +169,18 @@ public final class Binder {
     }
 
     static <R extends Record> R bind(Class<R> type, Configuration configuration, Map<String, ?> others) {
-        Configuration group = group(type).map(configuration::at).orElse(configuration);
         return construct(type, part -> {
             if (part.row != null) {
                 return configuration
                         .find(part.row)
                         .map(value -> shaped(part.type(), value))
-                        .orElseGet(() -> other(part, others));
+                        .orElseGet(() ->
+                                others.containsKey(part.name()) ? others.get(part.name()) : ABSENT.get(part.type()));
             }
             if (others.containsKey(part.name())) {
                 return others.get(part.name());
             }
-            if (part.type().isRecord()) {
-                Class<? extends Record> nested = part.type().asSubclass(Record.class);
-                return part.nullable ? find(nested, group).orElse(null) : bind(nested, group, Map.of());
-            }
-            return secretFile(type, part.name(), configuration);
+            return part.nested.isRecord() ? part.bind(configuration) : secretFile(type, part.name(), configuration);
         });
     }
 
@@ -166,12 +194,10 @@ public final class Binder {
         return null;
     }
 
-    private static @Nullable Object other(Part part, Map<String, ?> others) {
-        return others.containsKey(part.name()) ? others.get(part.name()) : ABSENT.get(part.type());
-    }
-
-    private static Optional<String> group(Class<?> type) {
-        return Optional.ofNullable(type.getAnnotation(Configured.Group.class)).map(Configured.Group::value);
+    private static String group(AnnotatedElement element) {
+        return Optional.ofNullable(element.getAnnotation(Configured.Group.class))
+                .map(group -> group.value() + ".")
+                .orElse("");
     }
 
     /** The record, unless none of its settings without a default is set. */
@@ -197,15 +223,18 @@ public final class Binder {
         Configured configured = component.getAnnotation(Configured.class);
         boolean nullable = component.getAnnotatedType().isAnnotationPresent(Nullable.class);
         if (configured == null) {
-            return new Part(component, null, nullable);
+            String group = (group(type) + group(component)).replaceFirst("\\.$", "");
+            Class<?> nested = component.getGenericType() instanceof ParameterizedType map
+                            && map.getRawType() == Map.class
+                            && map.getActualTypeArguments()[1] instanceof Class<?> each
+                    ? each
+                    : component.getType();
+            return new Part(component, null, nullable, group, nested);
         }
-        String name = component.getName();
-        String key = configured.key().isEmpty()
-                ? group(type).map(group -> group + "." + name).orElse(name)
-                : configured.key();
+        String key = configured.key().isEmpty() ? group(type) + component.getName() : configured.key();
         boolean optional = nullable || configured.optional() || OPTIONAL.contains(component.getType());
         SettingType<?> settingType = type(component.getGenericType(), configured.bytes());
-        return new Part(component, row(key, settingType, optional, configured), nullable);
+        return new Part(component, row(key, settingType, optional, configured), nullable, "", component.getType());
     }
 
     private static <T> Setting<T> row(String key, SettingType<T> type, boolean optional, Configured from) {

@@ -5,26 +5,25 @@ package io.understudy.config;
 public interface Check {
 
     /**
-     * Reads what it needs from the configuration, and complains about combinations that can't work. Left out when one of
-     * the values it reads is itself refused. An {@link IllegalArgumentException} thrown by it counts as a problem.
+     * Reports invalid combinations. Skipped when one of the values it reads was rejected. An {@link
+     * IllegalArgumentException} thrown by it is a problem.
      */
     void check(Configuration configuration, Report report);
 
-    /** Where complaints go. */
+    /** Collects problems. */
     interface Report {
         /**
          * A problem with one setting, in the light of others.
          *
          * @param at the part of the configuration the setting was read from
-         * @param message what is wrong and what is allowed, following the key: {@code "needs … as well"}
+         * @param message the problem and what is allowed, following the key: {@code "needs … as well"}
          */
         void problem(Configuration at, Setting<?> setting, String message);
 
         /**
-         * Does a part of the check that is left out, or throws, by itself: what is wrong with one mirror keeps none of the
-         * others from being looked at.
+         * Runs one part of the check, so that a problem of one mirror does not prevent checks of the others.
          *
-         * @return whether it was done, and didn't throw
+         * @return whether it ended without exception
          */
         boolean part(Runnable part);
     }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The validated settings of a process, or of one part of it. Immutable.
  *
- * <p>{@link #at} looks at one group, in which rows are asked for by their relative keys.
+ * <p>{@link #at} returns one group, in which settings have their relative keys.
  *
  * <p>Invariant CF1: a loaded configuration is valid as a whole; all problems are reported together, with place, key,
  * value and allowed values.
@@ -30,11 +30,11 @@ public final class Configuration {
     }
 
     /**
-     * What the rows say about every key.
+     * The settings and values of every key.
      *
      * @param rows the row of each concrete key
      * @param valid the values, defaults included
-     * @param refused keys whose value was given and is not allowed, or is missing
+     * @param refused keys with a value that is not allowed, or without a required value
      */
     record Values(Map<String, Setting<?>> rows, Map<String, Object> valid, Set<String> refused, Set<String> given) {}
 
@@ -42,9 +42,9 @@ public final class Configuration {
      * Reads, merges and checks everything; flags win over the environment, which wins over the file.
      *
      * @param file null for none
-     * @param environment of the process; only {@code UNDERSTUDY_…} is looked at
+     * @param environment of the process; only {@code UNDERSTUDY_…} is read
      * @param flags values by key
-     * @throws ConfigurationException telling all that is wrong
+     * @throws ConfigurationException with all problems
      * @throws IllegalArgumentException if the rows themselves clash
      */
     public static Configuration load(
@@ -97,7 +97,7 @@ public final class Configuration {
         return values.given().contains(key(setting));
     }
 
-    /** Whether a value for the setting can be had. */
+    /** Whether the setting has a value. */
     public boolean has(Setting<?> setting) {
         return find(setting).isPresent();
     }
@@ -127,10 +127,10 @@ public final class Configuration {
     }
 
     /**
-     * Makes something of this part.
+     * Creates an object from this part.
      *
-     * @param maker throws an {@link IllegalArgumentException} for a combination that can't work
-     * @throws IllegalArgumentException the same, which is told with the place
+     * @param maker throws an {@link IllegalArgumentException} for an invalid combination
+     * @throws IllegalArgumentException the same, with this part's key
      */
     public <T> T make(Supplier<T> maker) {
         try {
@@ -185,12 +185,12 @@ public final class Configuration {
         return row.type().printer().apply(own);
     }
 
-    /** A check asks for a value that is refused already: it can't be judged. */
+    /** A check reads a value that was rejected before. */
     static final class RefusedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
     }
 
-    /** Settings of one group can't go together. */
+    /** A combination of settings of one group is invalid. */
     static final class PlacedException extends IllegalArgumentException {
         private static final long serialVersionUID = 1L;
 

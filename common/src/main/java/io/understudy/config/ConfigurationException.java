@@ -3,7 +3,7 @@ package io.understudy.config;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** A configuration is refused; the message lists everything that is wrong with it. */
+/** An invalid configuration; the message lists all problems. */
 public final class ConfigurationException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -1,16 +1,16 @@
 package io.understudy.config;
 
 /**
- * A value as it was found, not yet understood.
+ * A value as written, not yet parsed.
  *
  * @param text elements of a list are joined by commas
  * @param where the file with line and column, the variable, or the flag
- * @param origin decides who wins, and where secrets may come from
+ * @param origin decides precedence, and whether secrets are allowed
  * @param list whether it was written as a list
  */
 record Given(String text, String where, Origin origin, boolean list) {
 
-    /** Later ones win. */
+    /** Later ones take precedence. */
     enum Origin {
         FILE,
         ENVIRONMENT,

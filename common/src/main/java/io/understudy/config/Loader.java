@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the three sources once, and collects whatever is wrong with them.
+ * Reads the three sources once and collects all problems.
  *
  * <p>Invariant CF2: flags override variables, variables override the file, and nothing unknown is ignored.
  */
@@ -48,7 +48,7 @@ final class Loader {
         if (file != null) {
             YamlFile read = YamlFile.read(file, problems);
             if (!read.isWhole()) {
-                // What is missing otherwise may well be there.
+                // The unread rest may contain what seems to be missing.
                 throw new ConfigurationException(problems);
             }
             fromFile(read);
@@ -94,7 +94,7 @@ final class Loader {
         });
     }
 
-    /** Even an empty group brings its name to life: {@code mirrors: {orders: }} lacks what a mirror needs. */
+    /** An empty group also defines its name: {@code mirrors: {orders: }} lacks what a mirror needs. */
     private void namedBy(String group, String where) {
         for (Setting<?> row : schema.settings()) {
             if (row.key().contains("*") && group.startsWith(Schema.group(row) + ".")) {
@@ -279,7 +279,7 @@ final class Loader {
         }
     }
 
-    /** A secret's value, or what is in the file that its companion names. */
+    /** A secret's value, or the content of its file. */
     private @Nullable Given secret(String key) {
         Given direct = given.get(key);
         Given file = given.get(key + "File");
@@ -307,8 +307,8 @@ final class Loader {
         boolean unused = collected.part(() -> check.check(configuration, collected));
     }
 
-    /** Where a value stands that nobody has given. */
-    private String unsaid(String key) {
+    /** The place of a value that is in no source. */
+    private String placeWithoutSource(String key) {
         return valid.containsKey(key) ? "default" : "not set";
     }
 
@@ -318,7 +318,7 @@ final class Loader {
         public void problem(Configuration at, Setting<?> setting, String message) {
             String key = at.key(setting);
             Given value = given.get(key);
-            problems.add(new Problem(value == null ? unsaid(key) : value.where(), key, message));
+            problems.add(new Problem(value == null ? placeWithoutSource(key) : value.where(), key, message));
         }
 
         @Override
@@ -327,7 +327,7 @@ final class Loader {
                 part.run();
                 return true;
             } catch (Configuration.RefusedException e) {
-                // Already told: one of the values it needs is refused.
+                // Already reported: one of its values was rejected.
             } catch (Configuration.PlacedException e) {
                 problems.add(new Problem(e.group(), "", String.valueOf(e.getMessage())));
             } catch (IllegalArgumentException e) {

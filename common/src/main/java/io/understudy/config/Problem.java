@@ -1,11 +1,11 @@
 package io.understudy.config;
 
 /**
- * One thing wrong with a configuration.
+ * One problem of a configuration.
  *
  * @param where the file with line and column, the variable, or the flag
  * @param key the setting; empty when the file as a whole is meant
- * @param message what is wrong, and what is allowed
+ * @param message the problem and what is allowed
  */
 public record Problem(String where, String key, String message) {
 

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.UUID;
 
-/** What this process is called, so that an operator finds it. */
+/** Names of this process and its host. */
 public final class ProcessName {
 
     /** The name is there even where nothing resolves it. */
@@ -22,7 +22,7 @@ public final class ProcessName {
         return host().orElse("unknown-host") + "/" + ProcessHandle.current().pid() + "/" + random;
     }
 
-    /** The name of this machine; empty if nobody tells it. */
+    /** The name of this host; empty if unknown. */
     public static Optional<String> host() {
         try {
             return Optional.of(InetAddress.getLocalHost().getHostName());

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 /** All rows of a process, and how keys and variables relate to them. Immutable. */
 final class Schema {
 
-    /** What an operator may put in the place of a {@code *}. */
+    /** Names that are allowed in place of a {@code *}. */
     static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
 
     private static final Pattern KEY = Pattern.compile("[a-z][A-Za-z0-9]*(\\.([a-z][A-Za-z0-9]*|\\*))*");
@@ -41,10 +41,21 @@ final class Schema {
         }
     }
 
-    /** What names the file that a secret can be read from. */
+    /** The setting of the file that a secret can be read from. */
     static Setting<Path> companion(Setting<?> secret) {
-        return Setting.path(secret.key() + FILE_SUFFIX, "File containing the value of " + secret.key() + ".")
-                .optionally();
+        String doc = "File containing the value of " + secret.key() + ".";
+        return new Setting<>(
+                secret.key() + FILE_SUFFIX,
+                SettingType.PATH,
+                doc,
+                true,
+                false,
+                null,
+                null,
+                null,
+                null,
+                path -> {},
+                null);
     }
 
     private void add(Setting<?> setting) {
@@ -71,7 +82,7 @@ final class Schema {
         return byKey.values();
     }
 
-    /** The row of a key in which a name stands for the {@code *}. */
+    /** The row of a key, which has a name in place of the {@code *}. */
     Optional<Setting<?>> row(String key) {
         Setting<?> plain = byKey.get(key);
         if (plain != null && !key.contains("*")) {
@@ -99,7 +110,7 @@ final class Schema {
     }
 
     /**
-     * One key of a group of {@linkplain Setting#properties properties}.
+     * One key of a group of properties.
      *
      * @param group key of the row, with a name for the {@code *}
      */
@@ -124,7 +135,7 @@ final class Schema {
         return Optional.empty();
     }
 
-    /** The name that stands in {@code key} for the {@code *} of {@code row}, if it is a key of that row. */
+    /** The name in {@code key} in place of the {@code *} of {@code row}, if it is a key of that row. */
     static Optional<String> name(Setting<?> row, String key) {
         return name(row.key(), key);
     }
@@ -143,7 +154,7 @@ final class Schema {
         return name.contains(".") ? Optional.empty() : Optional.of(name);
     }
 
-    /** The key that a variable stands for; {@code names} are those the file uses, by group. */
+    /** The key of a variable; {@code names} are those the file uses, by group. */
     Optional<String> key(String variable, Map<String, Set<String>> names) {
         return single(variable, names).or(() -> byKey.values().stream()
                 .filter(row -> hasProperties(row))
@@ -195,7 +206,7 @@ final class Schema {
         return Optional.empty();
     }
 
-    /** What comes before the {@code *}: {@code mirrors} for {@code mirrors.*.sink.type}. */
+    /** The part before the {@code *}: {@code mirrors} for {@code mirrors.*.sink.type}. */
     static String group(Setting<?> row) {
         return row.key().substring(0, row.key().indexOf('*') - 1);
     }

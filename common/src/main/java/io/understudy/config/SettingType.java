@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name for the reference page
  * @param allowed what a value looks like, for error messages
- * @param parser throws an {@link IllegalArgumentException} (or {@link ArithmeticException}) for anything else; an {@link
- *     ExplainedException} is told
+ * @param parser throws an {@link IllegalArgumentException} (or {@link ArithmeticException}) for anything else; the
+ *     message of an {@link ExplainedException} is reported
  * @param order null if values can't be bounded
  * @param list whether a value is a list: a YAML sequence, or text with commas
  * @param options all values, where there are few

@@ -20,7 +20,7 @@ public final class SettingsText {
      * A YAML file with every setting: required ones with an example, the others commented out with their defaults, and so
      * the groups that hold no required one.
      *
-     * @param name what stands in the place of each {@code *}
+     * @param name in place of each {@code *}
      */
     public static String sample(Collection<Setting<?>> settings, String name) {
         StringBuilder text = new StringBuilder();

@@ -4,7 +4,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 
-/** Why a file can't be read: the JDK tells some of it by an exception's type alone. */
+/** The reason why a file cannot be read; for some, the JDK has only an exception's type. */
 final class Unreadable {
 
     private Unreadable() {}

@@ -31,7 +31,7 @@ final class Variables {
         return PREFIX + segment(key);
     }
 
-    /** A key, or a part of one, as it stands in a variable. */
+    /** A key, or a part of one, as written in a variable. */
     static String segment(String key) {
         return HUMP.matcher(key)
                 .replaceAll("_")

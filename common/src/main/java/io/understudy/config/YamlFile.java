@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Flattens one YAML file into dotted keys, keeping where each value stands.
+ * Flattens one YAML file into dotted keys, with the place of each value.
  *
  * <p>Invariant CF5: any bytes in a configuration file, as in a record of Kafka, are parsed or rejected with a message.
  *

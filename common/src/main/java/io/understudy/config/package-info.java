@@ -3,7 +3,7 @@
  *
  * <p>Every setting is a row, {@link io.understudy.config.Setting}, kept next to what it configures; the sample file and
  * the reference page are written from the same rows. {@link io.understudy.config.Configuration#load} either yields a
- * configuration in which every value is valid, or one exception that tells everything that is wrong.
+ * configuration in which every value is valid, or one exception with all problems.
  */
 @NullMarked
 package io.understudy.config;

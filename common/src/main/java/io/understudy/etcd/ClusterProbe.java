@@ -211,7 +211,7 @@ final class ClusterProbe implements AutoCloseable {
         }
         ClusterView view = publish();
         if (after.health() == Health.UNREACHABLE && after.failures() <= HURRIED_PROBES) {
-            // The others report who leads next.
+            // The others report the next leader.
             boolean leads = view.leader()
                     .filter(leader -> leader.endpoints().contains(endpoint))
                     .isPresent();

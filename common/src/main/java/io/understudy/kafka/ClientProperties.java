@@ -40,7 +40,7 @@ final class ClientProperties {
     /**
      * The properties of the file; none without one.
      *
-     * @throws IllegalArgumentException it can't be read, or holds what is not allowed; names the file
+     * @throws IllegalArgumentException the file is unreadable, or has a property that is not allowed; names the file
      */
     static Map<String, Object> read(@Nullable Path file) {
         if (file == null) {

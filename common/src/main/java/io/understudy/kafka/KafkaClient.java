@@ -3,6 +3,7 @@ package io.understudy.kafka;
 import io.understudy.config.Spelling;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -115,6 +116,30 @@ public enum KafkaClient {
                 .ifPresent(candidate -> {
                     throw new IllegalArgumentException("is not a property of Kafka; did you mean " + candidate + "?");
                 });
+    }
+
+    /** Checks properties of a producer. */
+    public static final class OfProducer implements Consumer<Map<String, String>> {
+        @Override
+        public void accept(Map<String, String> properties) {
+            PRODUCER.check(properties);
+        }
+    }
+
+    /** Checks properties of a consumer. */
+    static final class OfConsumer implements Consumer<Map<String, String>> {
+        @Override
+        public void accept(Map<String, String> properties) {
+            CONSUMER.check(properties);
+        }
+    }
+
+    /** Checks properties of an admin client. */
+    static final class OfAdmin implements Consumer<Map<String, String>> {
+        @Override
+        public void accept(Map<String, String> properties) {
+            ADMIN.check(properties);
+        }
     }
 
     private static final class Texts {

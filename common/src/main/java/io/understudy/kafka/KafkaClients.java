@@ -52,14 +52,16 @@ public final class KafkaClients {
     }
 
     /**
-     * A transactional producer, which fences off earlier ones of this id once {@link Producer#initTransactions} is
-     * called. Idempotent, in order; a record not acknowledged within the settings' timeout has failed.
+     * A transactional producer, which fences earlier producers of this ID when {@link Producer#initTransactions} is called.
+     * Idempotent, in order; a record not acknowledged within the settings' timeout has failed.
      *
      * @param transactionTimeout after which the broker aborts a transaction that is still open
      * @param maxRecordBytes of the largest record that its topics take
+     * @param properties by Kafka's names
      */
-    public Producer<byte[], byte[]> producer(String transactionalId, Duration transactionTimeout, int maxRecordBytes) {
-        Map<String, Object> all = common(KafkaClient.PRODUCER);
+    public Producer<byte[], byte[]> producer(
+            String transactionalId, Duration transactionTimeout, int maxRecordBytes, Map<String, String> properties) {
+        Map<String, Object> all = common(KafkaClient.PRODUCER, properties);
         all.putIfAbsent(ProducerConfig.LINGER_MS_CONFIG, LINGER_MILLIS);
         all.putIfAbsent(ProducerConfig.BUFFER_MEMORY_CONFIG, Math.max(BUFFER_BYTES, 2L * maxRecordBytes));
         all.putIfAbsent(ProducerConfig.BATCH_SIZE_CONFIG, BATCH_BYTES);
@@ -76,21 +78,21 @@ public final class KafkaClients {
         return new KafkaProducer<>(all, new ByteArraySerializer(), new ByteArraySerializer());
     }
 
-    /** A consumer of committed records, without a group: the caller assigns partitions and keeps offsets. */
+    /** A consumer of committed records, without a consumer group: the caller assigns partitions and keeps offsets. */
     public Consumer<byte[], byte[]> consumer() {
-        Map<String, Object> all = common(KafkaClient.CONSUMER);
+        Map<String, Object> all = common(KafkaClient.CONSUMER, settings.consumer());
         all.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         all.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
         all.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         all.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
         all.putIfAbsent(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 5_000);
-        // A seek waits for a fetch that is under way, to the end of its wait for something new.
+        // A seek waits until the fetch in flight ends, for up to this time.
         all.putIfAbsent(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 100);
         return new KafkaConsumer<>(all, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     public Admin admin() {
-        return Admin.create(common(KafkaClient.ADMIN));
+        return Admin.create(common(KafkaClient.ADMIN, settings.admin()));
     }
 
     private static long lingerMillis(Map<String, Object> producer) {
@@ -98,9 +100,10 @@ public final class KafkaClients {
                 String.valueOf(producer.get(ProducerConfig.LINGER_MS_CONFIG)).strip());
     }
 
-    private Map<String, Object> common(KafkaClient client) {
+    private Map<String, Object> common(KafkaClient client, Map<String, String> properties) {
+        client.check(properties);
         Map<String, Object> all = new HashMap<>(access);
-        all.putAll(settings.properties(client));
+        all.putAll(properties);
         all.putIfAbsent(SslConfigs.SSL_ENGINE_FACTORY_CLASS_CONFIG, ReloadingSslEngines.class);
         all.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, settings.bootstrapServers());
         all.putIfAbsent(CommonClientConfigs.CLIENT_ID_CONFIG, clientId);

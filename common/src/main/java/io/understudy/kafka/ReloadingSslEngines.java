@@ -12,9 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Kafka's own TLS, with changed files read again for the next connection. A client of Kafka reads them when it is made,
- * and only then (KIP-226 has brokers reload theirs). Unusable files change nothing: the previous contents stay valid.
- * Connections that are open stay.
+ * Kafka's TLS engines, with changed files reloaded for new connections. Kafka's clients read them only at creation; brokers
+ * reload theirs (KIP-226).
  *
  * <p>Public, with this constructor, because Kafka makes it by its name. For any thread.
  *
@@ -27,7 +26,7 @@ public final class ReloadingSslEngines implements SslEngineFactory {
 
     private Map<String, ?> configs = Map.of();
     private @Nullable DefaultSslEngineFactory current;
-    /** Logged last, so that it is logged once and not with each connection. */
+    /** Last logged, so that it is not logged for each connection. */
     private @Nullable String failure;
 
     @Override

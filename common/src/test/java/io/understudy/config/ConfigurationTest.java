@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,48 +24,84 @@ final class ConfigurationTest {
         KAFKA_TOPIC
     }
 
-    private static final Setting<Duration> STALL = Setting.duration("feed.stallTimeout", "Silence that is noticed.")
-            .defaultsTo(Duration.ofSeconds(5))
-            .between(Duration.ofSeconds(1), Duration.ofMinutes(5));
-    private static final Setting<Long> COMMIT = Setting.bytes("feed.maxCommitBytes", "The largest commit.")
-            .defaultsTo(64L << 20)
-            .between(1L, 1L << 40);
-    private static final Setting<List<URI>> ENDPOINTS =
-            Setting.uris("source.endpoints", "Where the source is.").example("http://127.0.0.1:2379");
-    private static final Setting<HostPort> LISTEN =
-            Setting.hostPort("listen", "Where clients are served.").defaultsTo(new HostPort("127.0.0.1", 2379));
-    private static final Setting<Integer> LOOPS =
-            Setting.integer("loops", "Event loops.").optionally().between(1, 64);
-    private static final Setting<Boolean> REPLAY =
-            Setting.flag("replay", "Whether to replay.").defaultsTo(false);
-    private static final Setting<String> PASSWORD =
-            Setting.text("source.password", "The user's password.").optionally().secretly();
-    private static final Setting<Kind> KIND = Setting.choice("kind", Kind.class, "What is written to.");
-    private static final Setting<Path> FOLDER =
-            Setting.path("folder", "Where to keep it.").optionally();
+    private record Rows(
+            @Configured(value = "Address of the listener.", byDefault = "127.0.0.1:2379")
+            HostPort listen,
 
-    private static final Setting<String> SERVERS = Setting.text("bootstrap.servers", "Servers.")
-            .formerly("bootstrapServers")
-            .optionally();
-    private static final Setting<Map<String, String>> PRODUCER = Setting.properties("producer", "Properties.")
-            .checkedBy(properties -> {
-                if (properties.containsKey("acks")) {
-                    throw new IllegalArgumentException("is not allowed");
-                }
-            });
+            @Configured(value = "Event loops.", range = "1..64") @Nullable Integer loops,
 
-    private static final List<Setting<?>> ROWS = List.of(
-            LISTEN,
-            LOOPS,
-            REPLAY,
-            ENDPOINTS,
-            PASSWORD,
-            STALL,
-            COMMIT,
-            KIND.under("mirrors.*.sink"),
-            FOLDER.under("mirrors.*.sink"),
-            SERVERS.under("mirrors.*.sink"),
-            PRODUCER.under("mirrors.*.sink"));
+            @Configured(value = "Whether to replay.", byDefault = "false")
+            boolean replay,
+
+            @Configured(key = "source.endpoints", value = "URLs of the source.", example = "http://127.0.0.1:2379")
+            List<URI> endpoints,
+
+            @Configured(key = "source.password", value = "The user's password.", secret = true) @Nullable String password,
+
+            @Configured(key = "feed.stallTimeout", value = "Time without progress.", byDefault = "5s", range = "1s..5m")
+            Duration stall,
+
+            @Configured(
+                    key = "feed.maxCommitBytes",
+                    value = "The largest commit.",
+                    byDefault = "64MiB",
+                    range = "1..1TiB",
+                    bytes = true)
+            long commit,
+
+            @Configured.Group("mirrors") Map<String, Mirror> mirrors) {}
+
+    private record Mirror(@Configured.Group("sink") Sink sink) {}
+
+    private record Sink(
+            @Configured("Kind of target.") Kind kind,
+            @Configured("Folder.") @Nullable Path folder,
+
+            @Configured(key = "bootstrap.servers", value = "Servers.", former = "bootstrapServers") @Nullable String servers,
+
+            @Configured(value = "Properties.", check = WithoutAcks.class)
+            Map<String, String> producer) {}
+
+    static final class WithoutAcks implements Consumer<Map<String, String>> {
+        @Override
+        public void accept(Map<String, String> properties) {
+            if (properties.containsKey("acks")) {
+                throw new IllegalArgumentException("is not allowed");
+            }
+        }
+    }
+
+    private record Unrelated(@Configured("Not loaded.") String other) {}
+
+    private record Below(
+            @Configured(key = "feed.stall", value = "One.") String one,
+
+            @Configured(key = "feed.stall.timeout", value = "Two.")
+            String two) {}
+
+    private record SameVariable(
+            @Configured(key = "feed.stallTimeout", value = "One.")
+            String one,
+
+            @Configured(key = "feed.stall.timeout", value = "Two.")
+            String two) {}
+
+    private record Malformed(
+            @Configured(key = "Feed", value = "Bad.") String feed) {}
+
+    private static final Setting<Duration> STALL = row(Rows.class, "feed.stallTimeout");
+    private static final Setting<Long> COMMIT = row(Rows.class, "feed.maxCommitBytes");
+    private static final Setting<List<URI>> ENDPOINTS = row(Rows.class, "source.endpoints");
+    private static final Setting<HostPort> LISTEN = row(Rows.class, "listen");
+    private static final Setting<Integer> LOOPS = row(Rows.class, "loops");
+    private static final Setting<Boolean> REPLAY = row(Rows.class, "replay");
+    private static final Setting<String> PASSWORD = row(Rows.class, "source.password");
+    private static final Setting<Kind> KIND = row(Sink.class, "kind");
+    private static final Setting<Path> FOLDER = row(Sink.class, "folder");
+    private static final Setting<String> SERVERS = row(Sink.class, "bootstrap.servers");
+    private static final Setting<Map<String, String>> PRODUCER = row(Sink.class, "producer");
+
+    private static final List<Setting<?>> ROWS = Binder.rows(Rows.class);
 
     private static final Map<String, String> NOTHING = Map.of();
 
@@ -100,6 +138,9 @@ final class ConfigurationTest {
         assertThat(configuration.names("mirrors")).containsExactly("orders");
         assertThat(configuration.at("mirrors.orders.sink").get(KIND)).isEqualTo(Kind.KAFKA_TOPIC);
         assertThat(configuration.at("mirrors.orders").at("sink").find(FOLDER)).contains(Path.of("/var/lib/x"));
+        assertThat(configuration.bind(Rows.class).mirrors())
+                .isEqualTo(Map.of(
+                        "orders", new Mirror(new Sink(Kind.KAFKA_TOPIC, Path.of("/var/lib/x"), null, Map.of()))));
     }
 
     @Test
@@ -196,8 +237,7 @@ final class ConfigurationTest {
         assertThat(configuration.get(ENDPOINTS)).hasSize(2);
         assertThat(configuration.names("mirrors")).isEmpty();
         assertThatThrownBy(() -> configuration.get(LOOPS)).hasMessageContaining("loops");
-        assertThatThrownBy(() -> configuration.get(Setting.text("other", "Not loaded.")))
-                .hasMessageContaining("other");
+        assertThatThrownBy(() -> configuration.bind(Unrelated.class)).hasMessageContaining("other");
     }
 
     @Test
@@ -367,13 +407,16 @@ final class ConfigurationTest {
 
     @Test
     void rowsThatClashAreAMistakeOfTheProgram() {
-        Setting<String> one = Setting.text("feed.stall", "One.");
-        assertThatThrownBy(() -> new Schema(List.of(one, Setting.text("feed.stall.timeout", "Two."))))
+        assertThatThrownBy(() -> new Schema(Binder.rows(Below.class))).hasMessageContaining("conflicting settings");
+        assertThatThrownBy(() -> new Schema(Binder.rows(SameVariable.class)))
                 .hasMessageContaining("conflicting settings");
-        assertThatThrownBy(() -> new Schema(List.of(STALL, Setting.text("feed.stall.timeout", "Two."))))
-                .hasMessageContaining("conflicting settings");
-        assertThatThrownBy(() -> new Schema(List.of(Setting.text("Feed", "Bad."))))
-                .hasMessageContaining("Feed");
+        assertThatThrownBy(() -> new Schema(Binder.rows(Malformed.class))).hasMessageContaining("Feed");
+    }
+
+    // The type of a row is that of its component.
+    @SuppressWarnings("unchecked")
+    private static <T> Setting<T> row(Class<?> type, String key) {
+        return (Setting<T>) Binder.row(type, key);
     }
 
     private Configuration load(String yaml) throws IOException {

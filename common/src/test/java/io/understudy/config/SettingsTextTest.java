@@ -7,30 +7,30 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests invariant CF4. */
 final class SettingsTextTest {
 
-    private static final List<Setting<?>> ROWS = rows();
+    private record Rows(
+            @Configured(value = "How long to wait. A | b.", byDefault = "1s500ms", range = "1s..3s")
+            Duration pause,
+
+            @Configured.Group("mirrors") Map<String, Mirror> mirrors) {}
+
+    private record Mirror(
+            @Configured.Group("source") EtcdSettings source,
+
+            @Configured(value = "Never printed.", secret = true) @Nullable String token) {}
+
+    private static final List<Setting<?>> ROWS = Binder.rows(Rows.class);
 
     @TempDir
     Path folder;
-
-    private static List<Setting<?>> rows() {
-        List<Setting<?>> rows = new ArrayList<>();
-        rows.add(Setting.duration("pause", "How long to wait. A | b.")
-                .defaultsTo(Duration.ofMillis(1500))
-                .between(Duration.ofSeconds(1), Duration.ofSeconds(3)));
-        rows.addAll(Setting.under("mirrors.*.source", EtcdSettings.ROWS));
-        rows.add(
-                Setting.text("mirrors.*.token", "Shown to nobody.").optionally().secretly());
-        return rows;
-    }
 
     @Test
     void theSampleIsACompleteConfiguration() throws IOException {
@@ -66,6 +66,6 @@ final class SettingsTextTest {
                 .contains("| `pause` | `UNDERSTUDY_PAUSE` | `1s500ms` | a duration such as 200ms, 5s or 1h30m,"
                         + " from 1s to 3s | How long to wait. A \\| b. |\n")
                 .contains("| `mirrors.*.source.endpoints` | `UNDERSTUDY_MIRRORS_*_SOURCE_ENDPOINTS` | required |")
-                .contains("Shown to nobody. Secret. |");
+                .contains("Never printed. Secret. |");
     }
 }

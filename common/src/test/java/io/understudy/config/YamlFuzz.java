@@ -6,15 +6,28 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A configuration file of any bytes is read, or refused by the one exception that names what is wrong. */
+/** A configuration file of any bytes is read, or rejected by the exception that names the problems. */
 public final class YamlFuzz {
 
     private static final Path FILE = file();
-    private static final List<Setting<?>> ROWS = rows();
+    private static final List<Setting<?>> ROWS = Binder.rows(Rows.class);
+
+    private record Rows(
+            @Configured.Group("source") EtcdSettings source,
+            @Configured.Group("mirrors") Map<String, Mirror> mirrors,
+
+            @Configured(key = "limits.bytes", value = "Bytes.", byDefault = "1", range = "1..1000", bytes = true)
+            long bytes,
+
+            @Configured(key = "limits.time", value = "Time.", byDefault = "1s")
+            Duration time,
+
+            @Configured(value = "Names.", optional = true) List<String> names) {}
+
+    private record Mirror(@Configured.Group("source") EtcdSettings source) {}
 
     private YamlFuzz() {}
 
@@ -23,19 +36,10 @@ public final class YamlFuzz {
             Files.write(FILE, input);
             var unused = Configuration.load(FILE, Map.of(), Map.of(), ROWS);
         } catch (ConfigurationException e) {
-            // What the operator is told.
+            // The report of an invalid file.
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    private static List<Setting<?>> rows() {
-        List<Setting<?>> rows = new ArrayList<>(Setting.under("source", EtcdSettings.ROWS));
-        rows.addAll(Setting.under("mirrors.*.source", EtcdSettings.ROWS));
-        rows.add(Setting.bytes("limits.bytes", "Bytes.").defaultsTo(1L).between(1L, 1000L));
-        rows.add(Setting.duration("limits.time", "Time.").defaultsTo(Duration.ofSeconds(1)));
-        rows.add(Setting.texts("names", "Names.").optionally());
-        return List.copyOf(rows);
     }
 
     private static Path file() {

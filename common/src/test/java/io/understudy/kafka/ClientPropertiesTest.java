@@ -97,8 +97,7 @@ class ClientPropertiesTest {
                 "PRODUCER; ssl.key.password; set it in propertiesFile"
             })
     void aPropertyThatDeliveryDependsOnIsDenied(KafkaClient client, String name, String instead) {
-        Map<KafkaClient, Map<String, String>> properties = Map.of(client, Map.of(name, "1"));
-        assertThatThrownBy(() -> new KafkaSettings("127.0.0.1:1", null, Duration.ofSeconds(1), properties))
+        assertThatThrownBy(() -> client.check(Map.of(name, "1")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("is not allowed")
                 .hasMessageContaining(instead);
@@ -106,12 +105,10 @@ class ClientPropertiesTest {
 
     @Test
     void otherPropertiesArePassedOnAndTheirValuesChecked() {
-        Map<KafkaClient, Map<String, String>> properties = Map.of(
-                KafkaClient.PRODUCER,
-                Map.of("linger.ms", "50", "compression.type", "zstd", "client.id", "quota-a", "plugin.x", "1"));
-        KafkaClients clients =
-                new KafkaClients(new KafkaSettings("127.0.0.1:1", null, Duration.ofSeconds(1), properties), "test");
-        try (Producer<byte[], byte[]> producer = clients.producer("t", Duration.ofSeconds(5), 1 << 20)) {
+        KafkaClients clients = new KafkaClients(new KafkaSettings("127.0.0.1:1", null, Duration.ofSeconds(1)), "test");
+        Map<String, String> properties =
+                Map.of("linger.ms", "50", "compression.type", "zstd", "client.id", "quota-a", "plugin.x", "1");
+        try (Producer<byte[], byte[]> producer = clients.producer("t", Duration.ofSeconds(5), 1 << 20, properties)) {
             assertThat(producer.metrics().keySet())
                     .extracting(metric -> metric.tags().get("client-id"))
                     .contains("quota-a");

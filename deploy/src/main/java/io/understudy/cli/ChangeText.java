@@ -35,7 +35,7 @@ final class ChangeText implements RunListener, AutoCloseable {
         }
     }
 
-    private static TextTable table(Quorum now, List<Planned> steps) {
+    static TextTable table(Quorum now, List<Planned> steps) {
         TextTable table = new TextTable("STEP", "VOTERS", "HEALTHY", "NEEDED", "SURVIVES", "ACTION");
         row(table, "now", now, "");
         int number = 0;

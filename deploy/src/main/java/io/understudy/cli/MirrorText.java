@@ -16,17 +16,7 @@ final class MirrorText {
     private MirrorText() {}
 
     static List<String> status(List<MirrorLine> mirrors) {
-        TextTable table = new TextTable(
-                "MIRROR",
-                "STATE",
-                "CHECKPOINT",
-                "BEHIND",
-                "LAG MS",
-                "CHANGES/S",
-                "DIFFERING",
-                "SOURCE",
-                "TARGET",
-                "REASON");
+        TextTable table = new TextTable("MIRROR", "STATE", "CHECKPOINT", "BEHIND", "LAG MS", "CHANGES/S", "DIFFERING");
         for (MirrorLine mirror : mirrors) {
             table.row(
                     mirror.name(),
@@ -35,13 +25,15 @@ final class MirrorText {
                     mirror.lagRevisions(),
                     mirror.lagMillis(),
                     mirror.changesPerSecond(),
-                    mirror.differing(),
-                    mirror.source(),
-                    mirror.target(),
-                    mirror.reason());
+                    mirror.differing());
         }
         List<String> lines = new ArrayList<>(table.lines());
         for (MirrorLine mirror : mirrors) {
+            lines.add(mirror.name() + " source: " + mirror.source());
+            lines.add(mirror.name() + " target: " + mirror.target());
+            if (!mirror.reason().isEmpty()) {
+                lines.add(mirror.name() + " reason: " + mirror.reason());
+            }
             mirror.auth().forEach(line -> lines.add(mirror.name() + " auth: " + line));
             if (!mirror.note().isEmpty()) {
                 lines.add(mirror.name() + " take-over: " + mirror.note());

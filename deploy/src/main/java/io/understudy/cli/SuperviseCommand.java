@@ -93,7 +93,7 @@ final class SuperviseCommand implements Callable<Integer> {
         return settled ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
-    private static List<String> lines(JsonNode state) {
+    static List<String> lines(JsonNode state) {
         List<String> lines = new ArrayList<>();
         JsonNode decision = state.path("decision");
         lines.add("supervisor " + state.path("supervisor").asText() + ", "

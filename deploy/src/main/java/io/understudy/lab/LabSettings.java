@@ -5,13 +5,12 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * What the user asked for.
+ * Settings of a lab.
  *
- * @param dataDirectory where everything is kept
- * @param fresh whether to delete what an earlier lab left there
- * @param kafka whether Kafka, the mirror to it and what is fed from it are part of the lab
- * @param tls whether all parts speak TLS, and ask each other for certificates
- * @param auth whether the core and the DR cluster ask who asks
+ * @param fresh whether to delete the data of an earlier lab
+ * @param kafka whether Kafka, the mirror to it and its readers are part of the lab
+ * @param tls whether all parts use TLS with client certificates
+ * @param auth whether authentication is enabled in the core and the DR cluster
  * @param exitAfterCheck whether to stop after the self-check
  * @param ports those that were chosen; the others are as in the run before, or standard
  */

@@ -58,7 +58,8 @@ final class ClusterStatusIT {
         assertThat(table.status()).isZero();
         assertThat(table.out())
                 .contains(": 3 voters, 3 healthy, 2 needed: survives 1 more failure\n")
-                .containsPattern("MEMBER +ID +ROLE +HEALTH +TERM +RAFT INDEX +APPLIED +LAG +REVISION +VERSION +DB MIB")
+                .containsPattern("MEMBER +ID +ROLE +HEALTH +DB MIB +IN USE +QUOTA")
+                .containsPattern("MEMBER +VERSION +TERM +RAFT INDEX +APPLIED +LAG +REVISION")
                 .containsPattern(cluster.leader().name() + " +[0-9a-f]+ +leader +healthy ")
                 .containsPattern("whole-4 +[0-9a-f]+ +learner +healthy ")
                 .doesNotContain("even-size");

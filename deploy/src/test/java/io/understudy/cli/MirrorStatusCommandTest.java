@@ -39,8 +39,11 @@ final class MirrorStatusCommandTest {
     void warningsFollowTheTable() throws Exception {
         assertThat(status(STATUS)).as("a warning is no failure").isZero();
         assertThat(out.toString().lines())
-                .hasSize(5)
-                .endsWith("dr warning: the target is never compacted", "dr warning: another one");
+                .hasSize(9)
+                .containsSequence(
+                        "dr target: etcd [http://b:1]",
+                        "dr warning: the target is never compacted",
+                        "dr warning: another one");
     }
 
     @Test
@@ -51,13 +54,13 @@ final class MirrorStatusCommandTest {
         assertThat(status(TAKE_OVER.formatted(true, "\"only failover\"", "[]"))).isZero();
         assertThat(out.toString().lines()).last().isEqualTo("dr take-over: only failover");
         assertThat(status(TAKE_OVER.formatted(true, null, "[]"))).isZero();
-        assertThat(out.toString().lines()).last().asString().startsWith("dr ").contains("synced");
+        assertThat(out.toString().lines()).last().asString().startsWith("dr target:");
     }
 
     @Test
     void aConflictIsAFailureWithItsReason() throws Exception {
         assertThat(status(CONFLICT)).isOne();
-        assertThat(out.toString()).contains("conflict", "both clusters hold the primary role");
+        assertThat(out.toString()).contains("conflict", "dr reason: both clusters hold the primary role");
     }
 
     private int status(String answer) throws Exception {

@@ -64,8 +64,8 @@ final class WrittenTopics implements AutoCloseable {
                     .all()
                     .get(30, TimeUnit.SECONDS);
         }
-        Producer<byte[], byte[]> producer =
-                clients.producer("understudy." + CHANGES, Duration.ofSeconds(60), KafkaClients.MAX_MESSAGE_BYTES);
+        Producer<byte[], byte[]> producer = clients.producer(
+                "understudy." + CHANGES, Duration.ofSeconds(60), KafkaClients.MAX_MESSAGE_BYTES, Map.of());
         producer.initTransactions();
         WrittenTopics topics = new WrittenTopics(producer, partitions, seed);
         topics.synchronise();

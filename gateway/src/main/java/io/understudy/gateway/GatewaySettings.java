@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import io.understudy.config.Binder;
 import io.understudy.config.Check;
 import io.understudy.config.Configuration;
+import io.understudy.config.Configured;
 import io.understudy.config.HostPort;
 import io.understudy.config.ProcessName;
 import io.understudy.config.Setting;
@@ -25,40 +26,53 @@ import io.understudy.tls.ListenerSecurity;
 import io.understudy.vocabulary.KeyRange;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * How a gateway runs.
+ * The settings of a gateway.
  *
- * @param name what this gateway is called, unique among the gateways of a source: its member id is made of it
- * @param listen of the etcd v3 API and the pages beside it; port 0 for a free one
- * @param source what to follow
- * @param rest where REST is served, if it is
+ * @param listen of the etcd v3 API and the pages beside it
  * @param security of both ports
- * @param range the part of the key space to hold
- * @param reads how long reads wait, and for what
- * @param replica how much of the past, and how much memory, it may have
- * @param watches what watchers may ask for
- * @param verify how often and how fast the replica is compared with the source
- * @param forward what becomes of requests that the replica can't answer
- * @param members whom clients see as members
- * @param permissions how the source's permissions are enforced
- * @param dashboard what it shows
- * @param tracing where spans of calls go
- * @param maxSilence how long the feed may tell nothing before {@code /readyz} is red
- * @param closeTimeout how long closing waits for requests under way
+ * @param prefix of the keys to replicate; null for all
  */
 public record GatewaySettings(
+        @Configured(
+                value = "Name of the gateway. It must be unique among the gateways of a source and stable across"
+                        + " restarts, because the member id is derived from it. Default: the host name and the port.",
+                optional = true,
+                example = "gateway-1")
         String name,
+
+        @Configured(
+                value = "Listen address of the etcd v3 API, health, version and metrics; port 0 selects a free port.",
+                byDefault = "127.0.0.1:2379")
         HostPort listen,
+
+        @Configured(
+                value = "Maximum time without source progress, and maximum staleness, before /readyz fails.",
+                byDefault = "15s",
+                range = "1s..1h")
+        Duration maxSilence,
+
+        @Configured(
+                value = "Maximum time that shutdown waits for requests in flight.",
+                byDefault = "5s",
+                range = "100ms..5m")
+        Duration closeTimeout,
+
         RestSettings rest,
         ListenerSecurity security,
-        SourceSettings source,
-        KeyRange range,
-        EtcdFeedOptions feed,
+        @Configured.Group(SourceConfiguration.NAME) SourceSettings source,
+
+        @Configured(
+                key = "range.prefix",
+                value = "Prefix (UTF-8) of the keys to replicate. Default: the whole key space.",
+                example = "/registry/")
+        @Nullable String prefix,
+
+        @Configured.Group("feed") EtcdFeedOptions feed,
         ServerLimits limits,
         ReadSettings reads,
         ReplicaSettings replica,
@@ -68,55 +82,10 @@ public record GatewaySettings(
         MemberSettings members,
         PermissionSettings permissions,
         DashboardSettings dashboard,
-        TracingSettings tracing,
-        Duration maxSilence,
-        Duration closeTimeout) {
-
-    private static final String FEED = "feed";
-
-    private static final Setting<String> NAME = Setting.text(
-                    "name",
-                    "Name of the gateway. It must be unique among the gateways of a source and stable across restarts,"
-                            + " because the member id is derived from it. Default: the host name and the port.")
-            .optionally()
-            .example("gateway-1");
-    private static final Setting<HostPort> LISTEN = Setting.hostPort(
-                    "listen",
-                    "Listen address of the etcd v3 API, health, version and metrics; port 0 selects a free port.")
-            .defaultsTo(new HostPort("127.0.0.1", 2379));
-    private static final Setting<String> PREFIX = Setting.text(
-                    "range.prefix", "Prefix (UTF-8) of the keys to replicate. Default: the whole key space.")
-            .optionally()
-            .example("/registry/");
-    private static final Setting<Duration> MAX_SILENCE = Setting.duration(
-                    "maxSilence", "Maximum time without source progress, and maximum staleness, before /readyz fails.")
-            .defaultsTo(Duration.ofSeconds(15))
-            .between(Duration.ofSeconds(1), Duration.ofHours(1));
-    private static final Setting<Duration> CLOSE_TIMEOUT = Setting.duration(
-                    "closeTimeout", "Maximum time that shutdown waits for requests in flight.")
-            .defaultsTo(Duration.ofSeconds(5))
-            .between(Duration.ofMillis(100), Duration.ofMinutes(5));
+        TracingSettings tracing) {
 
     /** Every setting of a gateway process. */
-    public static final Collection<Setting<?>> ROWS = Stream.of(
-                    List.of(NAME, LISTEN, MAX_SILENCE, CLOSE_TIMEOUT),
-                    Binder.rows(RestSettings.class),
-                    Binder.rows(ListenerSecurity.class),
-                    Setting.under(SourceConfiguration.NAME, SourceConfiguration.ROWS),
-                    List.of(PREFIX),
-                    Setting.under(FEED, Binder.rows(EtcdFeedOptions.class)),
-                    Binder.rows(ServerLimits.class),
-                    Binder.rows(ReadSettings.class),
-                    Binder.rows(ReplicaSettings.class),
-                    Binder.rows(HubSettings.class),
-                    Binder.rows(VerifySettings.class),
-                    Binder.rows(ForwardSettings.class),
-                    MemberSettings.ROWS,
-                    Binder.rows(PermissionSettings.class),
-                    Binder.rows(DashboardSettings.class),
-                    Binder.rows(TracingSettings.class))
-            .<Setting<?>>flatMap(List::stream)
-            .toList();
+    public static final List<Setting<?>> ROWS = Binder.rows(GatewaySettings.class);
 
     public GatewaySettings {
         if (name.isBlank()) {
@@ -143,42 +112,36 @@ public record GatewaySettings(
      * Reads and checks a gateway's configuration.
      *
      * @param flags values by key
-     * @throws io.understudy.config.ConfigurationException telling all that is wrong
+     * @throws io.understudy.config.ConfigurationException with all problems
      */
     public static GatewaySettings load(Path file, Map<String, String> environment, Map<String, String> flags) {
         return from(Configuration.load(file, environment, flags, ROWS, GatewaySettings::checkTogether));
     }
 
     /**
-     * What {@link #ROWS} say.
+     * The settings of the configuration.
      *
-     * @throws IllegalArgumentException for a combination that can't work
+     * @throws IllegalArgumentException for a combination that cannot work
      */
     public static GatewaySettings from(Configuration configuration) {
-        HostPort listen = configuration.get(LISTEN);
-        return new GatewaySettings(
-                configuration.find(NAME).orElseGet(() -> hostName() + ":" + listen.port()),
-                listen,
-                configuration.bind(RestSettings.class),
-                configuration.bind(ListenerSecurity.class),
-                SourceConfiguration.from(configuration.at(SourceConfiguration.NAME)),
-                configuration
-                        .find(PREFIX)
-                        .map(prefix -> KeyRange.prefix(ByteString.copyFromUtf8(prefix)))
-                        .orElse(KeyRange.all()),
-                configuration.at(FEED).bind(EtcdFeedOptions.class),
-                configuration.bind(ServerLimits.class),
-                configuration.bind(ReadSettings.class),
-                ReplicaSettings.from(configuration),
-                configuration.bind(HubSettings.class),
-                configuration.bind(VerifySettings.class),
-                configuration.bind(ForwardSettings.class),
-                MemberSettings.from(configuration),
-                configuration.bind(PermissionSettings.class),
-                configuration.bind(DashboardSettings.class),
-                configuration.bind(TracingSettings.class),
-                configuration.get(MAX_SILENCE),
-                configuration.get(CLOSE_TIMEOUT));
+        Object listen = configuration.get(Binder.row(GatewaySettings.class, "listen"));
+        return configuration.bind(
+                GatewaySettings.class,
+                Map.of(
+                        "name",
+                        // Without a host name, the name is blank, and is rejected unless it is set.
+                        ProcessName.host()
+                                .map(host -> host + ":" + ((HostPort) listen).port())
+                                .orElse(""),
+                        "source",
+                        SourceConfiguration.from(configuration.at(SourceConfiguration.NAME)),
+                        "replica",
+                        ReplicaSettings.from(configuration)));
+    }
+
+    /** The keys to replicate. */
+    public KeyRange range() {
+        return prefix == null ? KeyRange.all() : KeyRange.prefix(ByteString.copyFromUtf8(prefix));
     }
 
     /**
@@ -191,26 +154,19 @@ public record GatewaySettings(
 
     /** Likewise, of a source of any kind. */
     public static GatewaySettings of(String name, HostPort listen, SourceSettings source) {
-        return new GatewaySettings(
-                name,
-                listen,
-                Binder.with(Binder.defaults(RestSettings.class), new HostPort(listen.host(), 0)),
-                ListenerSecurity.PLAIN,
-                source,
-                KeyRange.all(),
-                EtcdFeedOptions.DEFAULTS,
-                ServerLimits.DEFAULTS,
-                ReadSettings.DEFAULTS,
-                ReplicaSettings.DEFAULTS,
-                HubSettings.DEFAULTS,
-                VerifySettings.DEFAULTS,
-                ForwardSettings.DEFAULTS,
-                MemberSettings.DEFAULTS,
-                PermissionSettings.DEFAULTS,
-                DashboardSettings.DEFAULTS,
-                TracingSettings.DEFAULTS,
-                Duration.ofSeconds(15),
-                Duration.ofSeconds(5));
+        return Binder.defaults(
+                GatewaySettings.class,
+                Map.of(
+                        "name",
+                        name,
+                        "listen",
+                        listen,
+                        "rest",
+                        Binder.with(Binder.defaults(RestSettings.class), new HostPort(listen.host(), 0)),
+                        "source",
+                        source,
+                        "replica",
+                        ReplicaSettings.DEFAULTS));
     }
 
     /**
@@ -222,12 +178,8 @@ public record GatewaySettings(
         return Binder.with(this, part);
     }
 
-    /** So that impossible combinations are told together with everything else that is wrong. */
+    /** Reports impossible combinations together with all other problems. */
     private static void checkTogether(Configuration configuration, Check.Report report) {
         GatewaySettings unused = from(configuration);
-    }
-
-    private static String hostName() {
-        return ProcessName.host().orElseThrow(() -> new IllegalArgumentException("host name is unknown; set 'name'"));
     }
 }

@@ -7,66 +7,36 @@ import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.kafka.KafkaSettings;
 import io.understudy.tls.TlsFiles;
-import java.time.Duration;
-import java.util.List;
-import java.util.stream.Stream;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** How a source is configured, whatever kind it is of. */
+/** Reads the source of either kind. */
 final class SourceConfiguration {
 
     /** The group, and what logs and metrics call the source. */
     static final String NAME = "source";
 
-    private static final String KAFKA = "kafka";
-
-    /** Of connections on which calls of clients are passed on: certificates without a common name. */
     private static final String CLIENTS = "clients";
 
     /** The other cluster of the mirror. */
     private static final String STANDBY = "standby";
 
-    private static final Setting<String> MIRROR = Setting.text(
-                    "mirror",
-                    "Name of the mirror between source.endpoints and source.standby. The gateway follows its primary.")
-            .optionally()
-            .example("dr");
-
+    private static final Setting<?> MIRROR = Binder.row(SourceSettings.Standby.class, "mirror");
     private static final Setting<?> ENDPOINTS = Binder.row(EtcdSettings.class, "endpoints");
-    private static final Setting<?> TOPIC = Binder.row(KafkaFeedOptions.class, "topic");
-
-    private static final Setting<Duration> MAX_CLOCK_SKEW = Setting.duration(
-                    "maxClockSkew",
-                    "Maximum clock skew between the mirror's host and this host. It is added to the staleness.")
-            .defaultsTo(SourceSettings.Kafka.DEFAULT_MAX_CLOCK_SKEW)
-            .between(Duration.ZERO, Duration.ofHours(1));
-
-    /** Of both kinds, relative to the group; one of them is used. */
-    static final List<Setting<?>> ROWS = Stream.of(
-                    EtcdSettings.ROWS,
-                    Setting.under(CLIENTS, Binder.rows(TlsFiles.class)),
-                    List.<Setting<?>>of(MIRROR),
-                    Setting.under(STANDBY, EtcdSettings.ROWS),
-                    Setting.under(STANDBY, Setting.under(CLIENTS, Binder.rows(TlsFiles.class))),
-                    Setting.under(KAFKA, KafkaSettings.ROWS),
-                    Setting.under(KAFKA, KafkaFeedOptions.ROWS),
-                    Setting.under(KAFKA, List.<Setting<?>>of(MAX_CLOCK_SKEW)))
-            .flatMap(List::stream)
-            .<Setting<?>>map(Setting::optionally)
-            .toList();
+    private static final Setting<?> SERVERS = Binder.row(KafkaSettings.class, "bootstrap.servers");
 
     private SourceConfiguration() {}
 
     /**
-     * What {@link #ROWS} say.
+     * The settings of the group.
      *
      * @throws IllegalArgumentException neither kind is given, or both are, or one by half
      */
     static SourceSettings from(Configuration group) {
-        Configuration kafka = group.at(KAFKA);
+        Configuration kafka = group.at("kafka");
         boolean hasEtcd = group.has(ENDPOINTS);
-        boolean hasBrokers = kafka.has(KafkaSettings.BOOTSTRAP_SERVERS);
-        boolean hasTopic = kafka.has(TOPIC);
+        boolean hasBrokers = kafka.has(SERVERS);
+        boolean hasTopic = kafka.has(KafkaFeedOptions.TOPIC);
         if (hasEtcd && (hasBrokers || hasTopic)) {
             throw new IllegalArgumentException(
                     "source.endpoints and source.kafka are both set; set source.endpoints for"
@@ -86,22 +56,22 @@ final class SourceConfiguration {
             throw new IllegalArgumentException(
                     "source.kafka.bootstrap.servers and source.kafka.topic must both be set; one of them is missing");
         }
-        return new SourceSettings.Kafka(
-                KafkaSettings.from(kafka), KafkaFeedOptions.from(kafka), kafka.get(MAX_CLOCK_SKEW));
+        return group.bind(
+                SourceSettings.Kafka.class,
+                Map.of("kafka", KafkaSettings.from(kafka), "feed", KafkaFeedOptions.from(kafka)));
     }
 
     private static SourceSettings.@Nullable Standby standby(Configuration group) {
         Configuration standby = group.at(STANDBY);
-        String mirror = group.find(MIRROR).orElse(null);
-        if (standby.has(ENDPOINTS) != (mirror != null)) {
+        if (standby.has(ENDPOINTS) != group.has(MIRROR)) {
             throw new IllegalArgumentException(
                     "source.standby.endpoints and source.mirror must both be set; one of them is missing");
         }
-        return mirror == null
-                ? null
-                : new SourceSettings.Standby(
+        return group.find(MIRROR)
+                .map(mirror -> new SourceSettings.Standby(
+                        String.valueOf(mirror),
                         EtcdSettings.from(STANDBY, standby),
-                        standby.at(CLIENTS).find(TlsFiles.class).orElse(null),
-                        mirror);
+                        standby.at(CLIENTS).find(TlsFiles.class).orElse(null)))
+                .orElse(null);
     }
 }

@@ -1,24 +1,27 @@
 package io.understudy.gateway;
 
+import io.understudy.config.Binder;
+import io.understudy.config.Configured;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.kafka.KafkaSettings;
 import io.understudy.tls.TlsFiles;
 import java.time.Duration;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What a gateway follows. */
+/** The source of a gateway. */
 public sealed interface SourceSettings {
 
     /**
      * An etcd cluster, or another gateway.
      *
-     * @param forClients of the connections on which calls of clients are passed on; null for the cluster's own
+     * @param forClients of connections for forwarded calls, without a common name; null for the cluster's own
      * @param standby the cluster that a mirror's primary role can move to; null for none
      */
     record Etcd(
             EtcdSettings cluster,
-            @Nullable TlsFiles forClients,
+            @Configured.Group("clients") @Nullable TlsFiles forClients,
             @Nullable Standby standby) implements SourceSettings {
 
         public Etcd(EtcdSettings cluster) {
@@ -29,7 +32,7 @@ public sealed interface SourceSettings {
             this(cluster, forClients, null);
         }
 
-        /** The files of connections on which calls of clients are passed on. */
+        /** The files of connections for forwarded calls. */
         @Nullable TlsFiles clientFiles() {
             return forClients == null ? cluster.tls() : forClients;
         }
@@ -40,28 +43,35 @@ public sealed interface SourceSettings {
      *
      * @param cluster as {@link Etcd#cluster}
      * @param forClients as {@link Etcd#forClients}
-     * @param mirror name of the mirror
      */
-    record Standby(EtcdSettings cluster, @Nullable TlsFiles forClients, String mirror) {}
+    record Standby(
+            @Configured(
+                    value = "Name of the mirror between source.endpoints and source.standby. The gateway follows its"
+                            + " primary.",
+                    example = "dr")
+            String mirror,
 
-    /**
-     * What a mirror writes to Kafka.
-     *
-     * @param maxClockSkew how far the mirror's clock and this host's may be apart
-     */
-    record Kafka(KafkaSettings kafka, KafkaFeedOptions feed, Duration maxClockSkew) implements SourceSettings {
+            @Configured.Group("standby") EtcdSettings cluster,
+            @Configured.Group("standby.clients") @Nullable TlsFiles forClients) {}
 
-        public static final Duration DEFAULT_MAX_CLOCK_SKEW = Duration.ofSeconds(1);
+    /** The topics of a mirror in Kafka. */
+    @Configured.Group("kafka")
+    record Kafka(
+            KafkaSettings kafka,
+            KafkaFeedOptions feed,
 
-        public Kafka {
-            if (maxClockSkew.isNegative()) {
-                throw new IllegalArgumentException("maxClockSkew is " + maxClockSkew + "; allowed: 0 or more");
-            }
-        }
+            @Configured(
+                    value = "Maximum clock skew between the mirror's host and this host. It is added to the staleness.",
+                    byDefault = "1s",
+                    range = "0s..1h")
+            Duration maxClockSkew)
+            implements SourceSettings {
 
         /** Defaults for everything else. */
         public static Kafka of(String bootstrapServers, String topic) {
-            return new Kafka(KafkaSettings.of(bootstrapServers), KafkaFeedOptions.of(topic), DEFAULT_MAX_CLOCK_SKEW);
+            return Binder.defaults(
+                    Kafka.class,
+                    Map.of("kafka", KafkaSettings.of(bootstrapServers), "feed", KafkaFeedOptions.of(topic)));
         }
     }
 }

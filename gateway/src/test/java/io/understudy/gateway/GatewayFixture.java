@@ -10,6 +10,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
+import io.understudy.config.Binder;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.EtcdVersion;
@@ -78,26 +79,7 @@ final class GatewayFixture implements AutoCloseable {
     }
 
     static GatewaySettings withMaxSilence(GatewaySettings usual, Duration maxSilence) {
-        return new GatewaySettings(
-                usual.name(),
-                usual.listen(),
-                usual.rest(),
-                usual.security(),
-                usual.source(),
-                usual.range(),
-                usual.feed(),
-                usual.limits(),
-                usual.reads(),
-                usual.replica(),
-                usual.watches(),
-                usual.verify(),
-                usual.forward(),
-                usual.members(),
-                usual.permissions(),
-                usual.dashboard(),
-                usual.tracing(),
-                maxSilence,
-                usual.closeTimeout());
+        return Binder.with(usual, "maxSilence", maxSilence);
     }
 
     static ManagedChannel channel(String host, int port) {

@@ -53,26 +53,7 @@ final class GatewayIT {
     void readinessFollowsTheSource() throws Exception {
         EtcdMember member = SOURCE.cluster().members().get(0);
         GatewaySettings defaults = GatewayFixture.settings(SOURCE.cluster());
-        GatewaySettings settings = new GatewaySettings(
-                defaults.name(),
-                defaults.listen(),
-                defaults.rest(),
-                defaults.security(),
-                defaults.source(),
-                defaults.range(),
-                defaults.feed(),
-                defaults.limits(),
-                defaults.reads(),
-                defaults.replica(),
-                defaults.watches(),
-                defaults.verify(),
-                defaults.forward(),
-                defaults.members(),
-                defaults.permissions(),
-                defaults.dashboard(),
-                defaults.tracing(),
-                Duration.ofSeconds(4),
-                defaults.closeTimeout());
+        GatewaySettings settings = GatewayFixture.withMaxSilence(defaults, Duration.ofSeconds(4));
         member.pause();
         try (GatewayFixture fixture = new GatewayFixture(settings)) {
             assertThat(fixture.page("/readyz").body())

@@ -80,7 +80,8 @@ final class GatewaySettingsTest {
                         List.of(URI.create("http://edge-1:2379")),
                         Map.of(
                                 "edge-2",
-                                List.of(URI.create("http://edge-2:2379"), URI.create("http://edge-2:12379")))));
+                                new MemberSettings.Gateway(List.of(
+                                        URI.create("http://edge-2:2379"), URI.create("http://edge-2:12379"))))));
         assertThat(settings.limits())
                 .isEqualTo(new ServerLimits(
                         4 << 20,

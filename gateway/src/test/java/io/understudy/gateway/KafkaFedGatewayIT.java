@@ -180,7 +180,7 @@ final class KafkaFedGatewayIT {
         SourceSettings.Kafka limited = new SourceSettings.Kafka(
                 KafkaSettings.of(KAFKA.bootstrapServers()),
                 new KafkaFeedOptions(topic, KafkaFeedOptions.stateTopicOf(topic), 20_000),
-                SourceSettings.Kafka.DEFAULT_MAX_CLOCK_SKEW);
+                Duration.ofSeconds(1));
         try (GatewayFixture fixture =
                 new GatewayFixture(GatewaySettings.of("edge", new HostPort("127.0.0.1", 0), limited))) {
             fixture.awaitReady();

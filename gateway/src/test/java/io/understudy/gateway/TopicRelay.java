@@ -90,7 +90,7 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
                     .all()
                     .get();
         }
-        this.producer = kafka.producer("relay." + topic, BROKER_AWAY, KafkaClients.MAX_MESSAGE_BYTES);
+        this.producer = kafka.producer("relay." + topic, BROKER_AWAY, KafkaClients.MAX_MESSAGE_BYTES, Map.of());
         producer.initTransactions();
         thread.start();
     }

@@ -69,7 +69,7 @@ final class WritesRefusedIT {
         MemberSettings members = new MemberSettings(
                 MembersShown.GATEWAYS,
                 List.of(URI.create("http://127.0.0.1:1")),
-                Map.of("other", List.of(URI.create("http://127.0.0.1:2"))));
+                Map.of("other", new MemberSettings.Gateway(List.of(URI.create("http://127.0.0.1:2")))));
         fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()).with(members));
         fixture.awaitReady();
         client = GatewayFixture.channel("127.0.0.1", fixture.gateway.apiPort());

@@ -19,11 +19,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What settings of mirrors can't go together. */
+/** Checks combinations of settings of mirrors. */
 final class MirrorChecks {
 
-    private static final Setting<?> SERVERS = KafkaSettings.BOOTSTRAP_SERVERS;
-    private static final Setting<?> TOPIC = Binder.row(KafkaFeedOptions.class, "topic");
+    private static final Setting<?> SERVERS = Binder.row(KafkaSettings.class, "bootstrap.servers");
+    private static final Setting<?> TOPIC = KafkaFeedOptions.TOPIC;
     private static final Setting<?> LEASES = Binder.row(EtcdSinkOptions.class, "leases");
     private static final Setting<?> ON_FOREIGN_WRITES = Binder.row(VerifyOptions.class, "onForeignWrites");
     private static final Setting<?> AUTH = Binder.row(AuthOptions.class, "auth");
@@ -34,8 +34,8 @@ final class MirrorChecks {
             (all, report) -> requireMirrors(all),
             each(MirrorChecks::requireOneSource),
             each(MirrorChecks::requireOneTarget),
-            each(MirrorChecks::requireOptionsForKafkaSource),
-            each(MirrorChecks::requireWhatGrantsAreFor),
+            each(MirrorChecks::requireSupportedByTopics),
+            each(MirrorChecks::requireAuthBetweenClusters),
             each(MirrorChecks::requirePasswords),
             MirrorChecks::requireTopicsOfTheirOwn);
 
@@ -106,7 +106,7 @@ final class MirrorChecks {
         }
     }
 
-    private static void requireOptionsForKafkaSource(Configuration mirror, Check.Report report) {
+    private static void requireSupportedByTopics(Configuration mirror, Check.Report report) {
         if (!isFromKafka(mirror)) {
             return;
         }
@@ -134,7 +134,7 @@ final class MirrorChecks {
         }
     }
 
-    private static void requireWhatGrantsAreFor(Configuration mirror, Check.Report report) {
+    private static void requireAuthBetweenClusters(Configuration mirror, Check.Report report) {
         Configuration etcd = mirror.at("target.etcd");
         if (etcd.get(AUTH) != AuthMode.COPY) {
             return;
@@ -187,7 +187,7 @@ final class MirrorChecks {
                         if (!ids.add(names.transactionalId())) {
                             each.problem(
                                     kafka,
-                                    KafkaNames.TRANSACTIONAL_ID_PREFIX,
+                                    Binder.row(KafkaNames.class, "transactionalIdPrefix"),
                                     "and topic form transactional.id " + names.transactionalId()
                                             + ", which another mirror has; choose another prefix");
                         }

@@ -9,7 +9,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.protobuf.ByteString;
-import io.understudy.mirror.auth.AuthOptions;
+import io.understudy.config.Binder;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
@@ -212,12 +212,8 @@ final class MirrorBackgroundTasksIT {
                 "dr",
                 MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
                 MirrorScope.all(),
-                new MirrorSettings.Target.Etcd(
-                        Mirrors.settings(CLUSTERS.target()),
-                        EtcdSinkOptions.DEFAULTS,
-                        verify,
-                        null,
-                        MirrorSettings.Target.Etcd.ACTIVE_TTL,
-                        AuthOptions.DEFAULTS)));
+                Binder.with(
+                        MirrorSettings.Target.Etcd.of(Mirrors.settings(CLUSTERS.target()), EtcdSinkOptions.DEFAULTS),
+                        verify)));
     }
 }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.understudy.config.ConfigurationException;
 import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.feed.kafka.ValueFormat;
-import io.understudy.kafka.KafkaClient;
 import io.understudy.kafka.KafkaSettings;
 import io.understudy.mirror.auth.AuthMode;
 import io.understudy.mirror.auth.AuthOptions;
@@ -323,11 +322,10 @@ final class MirrorConfigurationTest {
                 """);
         KafkaSinkOptions options =
                 ((MirrorSettings.Target.Kafka) settings.mirrors().get(0).target()).options();
-        assertThat(options.names()).isEqualTo(new KafkaNames("t", "s", "c", "team-t"));
+        assertThat(options.names()).isEqualTo(new KafkaNames("t", "s", "c", "team-"));
         assertThat(options.format()).isEqualTo(ValueFormat.DEBEZIUM);
-        assertThat(options.kafka().properties())
-                .containsEntry(KafkaClient.PRODUCER, Map.of("compression.type", "zstd"))
-                .containsEntry(KafkaClient.CONSUMER, Map.of("client.rack", "a"));
+        assertThat(options.producer()).isEqualTo(Map.of("compression.type", "zstd"));
+        assertThat(options.kafka().consumer()).isEqualTo(Map.of("client.rack", "a"));
     }
 
     @Test

@@ -198,7 +198,7 @@ final class TopicConsumerIT {
         ClusterId cluster = new ClusterId(1);
         KafkaClients clients = new KafkaClients(KafkaSettings.of(KAFKA.bootstrapServers()), "test");
         try (Producer<byte[], byte[]> producer =
-                clients.producer(topic, Duration.ofSeconds(20), KafkaClients.MAX_MESSAGE_BYTES)) {
+                clients.producer(topic, Duration.ofSeconds(20), KafkaClients.MAX_MESSAGE_BYTES, Map.of())) {
             producer.initTransactions();
             producer.beginTransaction();
             for (TopicRecord record : List.of(

@@ -4,7 +4,6 @@ import io.understudy.config.Binder;
 import io.understudy.config.Configuration;
 import io.understudy.config.Configured;
 import io.understudy.config.Setting;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -32,8 +31,8 @@ public record KafkaFeedOptions(
                 bytes = true)
         long maxCommitBytes) {
 
-    /** All that can be configured, relative to Kafka's group. */
-    public static final List<Setting<?>> ROWS = Binder.rows(KafkaFeedOptions.class);
+    /** The name of the change topic, relative to Kafka's group. */
+    public static final Setting<?> TOPIC = Binder.row(KafkaFeedOptions.class, "topic");
 
     /** What mirrors call the compacted topic of that change topic. */
     public static String stateTopicOf(String topic) {
@@ -42,8 +41,7 @@ public record KafkaFeedOptions(
 
     /** The settings of the configuration. */
     public static KafkaFeedOptions from(Configuration group) {
-        String topic = group.get(Setting.text("topic", ""));
-        return group.bind(KafkaFeedOptions.class, Map.of("stateTopic", stateTopicOf(topic)));
+        return group.bind(KafkaFeedOptions.class, Map.of("stateTopic", stateTopicOf(String.valueOf(group.get(TOPIC)))));
     }
 
     /** Defaults for everything else. */

@@ -49,7 +49,8 @@ final class MirrorStub implements AutoCloseable {
         this.origin = new TopicOrigin(1, TopicScope.all(), partitions);
         this.admin = clients.admin();
         create(stateConfig);
-        this.producer = clients.producer("stub." + topic, Duration.ofSeconds(10), KafkaClients.MAX_MESSAGE_BYTES);
+        this.producer =
+                clients.producer("stub." + topic, Duration.ofSeconds(10), KafkaClients.MAX_MESSAGE_BYTES, Map.of());
         producer.initTransactions();
     }
 

@@ -8,7 +8,7 @@ public interface Bench extends AutoCloseable {
      *
      * @throws BenchException not all went well, so that there are no figures
      */
-    BenchReport run() throws InterruptedException;
+    Experiment run() throws InterruptedException;
 
     /** Stops all servers; a run under way fails. Idempotent, for any thread. */
     @Override

@@ -47,11 +47,9 @@ final class Measuring {
         Load load = generator.run(shot, requests, pace);
         Map<Role, Double> used = cpu.used(path, before, idle);
         used.replaceAll((role, micros) -> micros / load.tally().requests());
-        return new Run(
-                load.tally().perSecond(),
-                load.latencies().millis(0.5),
-                load.latencies().millis(0.99),
-                CpuMeter.sum(used),
-                used);
+        Map<Figure, Double> figures = Run.latencies(load.latencies());
+        figures.put(Figure.REQUESTS_PER_SECOND, load.tally().perSecond());
+        figures.put(Figure.CPU_PER_REQUEST, CpuMeter.sum(used));
+        return new Run(figures, used);
     }
 }

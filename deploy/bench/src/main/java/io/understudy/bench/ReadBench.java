@@ -34,16 +34,29 @@ public final class ReadBench implements Bench {
      *     generator
      */
     @Override
-    public ReadReport run() throws InterruptedException {
+    public Experiment run() throws InterruptedException {
         LoadGenerator generator = generator();
         TestBed servers = stage.start();
         CpuMeter cpu = new CpuMeter(servers.servers(), settings.schedule());
         Measuring measuring = new Measuring(generator, cpu, settings.schedule());
-        List<WorkResult> results = new ArrayList<>();
+        List<Experiment.Result> results = new ArrayList<>();
         for (Work work : settings.works()) {
-            results.add(new WorkMeasuring(work, settings, servers, measuring, stage::note).run());
+            results.addAll(new WorkMeasuring(work, settings, servers, measuring, stage::note).run());
         }
-        return new ReadReport(settings, stage.surroundings(servers, generator.description()), results);
+        Surroundings surroundings = stage.surroundings(servers, generator.description());
+        return new Experiment(heading(surroundings), settings.schedule().json(surroundings), results);
+    }
+
+    private List<String> heading(Surroundings surroundings) {
+        Schedule schedule = settings.schedule();
+        List<String> lines = new ArrayList<>();
+        lines.add(surroundings.toText());
+        lines.add("Paths in turn; each run has " + Experiment.seconds(schedule.warmUp()) + " of warm-up and about "
+                + Experiment.seconds(schedule.duration())
+                + " of measurement; runs at equal load have no warm-up. Medians are per figure.");
+        lines.add("CPU: user and system time of all server processes of the path, minus idle usage.");
+        lines.addAll(schedule.notes("load", ", except for gateway-near."));
+        return lines;
     }
 
     private LoadGenerator generator() {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What the user asked for.
+ * Settings of the read benchmarks.
  *
  * @param connections of a gRPC work; a JSON work has one for each request in flight
  * @param equalLoad the load at which latencies are compared
@@ -17,7 +17,7 @@ public record ReadBenchSettings(
     /**
      * Checks the values.
      *
-     * @throws IllegalArgumentException one makes no sense; the message says which
+     * @throws IllegalArgumentException a value is not allowed
      */
     public ReadBenchSettings {
         works = List.copyOf(works);

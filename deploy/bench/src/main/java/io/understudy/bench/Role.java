@@ -1,7 +1,7 @@
 package io.understudy.bench;
 
 /** What a server process is there for. */
-enum Role {
+public enum Role {
     GATEWAY("gateway"),
     GRPC_PROXY("grpc-proxy"),
     LEARNER("learner"),

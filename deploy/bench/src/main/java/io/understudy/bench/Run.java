@@ -1,32 +1,87 @@
 package io.understudy.bench;
 
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
- * Figures of one run, or the median of each figure over several.
+ * The figures of one run, or the medians of several.
  *
- * @param perSecond requests answered per second
- * @param p50Millis within which half of them were
- * @param p99Millis within which 99 of a hundred were
- * @param cpuMicros CPU time of all servers of the path per request, less their idle rate
- * @param cpuMicrosByRole the same, apart
+ * @param cpuMicrosByRole CPU time per operation; empty if not measured
  */
-record Run(double perSecond, double p50Millis, double p99Millis, double cpuMicros, Map<Role, Double> cpuMicrosByRole) {
+public record Run(Map<Figure, Double> figures, Map<Role, Double> cpuMicrosByRole) {
 
-    Run {
-        cpuMicrosByRole = Map.copyOf(cpuMicrosByRole);
+    public Run {
+        figures = Collections.unmodifiableMap(new TreeMap<>(figures));
+        cpuMicrosByRole = Collections.unmodifiableMap(new TreeMap<>(cpuMicrosByRole));
     }
 
-    /** At least one, and the median of each figure. */
-    static PathResult.Measured<Run> all(List<Run> runs) {
-        return new PathResult.Measured<>(
-                runs,
-                new Run(
-                        Medians.of(runs, Run::perSecond),
-                        Medians.of(runs, Run::p50Millis),
-                        Medians.of(runs, Run::p99Millis),
-                        Medians.of(runs, Run::cpuMicros),
-                        Medians.each(runs, Run::cpuMicrosByRole)));
+    public Run(Map<Figure, Double> figures) {
+        this(figures, Map.of());
+    }
+
+    /** The p50 and p99 of latencies. */
+    public static Map<Figure, Double> latencies(Latencies latencies) {
+        Map<Figure, Double> figures = new EnumMap<>(Figure.class);
+        figures.put(Figure.P50_MILLIS, latencies.millis(0.5));
+        figures.put(Figure.P99_MILLIS, latencies.millis(0.99));
+        return figures;
+    }
+
+    /** The median of each figure; all runs have the same figures. */
+    static Run median(List<Run> runs) {
+        return new Run(medians(runs, Run::figures), medians(runs, Run::cpuMicrosByRole));
+    }
+
+    private static <K> Map<K, Double> medians(List<Run> runs, Function<Run, Map<K, Double>> figures) {
+        Map<K, Double> medians = new LinkedHashMap<>(figures.apply(runs.get(0)));
+        medians.replaceAll((key, value) -> {
+            double[] sorted = runs.stream()
+                    .mapToDouble(run -> figures.apply(run).getOrDefault(key, 0.0))
+                    .sorted()
+                    .toArray();
+            return Arrays.stream(sorted, (sorted.length - 1) / 2, sorted.length / 2 + 1)
+                    .average()
+                    .orElseThrow();
+        });
+        return medians;
+    }
+
+    double figure(Figure which) {
+        return figures.getOrDefault(which, 0.0);
+    }
+
+    /** The figures in one line. */
+    public String toText() {
+        return figures.entrySet().stream()
+                .map(each -> each.getKey().title() + " " + each.getKey().format(each.getValue()))
+                .collect(Collectors.joining(", "));
+    }
+
+    String byRole() {
+        return byRole(cpuMicrosByRole, 1);
+    }
+
+    static String byRole(Map<Role, Double> figures, double scale) {
+        return new TreeMap<>(figures)
+                .entrySet().stream()
+                        .map(each -> String.format(Locale.ROOT, "%s %.1f", each.getKey(), each.getValue() * scale))
+                        .collect(Collectors.joining(", "));
+    }
+
+    Map<String, Object> json() {
+        Map<String, Object> json = new LinkedHashMap<>();
+        figures.forEach((figure, value) -> json.put(figure.jsonName(), value));
+        if (!cpuMicrosByRole.isEmpty()) {
+            json.put("cpuMicrosByRole", cpuMicrosByRole);
+        }
+        return json;
     }
 }

@@ -19,10 +19,10 @@ import java.util.stream.Stream;
  * @param gatewayJvm options of the gateway's JVM
  * @param loadGenerator what sends the requests
  */
-record Surroundings(
+public record Surroundings(
         int cores, double otherLoad, String etcd, String java, List<String> gatewayJvm, String loadGenerator) {
 
-    Surroundings {
+    public Surroundings {
         gatewayJvm = List.copyOf(gatewayJvm);
     }
 
@@ -36,6 +36,17 @@ record Surroundings(
         } catch (IOException e) {
             throw new BenchException("cannot read the options of process " + pid, e);
         }
+    }
+
+    /** The surroundings of benchmarks without a common gateway, in one line. */
+    public static String text(double load, Object etcd) {
+        return String.format(
+                Locale.ROOT,
+                "%d cores, load average before %.1f, etcd %s, Java %s",
+                Runtime.getRuntime().availableProcessors(),
+                load,
+                etcd,
+                System.getProperty("java.version"));
     }
 
     /** In one line. */

@@ -1,20 +1,22 @@
 package io.understudy.bench;
 
-import java.util.OptionalDouble;
-
 /**
- * The server that the gateway is compared with.
+ * A peer with which the gateway is compared.
  *
- * @param atMost CPU per request at the gateway as a share of the peer's that is to be reached; empty where the peer is
- *     only shown
+ * @param atMost goal of the gateway's CPU time per request as a share of the peer's; infinite for none
  */
-record Target(ServerPath peer, OptionalDouble atMost) {
-
-    static Target of(ServerPath peer, double atMost) {
-        return new Target(peer, OptionalDouble.of(atMost));
-    }
+record Target(ServerPath peer, double atMost) {
 
     static Target shown(ServerPath peer) {
-        return new Target(peer, OptionalDouble.empty());
+        return new Target(peer, Double.POSITIVE_INFINITY);
+    }
+
+    Goal cpu() {
+        return Goal.atMost(Figure.CPU_PER_REQUEST, peer, atMost);
+    }
+
+    /** The goal at equal load. */
+    Goal p99() {
+        return Goal.atMost(Figure.P99_MILLIS, peer, Double.isInfinite(atMost) ? atMost : 1);
     }
 }

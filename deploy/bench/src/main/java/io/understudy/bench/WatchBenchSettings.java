@@ -5,7 +5,7 @@ import static io.understudy.bench.Schedule.require;
 import java.util.List;
 
 /**
- * What the user asked for.
+ * Settings of the watch benchmarks.
  *
  * @param putsPerSecond in the works with a steady rate
  * @param inFlight in the works without one, how many puts may be under way, sent, but not yet with all watchers: each is
@@ -16,7 +16,7 @@ public record WatchBenchSettings(List<WatchWork> works, Schedule schedule, int p
     /**
      * Checks the values.
      *
-     * @throws IllegalArgumentException one makes no sense; the message says which
+     * @throws IllegalArgumentException a value is not allowed
      */
     public WatchBenchSettings {
         works = works.stream().distinct().sorted().toList();
@@ -26,5 +26,16 @@ public record WatchBenchSettings(List<WatchWork> works, Schedule schedule, int p
         require(
                 !inFlight.isEmpty() && inFlight.stream().allMatch(each -> each > 0),
                 "puts in flight must be at least 1, not " + inFlight);
+    }
+
+    /** The end of the description of a work. */
+    String demand(WatchWork work) {
+        return switch (work.demand()) {
+            case NONE -> ": growth of the serving process's resident memory; for the gateway after 'jcmd GC.run'";
+            case PACED -> ", " + putsPerSecond + " puts/s";
+            case FULL ->
+                ", puts as fast as the number in flight allows (sent, not yet delivered to every watcher): the fastest of "
+                        + inFlight;
+        };
     }
 }

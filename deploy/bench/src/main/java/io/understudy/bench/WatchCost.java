@@ -1,5 +1,6 @@
 package io.understudy.bench;
 
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -32,5 +33,45 @@ record WatchCost(WatchLoad load, Map<Role, Double> cpuMicros, double loadCores, 
 
     double voterBytesPerPut() {
         return (double) voterBytes / load.puts();
+    }
+
+    /**
+     * The figures of puts at a steady rate.
+     *
+     * @param one the same puts with one watcher
+     */
+    Run beside(WatchCost one) {
+        Map<Figure, Double> figures = figures();
+        double eventsPerPut = (double) load.events().requests() / load.puts();
+        figures.put(Figure.CPU_LESS_PUTS, (cpuMicrosPerPut() - one.cpuMicrosPerPut()) / eventsPerPut);
+        figures.put(Figure.VOTERS_TO_ONE, votersMicrosPerPut() / one.votersMicrosPerPut());
+        if (one.voterBytes > 0) {
+            figures.put(Figure.BYTES_TO_ONE, voterBytesPerPut() / one.voterBytesPerPut());
+        }
+        return new Run(figures, cpuMicrosPerEvent());
+    }
+
+    /** The figures of puts at full pace. */
+    Run with(int inFlight) {
+        Map<Figure, Double> figures = figures();
+        figures.put(Figure.IN_FLIGHT, (double) inFlight);
+        return new Run(figures, cpuMicrosPerEvent());
+    }
+
+    private Map<Figure, Double> figures() {
+        Map<Figure, Double> figures = new EnumMap<>(Figure.class);
+        figures.put(Figure.EVENTS_PER_SECOND, load.events().perSecond());
+        figures.put(
+                Figure.PUTS_PER_SECOND,
+                load.events().perSecond() * load.puts() / load.events().requests());
+        figures.putAll(Run.latencies(load.sinceAcknowledged()));
+        figures.put(Figure.SENT_P50_MILLIS, load.sinceSent().millis(0.5));
+        figures.put(Figure.SENT_P99_MILLIS, load.sinceSent().millis(0.99));
+        figures.put(Figure.LOAD_CORES, loadCores);
+        figures.put(Figure.CPU_PER_EVENT, CpuMeter.sum(cpuMicrosPerEvent()));
+        if (voterBytes > 0) {
+            figures.put(Figure.BYTES_PER_PUT, voterBytesPerPut());
+        }
+        return figures;
     }
 }

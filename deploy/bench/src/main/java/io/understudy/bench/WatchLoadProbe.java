@@ -69,23 +69,24 @@ final class WatchLoadProbe implements WatchProbe {
     }
 
     @Override
-    public WatchRun run(ServerPath path, Map<Role, Double> idle) {
+    public Run run(ServerPath path, Map<Role, Double> idle) {
         return work.demand() == Demand.FULL ? fastest(path, idle) : paced(path, idle);
     }
 
     /** One watcher is measured first, for comparison. */
-    private WatchRun paced(ServerPath path, Map<Role, Double> idle) {
+    private Run paced(ServerPath path, Map<Role, Double> idle) {
         Pace pace = new Pace(settings.putsPerSecond());
         WatchCost one = measure(path, Watchers.one(), pace, Integer.MAX_VALUE, idle);
-        return WatchRun.of(measure(path, work.watchers(), pace, Integer.MAX_VALUE, idle), one);
+        return measure(path, work.watchers(), pace, Integer.MAX_VALUE, idle).beside(one);
     }
 
     /** With ever more puts under way; a peer may fail with many, not the gateway. */
-    private WatchRun fastest(ServerPath path, Map<Role, Double> idle) {
-        List<WatchRun> runs = new ArrayList<>();
+    private Run fastest(ServerPath path, Map<Role, Double> idle) {
+        List<Run> runs = new ArrayList<>();
         for (int inFlight : settings.inFlight()) {
             try {
-                runs.add(WatchRun.of(measure(path, work.watchers(), Pace.FULL, inFlight, idle), inFlight));
+                runs.add(measure(path, work.watchers(), Pace.FULL, inFlight, idle)
+                        .with(inFlight));
             } catch (BenchException e) {
                 if (path == ServerPath.GATEWAY || runs.isEmpty()) {
                     throw e;
@@ -93,7 +94,7 @@ final class WatchLoadProbe implements WatchProbe {
                 break;
             }
         }
-        return Collections.max(runs, Comparator.comparing(run -> run.figure(WatchFigure.EVENTS_PER_SECOND)));
+        return Collections.max(runs, Comparator.comparing(run -> run.figure(Figure.EVENTS_PER_SECOND)));
     }
 
     private WatchCost measure(ServerPath path, Watchers watchers, Pace pace, int inFlight, Map<Role, Double> idle) {

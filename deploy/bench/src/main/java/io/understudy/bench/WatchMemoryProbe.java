@@ -40,7 +40,7 @@ final class WatchMemoryProbe implements WatchProbe {
     }
 
     @Override
-    public WatchRun run(ServerPath path, Map<Role, Double> idle) throws InterruptedException {
+    public Run run(ServerPath path, Map<Role, Double> idle) throws InterruptedException {
         double before = residentBytes(path);
         try (WatchClient many = WatchClient.open(servers.url(path), servers.access(), shared)) {
             double withShared = residentBytes(path);
@@ -48,11 +48,9 @@ final class WatchMemoryProbe implements WatchProbe {
                 double withEach = residentBytes(path);
                 many.check();
                 more.check();
-                return new WatchRun(
-                        Map.of(
-                                WatchFigure.SHARED_BYTES, (withShared - before) / shared.count(),
-                                WatchFigure.EACH_BYTES, (withEach - withShared) / EACH.count()),
-                        Map.of());
+                return new Run(Map.of(
+                        Figure.SHARED_BYTES, (withShared - before) / shared.count(),
+                        Figure.EACH_BYTES, (withEach - withShared) / EACH.count()));
             }
         }
     }

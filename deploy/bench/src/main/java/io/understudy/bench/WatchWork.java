@@ -18,14 +18,14 @@ public enum WatchWork {
             "1,000 watchers on 20 streams",
             Demand.PACED,
             new Watchers(1_000, Spread.SHARED, false),
-            WatchAim.atMost(WatchFigure.CPU_MICROS, ServerPath.LEADER, 1 / 2.5),
-            WatchAim.atMost(WatchFigure.CPU_LESS_PUTS, ServerPath.LEADER, 1 / 2.5)),
+            Goal.atMost(Figure.CPU_PER_EVENT, ServerPath.LEADER, 1 / 2.5),
+            Goal.atMost(Figure.CPU_LESS_PUTS, ServerPath.LEADER, 1 / 2.5)),
     EACH_1000(
             "1,000 watchers, a stream each",
             Demand.PACED,
             new Watchers(1_000, Spread.EACH, false),
-            WatchAim.atMost(WatchFigure.CPU_MICROS, ServerPath.LEADER, 1 / 3.0),
-            WatchAim.atMost(WatchFigure.CPU_LESS_PUTS, ServerPath.LEADER, 1 / 3.0)),
+            Goal.atMost(Figure.CPU_PER_EVENT, ServerPath.LEADER, 1 / 3.0),
+            Goal.atMost(Figure.CPU_LESS_PUTS, ServerPath.LEADER, 1 / 3.0)),
     KEYS_10000(
             "10,000 watchers on 20 streams, each on a separate key",
             Demand.PACED,
@@ -34,12 +34,12 @@ public enum WatchWork {
             "1,000 watchers on 20 streams",
             Demand.FULL,
             new Watchers(1_000, Spread.SHARED, false),
-            WatchAim.atLeast(WatchFigure.EVENTS_PER_SECOND, ServerPath.LEADER, 1.5)),
+            Goal.atLeast(Figure.EVENTS_PER_SECOND, ServerPath.LEADER, 1.5)),
     FULL_EACH_1000(
             "1,000 watchers, a stream each",
             Demand.FULL,
             new Watchers(1_000, Spread.EACH, false),
-            WatchAim.atLeast(WatchFigure.EVENTS_PER_SECOND, ServerPath.LEADER, 1.5));
+            Goal.atLeast(Figure.EVENTS_PER_SECOND, ServerPath.LEADER, 1.5));
 
     /** What the watchers are given to see. */
     enum Demand {
@@ -61,9 +61,9 @@ public enum WatchWork {
     private final Watchers watchers;
 
     @SuppressWarnings("ImmutableEnumChecker") // List.of is
-    private final List<WatchAim> aims;
+    private final List<Goal> aims;
 
-    WatchWork(String description, Demand demand, Watchers watchers, WatchAim... aims) {
+    WatchWork(String description, Demand demand, Watchers watchers, Goal... aims) {
         this.description = description;
         this.demand = demand;
         this.watchers = watchers;
@@ -87,12 +87,12 @@ public enum WatchWork {
         return List.of(ServerPath.LEADER, ServerPath.GATEWAY, ServerPath.GRPC_PROXY);
     }
 
-    List<WatchAim> aims() {
-        List<WatchAim> all = new ArrayList<>(aims);
+    List<Goal> goals() {
+        List<Goal> all = new ArrayList<>(aims);
         if (demand == Demand.PACED) {
-            all.add(WatchAim.atMost(WatchFigure.P99_MILLIS, ServerPath.LEADER, 1));
-            all.add(WatchAim.own(WatchFigure.VOTERS_TO_ONE, 1 - TENTH, 1 + TENTH));
-            all.add(WatchAim.own(WatchFigure.BYTES_TO_ONE, 1 - TENTH, 1 + TENTH));
+            all.add(Goal.atMost(Figure.P99_MILLIS, ServerPath.LEADER, 1));
+            all.add(Goal.between(Figure.VOTERS_TO_ONE, 1 - TENTH, 1 + TENTH));
+            all.add(Goal.between(Figure.BYTES_TO_ONE, 1 - TENTH, 1 + TENTH));
         }
         return all;
     }

@@ -1,31 +1,30 @@
 package io.understudy.bench;
 
-import io.understudy.bench.PathResult.Failed;
-import io.understudy.bench.PathResult.NotServed;
 import io.understudy.bench.WatchWork.Demand;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 
 /** Takes one work through all its runs, the paths in turn. */
 final class WatchWorkMeasuring {
 
     private final WatchWork work;
+    private final WatchBenchSettings settings;
     private final TestBed servers;
     private final CpuMeter cpu;
     private final WatchProbe probe;
     private final Consumer<String> notes;
-    private final Map<ServerPath, PathResult<WatchRun>> results = new EnumMap<>(ServerPath.class);
+    private final Map<ServerPath, Series> results = new EnumMap<>(ServerPath.class);
 
     /** @param notes receives the progress */
     WatchWorkMeasuring(
             WatchWork work, WatchBenchSettings settings, TestBed servers, CpuMeter cpu, Consumer<String> notes) {
         this.work = work;
+        this.settings = settings;
         this.servers = servers;
         this.cpu = cpu;
         this.probe = work.demand() == Demand.NONE
@@ -35,7 +34,7 @@ final class WatchWorkMeasuring {
     }
 
     /** @throws BenchException something was lost at the gateway */
-    WatchResult run() throws InterruptedException {
+    Experiment.Result run() throws InterruptedException {
         Map<ServerPath, Duration> warmUps = new EnumMap<>(ServerPath.class);
         for (ServerPath path : work.paths()) {
             on(path, () -> {
@@ -49,26 +48,27 @@ final class WatchWorkMeasuring {
         // Servers have to clear away the watchers of the warm-ups first.
         cpu.idleRates();
         Map<Role, Double> idle = cpu.idleRates();
-        Map<ServerPath, List<WatchRun>> runs = new EnumMap<>(ServerPath.class);
+        Map<ServerPath, List<Run>> runs = new EnumMap<>(ServerPath.class);
         for (int number = 1; number <= probe.runs(); number++) {
             String count = ", run " + number + " of " + probe.runs() + ": ";
             for (ServerPath path : work.paths()) {
                 on(path, () -> {
-                    WatchRun run = probe.run(path, idle);
+                    Run run = probe.run(path, idle);
                     runs.computeIfAbsent(path, key -> new ArrayList<>()).add(run);
-                    notes.accept(work + ", " + path + count + inShort(run));
+                    notes.accept(work + ", " + path + count + run.toText());
                 });
             }
         }
-        runs.forEach((path, its) -> results.putIfAbsent(path, WatchRun.all(its)));
-        return new WatchResult(work, warmUps, idle, results);
-    }
-
-    private static String inShort(WatchRun run) {
-        return new TreeMap<>(run.figures())
-                .entrySet().stream()
-                        .map(each -> each.getKey().title() + " " + each.getKey().format(each.getValue()))
-                        .collect(Collectors.joining(", "));
+        runs.forEach((path, its) -> results.putIfAbsent(path, new Series(its)));
+        Map<String, Series> paths = new LinkedHashMap<>();
+        work.paths().forEach(path -> paths.put(path.toString(), results.get(path)));
+        return new Experiment.Result(
+                work.toString(),
+                work.description() + settings.demand(work),
+                ServerPath.GATEWAY.toString(),
+                paths,
+                work.goals(),
+                List.of(Experiment.before(warmUps, idle)));
     }
 
     /** What is done with a path. */
@@ -86,13 +86,13 @@ final class WatchWorkMeasuring {
             step.take();
         } catch (NotServedException e) {
             notes.accept(work + ", " + path + ": not served");
-            results.put(path, new NotServed<>(String.valueOf(e.getMessage())));
+            results.put(path, Series.notServed(e));
         } catch (BenchException e) {
             if (path == ServerPath.GATEWAY) {
                 throw new BenchException(work + ": no figures, since a run failed", e);
             }
             notes.accept(work + ", " + path + ": " + e.getMessage());
-            results.put(path, new Failed<>(String.valueOf(e.getMessage())));
+            results.put(path, Series.failed(e));
         }
     }
 }

@@ -12,33 +12,33 @@ public enum Work {
             Api.GRPC,
             DataSet.oneKey(true),
             128,
-            Target.of(ServerPath.LEARNER, 1 / 2.5),
+            new Target(ServerPath.LEARNER, 1 / 2.5),
             Target.shown(ServerPath.GRPC_PROXY)),
     POINT_LINEARIZABLE(
             "one key of 256 B, linearizable",
             Api.GRPC,
             DataSet.oneKey(false),
             128,
-            Target.of(ServerPath.FOLLOWER, 1 / 3.0)),
+            new Target(ServerPath.FOLLOWER, 1 / 3.0)),
     PREFIX(
             "1,000 keys of 256 B, serializable",
             Api.GRPC,
             DataSet.prefix(),
             32,
-            Target.of(ServerPath.LEARNER, 1 / 6.0),
-            Target.of(ServerPath.GRPC_PROXY, 1)),
+            new Target(ServerPath.LEARNER, 1 / 6.0),
+            new Target(ServerPath.GRPC_PROXY, 1)),
     JSON_POINT(
             "one key of 256 B, serializable",
             Api.JSON,
             DataSet.oneKey(true),
             32,
-            Target.of(ServerPath.LEARNER, 1 / 4.0)),
+            new Target(ServerPath.LEARNER, 1 / 4.0)),
     JSON_PREFIX(
             "1,000 keys of 256 B, serializable",
             Api.JSON,
             DataSet.prefix(),
             32,
-            Target.of(ServerPath.LEARNER, 1 / 8.0));
+            new Target(ServerPath.LEARNER, 1 / 8.0));
 
     private final String description;
     private final Api api;

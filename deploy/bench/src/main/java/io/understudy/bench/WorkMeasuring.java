@@ -1,15 +1,12 @@
 package io.understudy.bench;
 
-import io.understudy.bench.PathResult.Measured;
-import io.understudy.bench.PathResult.NotServed;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /** Takes one work through all its runs, the paths in turn. */
 final class WorkMeasuring {
@@ -30,8 +27,8 @@ final class WorkMeasuring {
     }
 
     /** @throws BenchException a path failed, or answers something else than the learner */
-    WorkResult run() throws InterruptedException {
-        Map<ServerPath, PathResult<Run>> notServed = new EnumMap<>(ServerPath.class);
+    List<Experiment.Result> run() throws InterruptedException {
+        Map<ServerPath, Series> notServed = new EnumMap<>(ServerPath.class);
         Map<ServerPath, Shot> shots = new EnumMap<>(ServerPath.class);
         Aim aim = new Aim(servers, settings);
         for (ServerPath path : settings.paths(work)) {
@@ -39,26 +36,53 @@ final class WorkMeasuring {
                 shots.put(path, aim.at(path, work));
             } catch (NotServedException e) {
                 notes.accept(work + ", " + path + ": not served");
-                notServed.put(path, new NotServed<>(String.valueOf(e.getMessage())));
+                notServed.put(path, Series.notServed(e));
             }
         }
         Map<ServerPath, Duration> warmUps = warmUps(shots);
         notes.accept(work + ", idle");
         Map<Role, Double> idle = measuring.idleRates();
-        Map<ServerPath, PathResult<Run>> full = runs(shots, Pace.FULL, idle);
-        Map<ServerPath, PathResult<Run>> equal = new EnumMap<>(ServerPath.class);
+        Map<ServerPath, Series> full = runs(shots, Pace.FULL, idle);
+        Map<ServerPath, Series> equal = new EnumMap<>(ServerPath.class);
         if (!settings.equalLoad().isNone() && !full.isEmpty()) {
             equal.putAll(runs(shots, settings.equalLoad().pace(slowest(full)), idle));
         }
         full.putAll(notServed);
-        return new WorkResult(work, warmUps, idle, full, equal);
+        List<Experiment.Result> results = new ArrayList<>();
+        results.add(result(
+                "",
+                full,
+                work.targets().stream().map(Target::cpu).toList(),
+                List.of(Experiment.before(warmUps, idle))));
+        if (!equal.isEmpty()) {
+            List<Goal> goals =
+                    new ArrayList<>(work.targets().stream().map(Target::p99).toList());
+            // The round trip in progress, and the next one, which confirms the read.
+            double most = work.isLinearizable()
+                    ? 2.0 * settings.schedule().roundTrip().toMillis()
+                    : Double.POSITIVE_INFINITY;
+            goals.add(Goal.within(Figure.P50_MILLIS, ServerPath.GATEWAY_NEAR, Double.POSITIVE_INFINITY));
+            goals.add(Goal.within(Figure.P99_MILLIS, ServerPath.GATEWAY_NEAR, most));
+            results.add(result(", equal load", equal, goals, List.of()));
+        }
+        return results;
     }
 
-    private static double slowest(Map<ServerPath, PathResult<Run>> results) {
+    private Experiment.Result result(
+            String load, Map<ServerPath, Series> measured, List<Goal> goals, List<String> notes) {
+        Map<String, Series> paths = new LinkedHashMap<>();
+        settings.paths(work).stream()
+                .filter(measured::containsKey)
+                .forEach(path -> paths.put(path.toString(), measured.get(path)));
+        String description = work.description() + ", " + work.api() + ", " + work.inFlight() + " in flight on "
+                + settings.connections(work) + " connections";
+        return new Experiment.Result(work + load, description, ServerPath.GATEWAY.toString(), paths, goals, notes);
+    }
+
+    private static double slowest(Map<ServerPath, Series> results) {
         return results.values().stream()
-                .flatMap(
-                        result -> result instanceof Measured<Run> measured ? Stream.of(measured.median()) : Stream.of())
-                .mapToDouble(Run::perSecond)
+                .flatMap(series -> series.median().stream())
+                .mapToDouble(run -> run.figure(Figure.REQUESTS_PER_SECOND))
                 .min()
                 .orElseThrow();
     }
@@ -77,7 +101,7 @@ final class WorkMeasuring {
         return lasted;
     }
 
-    private Map<ServerPath, PathResult<Run>> runs(Map<ServerPath, Shot> shots, Pace pace, Map<Role, Double> idle) {
+    private Map<ServerPath, Series> runs(Map<ServerPath, Shot> shots, Pace pace, Map<Role, Double> idle) {
         Map<ServerPath, List<Run>> runs = new EnumMap<>(ServerPath.class);
         for (int number = 1; number <= settings.schedule().runs(); number++) {
             for (Map.Entry<ServerPath, Shot> each : shots.entrySet()) {
@@ -85,8 +109,8 @@ final class WorkMeasuring {
                         .add(run(each.getKey(), each.getValue(), pace, idle, number));
             }
         }
-        Map<ServerPath, PathResult<Run>> results = new EnumMap<>(ServerPath.class);
-        runs.forEach((path, its) -> results.put(path, Run.all(its)));
+        Map<ServerPath, Series> results = new EnumMap<>(ServerPath.class);
+        runs.forEach((path, its) -> results.put(path, new Series(its)));
         return results;
     }
 
@@ -94,17 +118,8 @@ final class WorkMeasuring {
         servers.prepare(path);
         try {
             Run run = measuring.run(path, shot, pace, idle);
-            notes.accept(String.format(
-                    Locale.ROOT,
-                    "%s, %s%s, run %d of %d: %.0f requests/s, p99 %.2f ms, CPU %.1f us/request",
-                    work,
-                    path,
-                    pace.isFull() ? "" : ", equal load",
-                    number,
-                    settings.schedule().runs(),
-                    run.perSecond(),
-                    run.p99Millis(),
-                    run.cpuMicros()));
+            notes.accept(work + ", " + path + (pace.isFull() ? "" : ", equal load") + ", run " + number + " of "
+                    + settings.schedule().runs() + ": " + run.toText());
             return run;
         } catch (BenchException e) {
             throw failed(path, e);

@@ -36,7 +36,7 @@ final class MirrorBenchIT {
         JsonNode work = report.path("works").path(0);
         assertThat(work.path("work").asText()).isEqualTo("first-sync");
         for (String relay : List.of("mirror", "make-mirror")) {
-            JsonNode median = work.path("relays").path(relay).path("median");
+            JsonNode median = work.path("paths").path(relay).path("median");
             assertThat(median.path("keysPerSecond").asDouble()).as(relay).isPositive();
         }
         assertThat(work.path("aims").path(0).path("atLeast").asDouble()).isEqualTo(20);

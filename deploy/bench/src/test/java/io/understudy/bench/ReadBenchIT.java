@@ -32,9 +32,9 @@ final class ReadBenchIT {
                     .as(path)
                     .isGreaterThanOrEqualTo(median.path("p50Millis").asDouble());
         }
-        assertThat(work.at("/comparisons/0/peer").asText()).isEqualTo("learner");
-        assertThat(work.at("/comparisons/0/cpuShare").isNumber()).isTrue();
-        assertThat(report.path("gatewayJvm"))
+        assertThat(work.at("/aims/0/shareOf").asText()).isEqualTo("learner");
+        assertThat(work.at("/aims/0/value").isNumber()).isTrue();
+        assertThat(report.at("/surroundings/gatewayJvm"))
                 .anySatisfy(option -> assertThat(option.asText()).isEqualTo("-XX:+UseG1GC"));
     }
 

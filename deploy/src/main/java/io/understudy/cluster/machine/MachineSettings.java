@@ -92,7 +92,7 @@ public record MachineSettings(
 
     private static final Pattern ARGUMENT = Pattern.compile("--[a-z0-9-]+=\\S.*");
 
-    /** Who a member is and where its data is: everything here goes by what is configured of that. */
+    /** Arguments that are derived from other settings. */
     private static final Set<String> OURS =
             Set.of("name", "data-dir", "wal-dir", "advertise-client-urls", "force-new-cluster", "config-file");
 
@@ -195,7 +195,7 @@ public record MachineSettings(
         return dataDirectory.resolveSibling(dataDirectory.getFileName() + ".log");
     }
 
-    /** The condition on a data directory, whose parent takes what is renamed. */
+    /** Requires a parent of the data directory, into which directories are renamed. */
     static final class NotRoot implements Consumer<Path> {
         @Override
         public void accept(Path directory) {

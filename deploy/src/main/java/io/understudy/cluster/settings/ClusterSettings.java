@@ -23,10 +23,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A core cluster as its operator declares it, in the file {@code cluster.yaml}.
  *
- * @param cluster how to reach it
- * @param machines where its members run or may run; empty if only the operator knows
- * @param shape what members are wanted
- * @param limits what must be so before that is brought about
+ * @param machines where its members run or may run; empty if not declared
+ * @param shape the declared members
+ * @param limits conditions of changes
  * @param endpointsByHand whether flags name the endpoints
  * @param isShapeDeclared whether the file has a setting of the shape
  */
@@ -65,12 +64,12 @@ public record ClusterSettings(
     }
 
     /**
-     * Reads everything, and tells everything that is wrong with it.
+     * Reads the configuration and checks it as a whole.
      *
      * @param file null for none
      * @param environment of the process
      * @param flags values by key
-     * @throws io.understudy.config.ConfigurationException something is
+     * @throws io.understudy.config.ConfigurationException with all problems
      */
     public static ClusterSettings load(
             @Nullable Path file, Map<String, String> environment, Map<String, String> flags) {
@@ -134,8 +133,8 @@ public record ClusterSettings(
     }
 
     /**
-     * The machines' client URLs, as these are said to be the cluster's by the same file; none if somebody named endpoints by
-     * hand, who means those. None speaks another language than the endpoints do, TLS or not.
+     * The client URLs of the machines, as fallback endpoints; none if flags name the endpoints. All use TLS, or none does, as
+     * the endpoints do.
      */
     public FallbackEndpoints otherwise() {
         List<Endpoint> seeds = cluster.seeds();

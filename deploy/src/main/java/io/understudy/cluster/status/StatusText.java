@@ -34,7 +34,9 @@ public final class StatusText {
                     + (status.standbys().isEmpty() ? "none" : String.join(", ", status.standbys())));
         }
         lines.add("");
-        lines.addAll(table(facts));
+        lines.addAll(members(facts));
+        lines.add("");
+        lines.addAll(progress(facts));
         List<String> notes = new ArrayList<>();
         facts.members().forEach(member -> status.reason(member)
                 .filter(reason -> member.hasStarted())
@@ -49,44 +51,44 @@ public final class StatusText {
         return lines;
     }
 
-    private static List<String> table(ClusterFacts facts) {
-        TextTable table = new TextTable(
-                "MEMBER",
-                "ID",
-                "ROLE",
-                "HEALTH",
-                "TERM",
-                "RAFT INDEX",
-                "APPLIED",
-                "LAG",
-                "REVISION",
-                "VERSION",
-                "DB MIB",
-                "IN USE",
-                "QUOTA");
+    private static List<String> members(ClusterFacts facts) {
+        TextTable table = new TextTable("MEMBER", "ID", "ROLE", "HEALTH", "DB MIB", "IN USE", "QUOTA");
         Optional<MemberFacts> leader = facts.leader();
         for (MemberFacts member : facts.members()) {
             table.row(
-                    member.hasStarted() ? member.name() : NOT_KNOWN,
+                    name(member),
                     member.id().toString(),
                     leader.equals(Optional.of(member))
                             ? "leader"
                             : member.role().name().toLowerCase(Locale.ROOT),
                     ClusterStatus.health(member),
-                    cell(member, MemberAnswer::raftTerm),
-                    cell(member, MemberAnswer::raftIndex),
-                    cell(member, MemberAnswer::appliedIndex),
-                    facts.lag(member).map(String::valueOf).orElse(NOT_KNOWN),
-                    cell(member, answer -> answer.revision().value()),
-                    cell(member, MemberAnswer::version),
-                    cell(member, answer -> mebibytes(answer.databaseBytes())),
-                    cell(member, answer -> mebibytes(answer.databaseBytesInUse())),
+                    answered(member, answer -> mebibytes(answer.databaseBytes())),
+                    answered(member, answer -> mebibytes(answer.databaseBytesInUse())),
                     member.process().quotaBytes().map(StatusText::mebibytes).orElse(NOT_KNOWN));
         }
         return table.lines();
     }
 
-    private static String cell(MemberFacts member, Function<MemberAnswer, Object> what) {
+    private static List<String> progress(ClusterFacts facts) {
+        TextTable table = new TextTable("MEMBER", "VERSION", "TERM", "RAFT INDEX", "APPLIED", "LAG", "REVISION");
+        for (MemberFacts member : facts.members()) {
+            table.row(
+                    name(member),
+                    answered(member, MemberAnswer::version),
+                    answered(member, MemberAnswer::raftTerm),
+                    answered(member, MemberAnswer::raftIndex),
+                    answered(member, MemberAnswer::appliedIndex),
+                    facts.lag(member).map(String::valueOf).orElse(NOT_KNOWN),
+                    answered(member, answer -> answer.revision().value()));
+        }
+        return table.lines();
+    }
+
+    private static String name(MemberFacts member) {
+        return member.hasStarted() ? member.name() : NOT_KNOWN;
+    }
+
+    private static String answered(MemberFacts member, Function<MemberAnswer, Object> what) {
         return member.answer().map(what).map(String::valueOf).orElse(NOT_KNOWN);
     }
 

@@ -15,6 +15,7 @@ import io.understudy.cluster.shape.Shape;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
 import io.understudy.etcd.StorageStatus;
+import io.understudy.report.TextTable;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
@@ -91,6 +92,50 @@ final class ClusterStatusTest {
         JsonNode supervisors = JSON.readTree(StatusJson.of(status)).path("supervisors");
         assertThat(supervisors.get(0).path("decision").path("action").asText()).isEqualTo("waits");
         assertThat(supervisors.get(1).path("failure").asText()).isEqualTo("no supervisor reachable");
+    }
+
+    @Test
+    void aMemberIsOneLineOfEachTableThoughNamesAndNumbersAreLong() {
+        ClusterFacts facts = new ClusterFacts(
+                new ClusterId(-1),
+                List.of(
+                        member("core-member-eu-west-1a", 1, Role.VOTER),
+                        member("core-member-eu-west-1b", 2, Role.VOTER),
+                        member("core-member-eu-west-1c", 3, Role.VOTER),
+                        member("standby-member-eu-west-1d", 4, Role.LEARNER)),
+                true,
+                List.of(),
+                Instant.EPOCH,
+                Divergence.NONE,
+                Map.of());
+        assertThat(StatusText.of(status(facts, Optional.empty(), List.of())))
+                .allMatch(line -> line.length() <= TextTable.WIDTH)
+                .filteredOn(line -> line.matches("(MEMBER|[a-z]+-member-eu-west-1[a-d]) .*"))
+                .hasSize(10);
+    }
+
+    private static MemberFacts member(String name, int number, Role role) {
+        MemberAnswer answer = new MemberAnswer(
+                EtcdVersion.parse("3.6.16"),
+                Optional.of(new MemberId(-1)),
+                12_345,
+                123_456_789_012L,
+                123_456_789_012L,
+                new Revision(98_765_432_109L),
+                8L << 30,
+                7L << 30,
+                true,
+                List.of(),
+                StorageStatus.NONE);
+        return new MemberFacts(
+                new MemberId(-number),
+                name,
+                role,
+                List.of(URI.create("https://" + name + ".understudy.example.com:2380")),
+                List.of(URI.create("https://" + name + ".understudy.example.com:2379")),
+                Optional.of(answer),
+                Measurements.NONE,
+                new MemberProcess(Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(16L << 30)));
     }
 
     private static ClusterStatus status(

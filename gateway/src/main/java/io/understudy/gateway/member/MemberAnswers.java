@@ -16,7 +16,6 @@ import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.net.URI;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -148,12 +147,12 @@ public final class MemberAnswers {
      */
     public MemberListResponse gateways() throws ApiException {
         MemberListResponse.Builder list = MemberListResponse.newBuilder().setHeader(header(replica.get()));
-        Map<String, List<URI>> all = new TreeMap<>(settings.others());
-        all.put(name, settings.advertise());
-        all.forEach((gateway, urls) -> list.addMembers(Member.newBuilder()
+        Map<String, MemberSettings.Gateway> all = new TreeMap<>(settings.others());
+        all.put(name, new MemberSettings.Gateway(settings.advertise()));
+        all.forEach((gateway, at) -> list.addMembers(Member.newBuilder()
                 .setID(ids.apply(gateway).value())
                 .setName(gateway)
-                .addAllClientURLs(urls.stream().map(URI::toString).toList())
+                .addAllClientURLs(at.urls().stream().map(URI::toString).toList())
                 .setIsLearner(true)));
         return list.build();
     }

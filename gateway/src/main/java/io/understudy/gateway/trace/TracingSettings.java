@@ -66,7 +66,7 @@ public record TracingSettings(
         return Binder.with(this, "samplesPerMillion", samples);
     }
 
-    /** The share of calls that nobody has decided about before. */
+    /** The sampled share of calls without a sampling decision of the client. */
     double ratio() {
         return (double) samplesPerMillion / MILLION;
     }

@@ -110,7 +110,7 @@ final class MemberAnswersTest {
         MemberSettings settings = new MemberSettings(
                 MembersShown.GATEWAYS,
                 List.of(URI.create("http://a:2379")),
-                Map.of("bb", List.of(URI.create("http://b:2379"))));
+                Map.of("bb", new MemberSettings.Gateway(List.of(URI.create("http://b:2379")))));
         MemberListResponse list = answers(settings, null, LED).gateways();
         assertThat(list.getMembersList())
                 .extracting(member -> member.getName() + " " + member.getID() + " " + member.getClientURLsList() + " "
@@ -125,7 +125,9 @@ final class MemberAnswersTest {
                 .withMessageContaining("advertise");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new MemberSettings(
-                        MembersShown.SOURCE, List.of(), Map.of("b", List.of(URI.create("http://b:2379")))))
+                        MembersShown.SOURCE,
+                        List.of(),
+                        Map.of("b", new MemberSettings.Gateway(List.of(URI.create("http://b:2379"))))))
                 .withMessageContaining("members is source");
     }
 

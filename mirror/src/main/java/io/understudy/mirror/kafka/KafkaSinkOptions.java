@@ -3,13 +3,11 @@ package io.understudy.mirror.kafka;
 import io.understudy.config.Binder;
 import io.understudy.config.Configuration;
 import io.understudy.config.Configured;
-import io.understudy.config.Setting;
 import io.understudy.feed.kafka.ValueFormat;
+import io.understudy.kafka.KafkaClient;
 import io.understudy.kafka.KafkaSettings;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /**
  * How a mirror writes to Kafka.
@@ -18,6 +16,14 @@ import java.util.stream.Stream;
  */
 public record KafkaSinkOptions(
         KafkaSettings kafka,
+
+        @Configured(
+                value =
+                        "Kafka properties of the producer, by Kafka's names. Those that delivery depends on are rejected.",
+                check = KafkaClient.OfProducer.class,
+                example = "{compression.type: zstd, linger.ms: 20}")
+        Map<String, String> producer,
+
         KafkaNames names,
 
         @Configured(
@@ -80,17 +86,12 @@ public record KafkaSinkOptions(
 
     private static final short BROKERS_DEFAULT = -1;
 
-    /** The settings beside those of {@link KafkaSettings}, relative to the target's group. */
-    public static final List<Setting<?>> ROWS = Stream.concat(
-                    KafkaNames.ROWS.stream(), Binder.rows(KafkaSinkOptions.class).stream())
-            .toList();
-
-    /** The settings of the configuration, of which server and topic must be given. */
+    /** The settings of the configuration; server and topic are required. */
     public static KafkaSinkOptions from(Configuration group) {
         return group.bind(
                 KafkaSinkOptions.class,
                 others(
-                        KafkaSettings.ofWriter(group),
+                        KafkaSettings.from(group),
                         KafkaNames.of(group)
                                 .orElseThrow(
                                         () -> new IllegalArgumentException("topic of the Kafka target is not set"))));

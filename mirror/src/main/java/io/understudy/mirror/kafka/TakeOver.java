@@ -242,7 +242,8 @@ final class TakeOver {
     /** One that has fenced off its predecessors. */
     private Producer<byte[], byte[]> producer(String id, RecordLimit limit) {
         while (true) {
-            Producer<byte[], byte[]> producer = clients.producer(id, timeout.current(), limit.bytes());
+            Producer<byte[], byte[]> producer =
+                    clients.producer(id, timeout.current(), limit.bytes(), options.producer());
             try {
                 producer.initTransactions();
                 timeout.accepted();

@@ -1,5 +1,7 @@
 package io.understudy.mirror.settings;
 
+import io.understudy.config.Binder;
+import io.understudy.config.Configured;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.feed.kafka.KafkaFeedOptions;
@@ -19,14 +21,15 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a mirror process runs.
+ * The settings of a mirror process.
  *
- * @param status where status and metrics are served; port 0 for any free one
+ * @param status address of status and metrics; port 0 for any free one
  * @param security of that page
  * @param mirrors at least one, each with a name of its own
  */
@@ -52,9 +55,9 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
     }
 
     /**
-     * Where such a process is asked on its own machine.
+     * The URL of the status page on the process's own host.
      *
-     * @throws IllegalArgumentException only the process knows its port
+     * @throws IllegalArgumentException the port is 0
      */
     public URI statusUrl() {
         if (status.getPort() == 0) {
@@ -71,7 +74,7 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
     /**
      * One mirror.
      *
-     * @param name tells its checkpoint from others in the same target
+     * @param name distinguishes its checkpoint from others in the same target
      * @param scope the part of the source that is copied
      */
     public record Mirror(String name, Source source, MirrorScope scope, Target target) {
@@ -122,7 +125,7 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
         }
     }
 
-    /** What a mirror reads from. */
+    /** The source of a mirror. */
     public sealed interface Source {
 
         /** Where it is, in words. */
@@ -170,7 +173,7 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
         }
     }
 
-    /** What a mirror writes to. */
+    /** The target of a mirror. */
     public sealed interface Target {
 
         /** Where it is, in words. */
@@ -179,36 +182,46 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
         /**
          * Another etcd cluster.
          *
-         * @param compactAfter how long the target's history is kept before the mirror compacts it; null for not at all
-         * @param activeTtl after how long another process may take over from one that is silent
-         * @param auth what becomes of the source's roles and users
+         * @param compactAfter null for no compaction
+         * @param auth how the source's roles and users are handled
          */
         record Etcd(
                 EtcdSettings cluster,
                 EtcdSinkOptions options,
                 VerifyOptions verify,
+
+                @Configured(
+                        key = "compactTarget",
+                        value =
+                                "Retention of the target's history before the mirror compacts it; by default, the mirror"
+                                        + " does not compact.",
+                        range = "1m..365d",
+                        example = "24h")
                 @Nullable Duration compactAfter,
+
+                @Configured(
+                        value = "TTL of the active process's lease; when it expires, a standby process takes over.",
+                        byDefault = "3s",
+                        range = "2s..5m")
                 Duration activeTtl,
+
                 AuthOptions auth)
                 implements Target {
 
             /** With the configuration's defaults for the rest. */
             public static Etcd of(EtcdSettings cluster, EtcdSinkOptions options) {
-                return new Etcd(cluster, options, VerifyOptions.DEFAULTS, null, ACTIVE_TTL, AuthOptions.DEFAULTS);
+                return Binder.defaults(Etcd.class, Map.of("cluster", cluster, "options", options));
             }
 
             /** The same, with that for roles and users. */
             public Etcd with(AuthOptions other) {
-                return new Etcd(cluster, options, verify, compactAfter, activeTtl, other);
+                return Binder.with(this, other);
             }
 
             @Override
             public String shown() {
                 return MirrorSettings.shown(cluster);
             }
-
-            /** The configuration's default. */
-            public static final Duration ACTIVE_TTL = Duration.ofSeconds(3);
         }
 
         /** A Kafka topic. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.config.Binder;
 import io.understudy.feed.kafka.ValueFormat;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.metrics.ProcessMetrics;
@@ -34,7 +35,7 @@ final class KafkaSettingsIT {
         before.settle();
         give(before, commit(12, "lost"));
 
-        fixture.options(fixture.options().with(named(first, "team-" + first.topic())));
+        fixture.options(fixture.options().with(Binder.with(first, "transactionalIdPrefix", "team-")));
         KafkaSink after = fixture.sink("log", "test/2");
         assertThat(after.open()).isNotNull();
         assertThatThrownBy(before::settle).isInstanceOf(SinkException.Fenced.class);
@@ -51,14 +52,10 @@ final class KafkaSettingsIT {
         assertThat(fixture.history().commits()).isEqualTo(List.of(commit(11, "a"), commit(12, "b"), commit(13, "c")));
     }
 
-    private static KafkaNames named(KafkaNames names, String transactionalId) {
-        return new KafkaNames(names.topic(), names.stateTopic(), names.checkpointTopic(), transactionalId);
-    }
-
     @Test
     void topicsHaveTheNamesOfTheSettings() throws Exception {
         String topic = fixture.options().topic();
-        KafkaNames names = new KafkaNames(topic, topic + "-latest", topic + "-position", topic);
+        KafkaNames names = new KafkaNames(topic, topic + "-latest", topic + "-position", "");
         fixture.options(fixture.options().with(names));
         KafkaSink sink = fixture.begun(10);
         sink.settle();
@@ -67,8 +64,7 @@ final class KafkaSettingsIT {
                 .doesNotContain(topic + ".state", topic + ".checkpoint");
         assertThat(fixture.state()).containsOnlyKeys("first");
 
-        fixture.options(
-                fixture.options().with(new KafkaNames(topic, topic + "-other", names.checkpointTopic(), topic)));
+        fixture.options(fixture.options().with(new KafkaNames(topic, topic + "-other", names.checkpointTopic(), "")));
         assertThatThrownBy(() -> fixture.sink().open())
                 .isInstanceOf(SinkException.Refused.class)
                 .hasMessageContaining(topic + "-other");

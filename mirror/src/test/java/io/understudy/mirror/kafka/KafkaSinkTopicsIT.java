@@ -130,9 +130,9 @@ final class KafkaSinkTopicsIT {
         KafkaSink before = fixture.begun(10);
         KafkaSinkOptions usual = fixture.options();
         KafkaNames names = usual.names();
-        fixture.options(usual.with(new KafkaNames(
-                        names.topic(), names.stateTopic(), names.topic() + ".other", "orders." + names.topic()))
-                .with(TopicLoss.RESYNC));
+        fixture.options(
+                usual.with(new KafkaNames(names.topic(), names.stateTopic(), names.topic() + ".other", "orders."))
+                        .with(TopicLoss.RESYNC));
         KafkaSink after = fixture.sink();
         assertThat(after.open()).isNull();
         assertThatThrownBy(() -> {
@@ -225,7 +225,7 @@ final class KafkaSinkTopicsIT {
         fixture.delete(topic);
         fixture.create(new NewTopic(topic, Optional.of(1), Optional.empty()));
         KafkaClients clients = new KafkaClients(fixture.options().kafka(), "test");
-        try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20)) {
+        try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20, Map.of())) {
             producer.initTransactions();
             producer.beginTransaction();
             var unused = producer.send(new ProducerRecord<>(topic, new byte[1]));
@@ -298,7 +298,7 @@ final class KafkaSinkTopicsIT {
         CheckpointTopic checkpoints =
                 new CheckpointTopic(fixture.options().checkpointTopic(), "log", new StrayRecords(() -> {}));
         CheckpointTopic.Stored stored = checkpoints.read(new TopicReader(clients));
-        try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20)) {
+        try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20, Map.of())) {
             producer.initTransactions();
             producer.beginTransaction();
             var unused = producer.send(checkpoints.record(new CheckpointTopic.Stored(

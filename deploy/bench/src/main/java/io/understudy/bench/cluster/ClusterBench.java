@@ -1,7 +1,10 @@
 package io.understudy.bench.cluster;
 
 import io.understudy.bench.Bench;
-import io.understudy.bench.BenchReport;
+import io.understudy.bench.Experiment;
+import io.understudy.bench.Run;
+import io.understudy.bench.Series;
+import io.understudy.bench.Surroundings;
 import io.understudy.lab.part.EtcdPrograms;
 import io.understudy.lab.progress.Progress;
 import io.understudy.local.process.Folders;
@@ -9,12 +12,12 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.stream.Collectors;
 
 /** Measures what writers notice while a cluster is reconfigured. */
 public final class ClusterBench implements Bench {
+
+    private static final String CLUSTER = "cluster";
 
     private final ClusterBenchSettings settings;
     private final Path folder;
@@ -35,34 +38,42 @@ public final class ClusterBench implements Bench {
     }
 
     @Override
-    public BenchReport run() throws InterruptedException {
+    public Experiment run() throws InterruptedException {
         double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         programs.find();
         ClusterMeasurements measurements = new ClusterMeasurements(programs.found(), settings);
-        List<ClusterReport.Result> results = new ArrayList<>();
+        List<Experiment.Result> results = new ArrayList<>();
         for (ClusterWork work : settings.works()) {
-            List<Map<ClusterFigure, Double>> runs = new ArrayList<>();
+            List<Run> runs = new ArrayList<>();
             for (int number = 1; number <= settings.runs(); number++) {
                 Path place = folder.resolve(work + "-" + number);
-                Map<ClusterFigure, Double> run = measurements.run(work, Folders.create(place));
+                Run run = new Run(measurements.run(work, Folders.create(place)));
                 Folders.delete(place);
                 runs.add(run);
-                progress.note(work + ", run " + number + ": "
-                        + run.entrySet().stream()
-                                .map(each -> each.getKey().title() + " "
-                                        + each.getKey().format(each.getValue()))
-                                .collect(Collectors.joining(", ")));
+                progress.note(work + ", run " + number + ": " + run.toText());
             }
-            results.add(new ClusterReport.Result(work, runs));
+            results.add(new Experiment.Result(
+                    work.toString(),
+                    work.description(),
+                    CLUSTER,
+                    Map.of(CLUSTER, new Series(runs)),
+                    work.goals(),
+                    List.of()));
         }
-        String surroundings = String.format(
-                Locale.ROOT,
-                "%d cores, load average before %.1f, etcd %s, Java %s",
-                Runtime.getRuntime().availableProcessors(),
-                load,
-                programs.found().version(),
-                System.getProperty("java.version"));
-        return new ClusterReport(surroundings, settings, results);
+        String surroundings = Surroundings.text(load, programs.found().version());
+        return new Experiment(
+                List.of(
+                        surroundings,
+                        settings.putsPerSecond() + " puts/s; " + settings.megabytes()
+                                + " MB of data in benchmark join"),
+                Map.of(
+                        "surroundings",
+                        surroundings,
+                        "putsPerSecond",
+                        settings.putsPerSecond(),
+                        "megabytes",
+                        settings.megabytes()),
+                results);
     }
 
     /** Each run stops its own servers; those of one that is interrupted end with this JVM. */

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What the user asked for.
+ * Settings of the cluster benchmarks.
  *
  * @param runs how often each is measured
  * @param putsPerSecond of the client that writes meanwhile
@@ -17,7 +17,7 @@ public record ClusterBenchSettings(
     /**
      * Checks the values.
      *
-     * @throws IllegalArgumentException one makes no sense; the message says which
+     * @throws IllegalArgumentException a value is not allowed
      */
     public ClusterBenchSettings {
         works = works.stream().distinct().sorted().toList();

@@ -1,6 +1,7 @@
 package io.understudy.bench.cluster;
 
 import io.understudy.bench.BenchException;
+import io.understudy.bench.Figure;
 import io.understudy.bench.Latencies;
 import io.understudy.cluster.goal.AddMember;
 import io.understudy.cluster.goal.Scale;
@@ -19,7 +20,7 @@ final class ClusterMeasurements {
     private static final int FEW = 3;
     private static final int MANY = 5;
 
-    /** For so long a voter must have been unresponsive before it is replaced. */
+    /** For so long a voter must have answered nobody before it is replaced. */
     private static final Duration DEAD = Duration.ofSeconds(5);
 
     private final EtcdBinaries etcd;
@@ -30,63 +31,60 @@ final class ClusterMeasurements {
         this.settings = settings;
     }
 
-    Map<ClusterFigure, Double> run(ClusterWork work, Path folder) throws InterruptedException {
-        try (BenchCluster cluster = new BenchCluster(etcd, folder)) {
+    Map<Figure, Double> run(ClusterWork work, Path folder) throws InterruptedException {
+        try (Ground ground = new Ground(etcd, folder)) {
             if (work == ClusterWork.JOIN) {
-                cluster.rehearseJoin(cluster.places().get(FEW));
-                cluster.fill(settings.megabytes());
+                ground.rehearseJoin(ground.places().get(FEW));
+                ground.fill(settings.megabytes());
             }
-            try (SteadyWriter writer = new SteadyWriter(cluster.clientUrls(), settings.putsPerSecond())) {
+            try (SteadyWriter writer = new SteadyWriter(ground.clientUrls(), settings.putsPerSecond())) {
                 // Connections, and a JVM that has seen it before.
                 TimeUnit.MILLISECONDS.sleep(settings.duration().toMillis());
                 writer.take();
-                Map<ClusterFigure, Double> figures =
+                Map<Figure, Double> figures =
                         switch (work) {
-                            case SCALE -> scale(cluster, writer);
-                            case JOIN -> join(cluster, writer);
-                            case FAILOVER -> failover(cluster, writer);
+                            case SCALE -> scale(ground, writer);
+                            case JOIN -> join(ground, writer);
+                            case FAILOVER -> failover(ground, writer);
                         };
-                figures.put(ClusterFigure.LOST, (double) writer.stopAndCountLost());
+                figures.put(Figure.LOST, (double) writer.stopAndCountLost());
                 return figures;
             }
         }
     }
 
-    private static Map<ClusterFigure, Double> scale(BenchCluster cluster, SteadyWriter writer)
-            throws InterruptedException {
-        Map<ClusterFigure, Double> figures = new EnumMap<>(ClusterFigure.class);
-        figures.put(ClusterFigure.GROW_SECONDS, cluster.reach(new Scale(MANY, cluster.places())));
-        figures.put(ClusterFigure.SHRINK_SECONDS, cluster.reach(new Scale(FEW, cluster.places())));
-        figures.put(ClusterFigure.STALL_MILLIS, longestStall(writer.take()) / 1e6);
+    private static Map<Figure, Double> scale(Ground ground, SteadyWriter writer) throws InterruptedException {
+        Map<Figure, Double> figures = new EnumMap<>(Figure.class);
+        figures.put(Figure.GROW_SECONDS, ground.reach(new Scale(MANY, ground.places())));
+        figures.put(Figure.SHRINK_SECONDS, ground.reach(new Scale(FEW, ground.places())));
+        figures.put(Figure.STALL_MILLIS, longestStall(writer.take()) / 1e6);
         return figures;
     }
 
-    private Map<ClusterFigure, Double> join(BenchCluster cluster, SteadyWriter writer) throws InterruptedException {
+    private Map<Figure, Double> join(Ground ground, SteadyWriter writer) throws InterruptedException {
         TimeUnit.MILLISECONDS.sleep(settings.duration().toMillis());
         double undisturbed = p99(writer.take());
-        Map<ClusterFigure, Double> figures = new EnumMap<>(ClusterFigure.class);
+        Map<Figure, Double> figures = new EnumMap<>(Figure.class);
         figures.put(
-                ClusterFigure.JOIN_SECONDS,
-                cluster.reach(new AddMember(cluster.places().get(FEW), false)));
+                Figure.JOIN_SECONDS, ground.reach(new AddMember(ground.places().get(FEW), false)));
         double meanwhile = p99(writer.take());
-        figures.put(ClusterFigure.UNDISTURBED_P99_MILLIS, undisturbed);
-        figures.put(ClusterFigure.JOIN_P99_MILLIS, meanwhile);
-        figures.put(ClusterFigure.RATIO, meanwhile / undisturbed);
+        figures.put(Figure.UNDISTURBED_P99_MILLIS, undisturbed);
+        figures.put(Figure.JOIN_P99_MILLIS, meanwhile);
+        figures.put(Figure.RATIO, meanwhile / undisturbed);
         return figures;
     }
 
-    private static Map<ClusterFigure, Double> failover(BenchCluster cluster, SteadyWriter writer)
-            throws InterruptedException {
-        try (SupervisorProcess supervisor = cluster.supervise(FEW, DEAD)) {
-            cluster.awaitStandby(supervisor, FEW);
+    private static Map<Figure, Double> failover(Ground ground, SteadyWriter writer) throws InterruptedException {
+        try (SupervisorProcess supervisor = ground.supervise(FEW, DEAD)) {
+            ground.awaitStandby(supervisor, FEW);
             writer.take();
             long killed = System.nanoTime();
-            String dead = cluster.killFollower();
-            cluster.awaitReplaced(FEW, dead);
+            String dead = ground.killFollower();
+            ground.awaitReplaced(FEW, dead);
             double seconds = (System.nanoTime() - killed - DEAD.toNanos()) / 1e9;
-            Map<ClusterFigure, Double> figures = new EnumMap<>(ClusterFigure.class);
-            figures.put(ClusterFigure.FAILOVER_SECONDS, seconds);
-            figures.put(ClusterFigure.STALL_MILLIS, longestStall(writer.take()) / 1e6);
+            Map<Figure, Double> figures = new EnumMap<>(Figure.class);
+            figures.put(Figure.FAILOVER_SECONDS, seconds);
+            figures.put(Figure.STALL_MILLIS, longestStall(writer.take()) / 1e6);
             return figures;
         }
     }

@@ -1,8 +1,8 @@
 package io.understudy.bench.command;
 
 import io.understudy.bench.Bench;
-import io.understudy.bench.BenchReport;
 import io.understudy.bench.EqualLoad;
+import io.understudy.bench.Experiment;
 import io.understudy.bench.Generator;
 import io.understudy.bench.ReadBench;
 import io.understudy.bench.ReadBenchSettings;
@@ -411,7 +411,7 @@ public final class BenchCommand implements Runnable {
         Bench bench = factory.create(settings, folder, Progress.onStandardError(err, System.getenv()));
         return Foreground.during(bench, STOP_DEADLINE, () -> {
             try (bench) {
-                BenchReport report = bench.run();
+                Experiment report = bench.run();
                 out.println(output == Output.Form.JSON ? report.toJson() : report.toText());
                 out.flush();
             } catch (RuntimeException e) {

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What the user asked for.
+ * Settings of the Kafka benchmarks.
  *
  * @param runs how often each is measured
  * @param changes of the history of large commits
@@ -27,7 +27,7 @@ public record KafkaBenchSettings(
     /**
      * Checks the values.
      *
-     * @throws IllegalArgumentException one makes no sense; the message says which
+     * @throws IllegalArgumentException a value is not allowed
      */
     public KafkaBenchSettings {
         works = works.stream().distinct().sorted().toList();

@@ -1,11 +1,12 @@
 package io.understudy.bench.kafka;
 
 import io.understudy.bench.BenchException;
+import io.understudy.bench.Figure;
 import io.understudy.bench.ProcessCpu;
 import io.understudy.bench.ProcessMemory;
+import io.understudy.bench.Run;
 import io.understudy.bench.relay.Relay;
 import io.understudy.bench.relay.RelayBench;
-import io.understudy.bench.relay.RelayFigure;
 import io.understudy.bench.relay.RelayProcess;
 import io.understudy.bench.relay.SourceLoad;
 import io.understudy.bench.relay.SteadyPuts;
@@ -32,7 +33,7 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
 
     private static final Duration PATIENCE = Duration.ofMinutes(5);
     private static final int FIRST_KEYS = 1_000;
-    /** The number of concurrent writers where puts need only be quick. */
+    /** Who put at a time when it need only be quick. */
     private static final int WRITERS = 64;
 
     private final Path folder;
@@ -47,7 +48,7 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
 
     /** @throws BenchException something did not come to the topic */
     @Override
-    public Map<Relay, Map<RelayFigure, Double>> run(EtcdBinaries etcd, KafkaWork work, Relay relay, int number)
+    public Map<Relay, Map<Figure, Double>> run(EtcdBinaries etcd, KafkaWork work, Relay relay, int number)
             throws InterruptedException {
         Path ours = folder.resolve(work + "-" + relay.name().toLowerCase(Locale.ROOT) + "-" + number);
         if (relay == Relay.PRODUCER) {
@@ -74,7 +75,7 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
         }
     }
 
-    private Map<RelayFigure, Double> producer(Path ours, KafkaWork work) throws InterruptedException {
+    private Map<Figure, Double> producer(Path ours, KafkaWork work) throws InterruptedException {
         ProducerTool tool = new ProducerTool(ours, settings.partitions());
         return switch (work) {
             case HISTORY -> tool.run(settings.changes(), ProducerTool.UNLIMITED);
@@ -86,7 +87,7 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
         };
     }
 
-    private Map<RelayFigure, Double> replay(
+    private Map<Figure, Double> replay(
             Servers servers, SourceLoad load, RelayProcess mirror, int changes, KafkaWork work)
             throws InterruptedException {
         mirror.start();
@@ -100,12 +101,12 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
             long began = System.nanoTime();
             mirror.start();
             double seconds = view.awaitComplete(end, PATIENCE) / 1e9;
-            Map<RelayFigure, Double> figures = new EnumMap<>(RelayFigure.class);
-            figures.put(RelayFigure.CHANGES_PER_SECOND, changes / seconds);
-            figures.put(RelayFigure.MEGABYTES_PER_SECOND, changes / seconds * ProducerTool.recordBytes() / 1e6);
-            figures.put(RelayFigure.SECONDS_WITH_START, (System.nanoTime() - began) / 1e9);
-            figures.put(RelayFigure.CPU_MICROS, (double) ProcessCpu.micros(mirror.pid()) / changes);
-            figures.put(RelayFigure.RESIDENT_MEGABYTES, ProcessMemory.residentBytes(mirror.pid()) / 1e6);
+            Map<Figure, Double> figures = new EnumMap<>(Figure.class);
+            figures.put(Figure.CHANGES_PER_SECOND, changes / seconds);
+            figures.put(Figure.MEGABYTES_PER_SECOND, changes / seconds * ProducerTool.recordBytes() / 1e6);
+            figures.put(Figure.SECONDS_WITH_START, (System.nanoTime() - began) / 1e9);
+            figures.put(Figure.CPU_PER_KEY, (double) ProcessCpu.micros(mirror.pid()) / changes);
+            figures.put(Figure.RESIDENT_MEGABYTES, ProcessMemory.residentBytes(mirror.pid()) / 1e6);
             return figures;
         }
     }
@@ -118,33 +119,33 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
         }
     }
 
-    /** The same history, delivered to a client that only counts it. */
-    private Map<RelayFigure, Double> watch(Servers servers, SourceLoad load) throws InterruptedException {
+    /** The same history told to a client that only counts it. */
+    private Map<Figure, Double> watch(Servers servers, SourceLoad load) throws InterruptedException {
         long from = revision(servers).value() + 1;
         write(load, settings.commits(), KafkaWork.SINGLE);
         try (TargetView follower = new TargetView(servers.followerUrl())) {
-            double seconds = follower.awaitEvents(from, settings.commits(), PATIENCE) / 1e9;
-            return Map.of(RelayFigure.CHANGES_PER_SECOND, settings.commits() / seconds);
+            double seconds = follower.awaitTold(from, settings.commits(), PATIENCE) / 1e9;
+            return Map.of(Figure.CHANGES_PER_SECOND, settings.commits() / seconds);
         }
     }
 
-    /** A watch beside it measures the part of the mirror's delays that is the machine's and etcd's. */
-    private Map<Relay, Map<RelayFigure, Double>> paced(Servers servers, SourceLoad load, RelayProcess mirror)
+    /** With a watch beside it, that tells what of the mirror's delays is the machine's and etcd's. */
+    private Map<Relay, Map<Figure, Double>> paced(Servers servers, SourceLoad load, RelayProcess mirror)
             throws InterruptedException {
         mirror.start();
         awaitTopic(servers);
         try (TopicView view = new TopicView(servers.bootstrapServers(), settings.partitions(), true);
                 TargetView follower = new TargetView(servers.followerUrl())) {
             view.awaitComplete(revision(servers), PATIENCE);
-            Map<Integer, Long> events = follower.watch();
+            Map<Integer, Long> told = follower.watch();
             Load brought = load(load, mirror);
             return Map.of(
                     Relay.MIRROR, figures(brought, view.seen(), mirror),
-                    Relay.WATCH, RelayFigure.of(brought.puts().until(events, PATIENCE)));
+                    Relay.WATCH, Run.latencies(brought.puts().until(told, PATIENCE)));
         }
     }
 
-    private Map<RelayFigure, Double> chain(Servers servers, SourceLoad load, RelayProcess mirror, Path place)
+    private Map<Figure, Double> chain(Servers servers, SourceLoad load, RelayProcess mirror, Path place)
             throws InterruptedException {
         mirror.start();
         awaitTopic(servers);
@@ -166,10 +167,10 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
         return new Load(SteadyPuts.put(load, settings.putsPerSecond(), settings.duration()), cpuBefore);
     }
 
-    private static Map<RelayFigure, Double> figures(Load load, Map<Integer, Long> seen, RelayProcess relay) {
-        Map<RelayFigure, Double> figures = RelayFigure.of(load.puts().until(seen, PATIENCE));
+    private static Map<Figure, Double> figures(Load load, Map<Integer, Long> seen, RelayProcess relay) {
+        Map<Figure, Double> figures = Run.latencies(load.puts().until(seen, PATIENCE));
         double cpu = ProcessCpu.micros(relay.pid()) - load.cpuMicrosBefore();
-        figures.put(RelayFigure.CPU_MICROS, cpu / load.puts().count());
+        figures.put(Figure.CPU_PER_KEY, cpu / load.puts().count());
         return figures;
     }
 

@@ -1,10 +1,10 @@
 package io.understudy.bench.kafka;
 
-import static io.understudy.bench.relay.RelayFigure.CHANGES_PER_SECOND;
-import static io.understudy.bench.relay.RelayFigure.P99_MILLIS;
+import static io.understudy.bench.Figure.CHANGES_PER_SECOND;
+import static io.understudy.bench.Figure.P99_MILLIS;
 
+import io.understudy.bench.Goal;
 import io.understudy.bench.relay.Relay;
-import io.understudy.bench.relay.RelayAim;
 import io.understudy.bench.relay.RelayWork;
 import io.understudy.bench.relay.SourceLoad;
 import java.util.List;
@@ -40,11 +40,11 @@ public enum KafkaWork implements RelayWork {
     }
 
     @Override
-    public List<RelayAim> aims() {
+    public List<Goal> goals() {
         return switch (this) {
-            case HISTORY -> List.of(RelayAim.atLeast(CHANGES_PER_SECOND, 50_000));
-            case SINGLE -> List.of(RelayAim.atLeast(CHANGES_PER_SECOND, Relay.WATCH, 0.8));
-            case PACED -> List.of(RelayAim.atMost(P99_MILLIS, 60));
+            case HISTORY -> List.of(Goal.atLeast(CHANGES_PER_SECOND, 50_000));
+            case SINGLE -> List.of(Goal.atLeast(CHANGES_PER_SECOND, Relay.WATCH, 0.8));
+            case PACED -> List.of(Goal.atMost(P99_MILLIS, 60));
         };
     }
 

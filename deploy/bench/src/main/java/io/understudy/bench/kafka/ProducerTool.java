@@ -2,7 +2,7 @@ package io.understudy.bench.kafka;
 
 import com.google.protobuf.ByteString;
 import io.understudy.bench.BenchException;
-import io.understudy.bench.relay.RelayFigure;
+import io.understudy.bench.Figure;
 import io.understudy.bench.relay.SourceLoad;
 import io.understudy.feed.kafka.RecordFormat;
 import io.understudy.feed.kafka.TopicOrigin;
@@ -80,7 +80,7 @@ final class ProducerTool {
      *
      * @param perSecond rate of records, or {@link #UNLIMITED}
      */
-    Map<RelayFigure, Double> run(int records, int perSecond) throws InterruptedException {
+    Map<Figure, Double> run(int records, int perSecond) throws InterruptedException {
         Path data = folder.resolve("kafka");
         try (LocalKafka kafka = LocalKafka.builder().dataDirectory(data).build()) {
             kafka.start();
@@ -139,17 +139,17 @@ final class ProducerTool {
         }
     }
 
-    static Map<RelayFigure, Double> figures(String output) {
+    static Map<Figure, Double> figures(String output) {
         Matcher result = RESULT.matcher(output);
         if (!result.find()) {
             throw new BenchException("ProducerPerformance printed no result: " + output);
         }
         double perSecond = Double.parseDouble(result.group(1));
-        Map<RelayFigure, Double> figures = new EnumMap<>(RelayFigure.class);
-        figures.put(RelayFigure.CHANGES_PER_SECOND, perSecond);
-        figures.put(RelayFigure.MEGABYTES_PER_SECOND, perSecond * recordBytes() / 1e6);
-        figures.put(RelayFigure.P50_MILLIS, Double.valueOf(result.group(2)));
-        figures.put(RelayFigure.P99_MILLIS, Double.valueOf(result.group(3)));
+        Map<Figure, Double> figures = new EnumMap<>(Figure.class);
+        figures.put(Figure.CHANGES_PER_SECOND, perSecond);
+        figures.put(Figure.MEGABYTES_PER_SECOND, perSecond * recordBytes() / 1e6);
+        figures.put(Figure.P50_MILLIS, Double.valueOf(result.group(2)));
+        figures.put(Figure.P99_MILLIS, Double.valueOf(result.group(3)));
         return figures;
     }
 }

@@ -1,11 +1,12 @@
 package io.understudy.bench.mirror;
 
+import io.understudy.bench.Figure;
 import io.understudy.bench.Latencies;
 import io.understudy.bench.ProcessCpu;
 import io.understudy.bench.ProcessMemory;
+import io.understudy.bench.Run;
 import io.understudy.bench.relay.Relay;
 import io.understudy.bench.relay.RelayBench;
-import io.understudy.bench.relay.RelayFigure;
 import io.understudy.bench.relay.RelayProcess;
 import io.understudy.bench.relay.SourceLoad;
 import io.understudy.bench.relay.SteadyPuts;
@@ -47,7 +48,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
 
     /** @throws io.understudy.bench.BenchException something did not come to the target */
     @Override
-    public Map<Relay, Map<RelayFigure, Double>> run(EtcdBinaries etcd, MirrorWork work, Relay relay, int number)
+    public Map<Relay, Map<Figure, Double>> run(EtcdBinaries etcd, MirrorWork work, Relay relay, int number)
             throws InterruptedException {
         Path ours = folder.resolve(work + "-" + relay.name().toLowerCase(Locale.ROOT) + "-" + number);
         try (Clusters clusters = Clusters.start(etcd, ours, settings);
@@ -61,7 +62,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
                         case BACKLOG ->
                             relay == Relay.WATCH ? replay(clusters, load) : backlog(clusters, load, target, copying);
                         case LIVE -> live(relay, clusters, load, target, copying);
-                        case PACED -> relay == Relay.NONE ? direct(clusters) : paced(clusters, load, target, copying);
+                        case PACED -> relay == Relay.NOBODY ? direct(clusters) : paced(clusters, load, target, copying);
                     });
         }
     }
@@ -70,7 +71,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         return switch (relay) {
             case MIRROR -> RelayProcess.mirror(place, clusters.sides(), progress);
             case MAKE_MIRROR -> makeMirror(etcd, clusters, place);
-            case CHAIN, PRODUCER, WATCH, NONE -> null;
+            case CHAIN, PRODUCER, WATCH, NOBODY -> null;
         };
     }
 
@@ -89,7 +90,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
                 place.resolve("make-mirror.log")));
     }
 
-    private Map<RelayFigure, Double> firstSync(
+    private Map<Figure, Double> firstSync(
             Relay relay, Clusters clusters, SourceLoad load, TargetView target, Copying copying)
             throws InterruptedException {
         int keys = relay == Relay.MIRROR ? settings.keys() : settings.peerKeys();
@@ -98,14 +99,14 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         clusters.beginCuts();
         copying.start();
         target.awaitKeys(keys, PATIENCE);
-        Map<RelayFigure, Double> figures = new EnumMap<>(RelayFigure.class);
-        figures.put(RelayFigure.KEYS_PER_SECOND, keys / secondsSince(began));
-        figures.put(RelayFigure.CPU_MICROS, copying.cpuMicros() / keys);
-        figures.put(RelayFigure.RESIDENT_MEGABYTES, copying.residentMegabytes());
+        Map<Figure, Double> figures = new EnumMap<>(Figure.class);
+        figures.put(Figure.KEYS_PER_SECOND, keys / secondsSince(began));
+        figures.put(Figure.CPU_PER_KEY, copying.cpuMicros() / keys);
+        figures.put(Figure.RESIDENT_MEGABYTES, copying.residentMegabytes());
         return figures;
     }
 
-    private Map<RelayFigure, Double> backlog(Clusters clusters, SourceLoad load, TargetView target, Copying copying)
+    private Map<Figure, Double> backlog(Clusters clusters, SourceLoad load, TargetView target, Copying copying)
             throws InterruptedException {
         load.bulk(1_000);
         copying.start();
@@ -119,25 +120,25 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         clusters.beginCuts();
         copying.start();
         target.awaitKeys(load.count(), PATIENCE);
-        Map<RelayFigure, Double> figures = new EnumMap<>(RelayFigure.class);
-        figures.put(RelayFigure.KEYS_PER_SECOND, settings.backlog() / secondsSince(began));
-        figures.put(RelayFigure.CPU_MICROS, copying.cpuMicros() / settings.backlog());
+        Map<Figure, Double> figures = new EnumMap<>(Figure.class);
+        figures.put(Figure.KEYS_PER_SECOND, settings.backlog() / secondsSince(began));
+        figures.put(Figure.CPU_PER_KEY, copying.cpuMicros() / settings.backlog());
         return figures;
     }
 
-    /** The same history, delivered to a client that only counts it. */
-    private Map<RelayFigure, Double> replay(Clusters clusters, SourceLoad load) throws InterruptedException {
+    /** The same history told to a client that only counts it. */
+    private Map<Figure, Double> replay(Clusters clusters, SourceLoad load) throws InterruptedException {
         load.bulk(1_000);
         try (TargetView follower = new TargetView(clusters.followerUrl())) {
             long from = follower.revision() + 1;
             load.singly(settings.backlog(), settings.writers());
             long began = System.nanoTime();
-            follower.awaitEvents(from, settings.backlog(), PATIENCE);
-            return Map.of(RelayFigure.KEYS_PER_SECOND, settings.backlog() / secondsSince(began));
+            follower.awaitTold(from, settings.backlog(), PATIENCE);
+            return Map.of(Figure.KEYS_PER_SECOND, settings.backlog() / secondsSince(began));
         }
     }
 
-    private Map<RelayFigure, Double> live(
+    private Map<Figure, Double> live(
             Relay relay, Clusters clusters, SourceLoad load, TargetView target, Copying copying)
             throws InterruptedException {
         warmUp(relay, load, target, copying);
@@ -146,21 +147,21 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         long began = System.nanoTime();
         clusters.beginCuts();
         load.writers(settings.writers(), settings.duration());
-        Map<RelayFigure, Double> figures = new EnumMap<>(RelayFigure.class);
+        Map<Figure, Double> figures = new EnumMap<>(Figure.class);
         int puts = load.count() - before;
-        figures.put(RelayFigure.PUTS_PER_SECOND, puts / secondsSince(began));
-        if (relay != Relay.NONE) {
+        figures.put(Figure.PUTS_PER_SECOND, puts / secondsSince(began));
+        if (relay != Relay.NOBODY) {
             long last = System.nanoTime();
             target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
-            figures.put(RelayFigure.DRAIN_MILLIS, secondsSince(last) * 1e3);
+            figures.put(Figure.DRAIN_MILLIS, secondsSince(last) * 1e3);
             target.awaitKeys(load.count(), DRAIN_PATIENCE);
-            figures.put(RelayFigure.CPU_MICROS, (copying.cpuMicros() - cpuBefore) / puts);
-            figures.put(RelayFigure.RESIDENT_MEGABYTES, copying.residentMegabytes());
+            figures.put(Figure.CPU_PER_KEY, (copying.cpuMicros() - cpuBefore) / puts);
+            figures.put(Figure.RESIDENT_MEGABYTES, copying.residentMegabytes());
         }
         return figures;
     }
 
-    private Map<RelayFigure, Double> paced(Clusters clusters, SourceLoad load, TargetView target, Copying copying)
+    private Map<Figure, Double> paced(Clusters clusters, SourceLoad load, TargetView target, Copying copying)
             throws InterruptedException {
         warmUp(Relay.MIRROR, load, target, copying);
         load.paced(settings.putsPerSecond(), settings.warmUp(), number -> {});
@@ -170,13 +171,13 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         clusters.beginCuts();
         SteadyPuts puts = SteadyPuts.put(load, settings.putsPerSecond(), settings.duration());
         target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
-        Map<RelayFigure, Double> figures = RelayFigure.of(puts.until(seen, DRAIN_PATIENCE));
-        figures.put(RelayFigure.CPU_MICROS, (copying.cpuMicros() - cpuBefore) / puts.count());
+        Map<Figure, Double> figures = Run.latencies(puts.until(seen, DRAIN_PATIENCE));
+        figures.put(Figure.CPU_PER_KEY, (copying.cpuMicros() - cpuBefore) / puts.count());
         return figures;
     }
 
     /** How long a put at the target itself takes. */
-    private Map<RelayFigure, Double> direct(Clusters clusters) throws InterruptedException {
+    private Map<Figure, Double> direct(Clusters clusters) throws InterruptedException {
         try (SourceLoad load = new SourceLoad(clusters.readersUrl())) {
             ConcurrentMap<Long, Long> took = new ConcurrentHashMap<>();
             load.paced(settings.putsPerSecond(), settings.warmUp(), number -> {});
@@ -187,7 +188,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
                     settings.putsPerSecond(),
                     settings.duration(),
                     number -> took.put(number, System.nanoTime() - began - (number - first) * pause));
-            return RelayFigure.of(Latencies.of(took.values().stream()
+            return Run.latencies(Latencies.of(took.values().stream()
                     .mapToLong(nanos -> Math.max(0, nanos / 1_000))
                     .toArray()));
         }
@@ -196,11 +197,11 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
     private void warmUp(Relay relay, SourceLoad load, TargetView target, Copying copying) throws InterruptedException {
         load.bulk(1_000);
         copying.start();
-        if (relay != Relay.NONE) {
+        if (relay != Relay.NOBODY) {
             target.awaitKeys(load.count(), PATIENCE);
         }
         load.writers(settings.writers(), settings.warmUp());
-        if (relay != Relay.NONE) {
+        if (relay != Relay.NOBODY) {
             target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
             target.awaitKeys(load.count(), DRAIN_PATIENCE);
         }
@@ -210,7 +211,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         return (System.nanoTime() - nanos) / 1e9;
     }
 
-    /** The relay, or none. */
+    /** The relay, or nobody. */
     private record Copying(@Nullable RelayProcess process) implements AutoCloseable {
 
         void start() throws InterruptedException {

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What the user asked for.
+ * Settings of the mirror benchmarks.
  *
  * @param runs how often each is measured
  * @param keys of a first synchronisation by the mirror
@@ -39,7 +39,7 @@ public record MirrorBenchSettings(
     /**
      * Checks the values.
      *
-     * @throws IllegalArgumentException one makes no sense; the message says which
+     * @throws IllegalArgumentException a value is not allowed
      */
     public MirrorBenchSettings {
         works = works.stream().distinct().sorted().toList();

@@ -1,13 +1,13 @@
 package io.understudy.bench.mirror;
 
-import static io.understudy.bench.relay.RelayFigure.CPU_MICROS;
-import static io.understudy.bench.relay.RelayFigure.DRAIN_MILLIS;
-import static io.understudy.bench.relay.RelayFigure.KEYS_PER_SECOND;
-import static io.understudy.bench.relay.RelayFigure.P50_MILLIS;
-import static io.understudy.bench.relay.RelayFigure.P99_MILLIS;
+import static io.understudy.bench.Figure.CPU_PER_KEY;
+import static io.understudy.bench.Figure.DRAIN_MILLIS;
+import static io.understudy.bench.Figure.KEYS_PER_SECOND;
+import static io.understudy.bench.Figure.P50_MILLIS;
+import static io.understudy.bench.Figure.P99_MILLIS;
 
+import io.understudy.bench.Goal;
 import io.understudy.bench.relay.Relay;
-import io.understudy.bench.relay.RelayAim;
 import io.understudy.bench.relay.RelayWork;
 import java.util.List;
 import java.util.Locale;
@@ -36,22 +36,21 @@ public enum MirrorWork implements RelayWork {
         return switch (this) {
             case FIRST_SYNC -> List.of(Relay.MIRROR, Relay.MAKE_MIRROR);
             case BACKLOG -> List.of(Relay.MIRROR, Relay.WATCH);
-            case LIVE, PACED -> List.of(Relay.NONE, Relay.MIRROR, Relay.MAKE_MIRROR);
+            case LIVE, PACED -> List.of(Relay.NOBODY, Relay.MIRROR, Relay.MAKE_MIRROR);
         };
     }
 
     @Override
-    public List<RelayAim> aims() {
+    public List<Goal> goals() {
         return switch (this) {
-            case FIRST_SYNC -> List.of(RelayAim.atLeast(KEYS_PER_SECOND, Relay.MAKE_MIRROR, 20));
-            case BACKLOG -> List.of(RelayAim.atLeast(KEYS_PER_SECOND, Relay.WATCH, 0.8));
-            case LIVE ->
-                List.of(RelayAim.atMost(DRAIN_MILLIS, 1_000), RelayAim.atMost(CPU_MICROS, Relay.MAKE_MIRROR, 0.25));
+            case FIRST_SYNC -> List.of(Goal.atLeast(KEYS_PER_SECOND, Relay.MAKE_MIRROR, 20));
+            case BACKLOG -> List.of(Goal.atLeast(KEYS_PER_SECOND, Relay.WATCH, 0.8));
+            case LIVE -> List.of(Goal.atMost(DRAIN_MILLIS, 1_000), Goal.atMost(CPU_PER_KEY, Relay.MAKE_MIRROR, 0.25));
             case PACED ->
                 List.of(
-                        RelayAim.atMost(P99_MILLIS, Relay.MAKE_MIRROR, 1),
-                        RelayAim.within(P50_MILLIS, Relay.NONE, 2),
-                        RelayAim.atMost(CPU_MICROS, Relay.MAKE_MIRROR, 0.25));
+                        Goal.atMost(P99_MILLIS, Relay.MAKE_MIRROR, 1),
+                        Goal.within(P50_MILLIS, Relay.NOBODY, 2),
+                        Goal.atMost(CPU_PER_KEY, Relay.MAKE_MIRROR, 0.25));
         };
     }
 

@@ -1,7 +1,11 @@
 package io.understudy.bench.relay;
 
 import io.understudy.bench.Bench;
-import io.understudy.bench.BenchReport;
+import io.understudy.bench.Experiment;
+import io.understudy.bench.Figure;
+import io.understudy.bench.Run;
+import io.understudy.bench.Series;
+import io.understudy.bench.Surroundings;
 import io.understudy.lab.part.EtcdPrograms;
 import io.understudy.lab.progress.Progress;
 import io.understudy.local.binary.EtcdBinaries;
@@ -10,9 +14,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.stream.Collectors;
 
 /** Measures relays in turn, so that whatever else the machine does meets all of them. */
 public final class RelayBench<W extends RelayWork> implements Bench {
@@ -43,7 +45,7 @@ public final class RelayBench<W extends RelayWork> implements Bench {
          * @param number of the run, from 1
          * @return the figures of that relay, and of each that was measured beside it in the same run
          */
-        Map<Relay, Map<RelayFigure, Double>> run(EtcdBinaries etcd, W work, Relay relay, int number)
+        Map<Relay, Map<Figure, Double>> run(EtcdBinaries etcd, W work, Relay relay, int number)
                 throws InterruptedException;
     }
 
@@ -65,50 +67,45 @@ public final class RelayBench<W extends RelayWork> implements Bench {
     }
 
     @Override
-    public BenchReport run() throws InterruptedException {
+    public Experiment run() throws InterruptedException {
         double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         programs.find();
-        String surroundings = String.format(
-                Locale.ROOT,
-                "%d cores, load average before %.1f, etcd %s, Java %s",
-                Runtime.getRuntime().availableProcessors(),
-                load,
-                programs.found().version(),
-                System.getProperty("java.version"));
-        List<RelayReport.Result> results = new ArrayList<>();
+        String surroundings = Surroundings.text(load, programs.found().version());
+        List<Experiment.Result> results = new ArrayList<>();
         for (W work : plan.works()) {
-            results.add(new RelayReport.Result(work, runs(work)));
+            results.add(new Experiment.Result(
+                    work.toString(), work.description(), Relay.MIRROR.toString(), runs(work), work.goals(), List.of()));
         }
         List<String> heading = new ArrayList<>(List.of(surroundings));
         heading.addAll(plan.heading());
         Map<String, Object> settings = new LinkedHashMap<>(Map.of("surroundings", surroundings));
         settings.putAll(plan.settings());
-        return new RelayReport(heading, settings, results);
+        return new Experiment(heading, settings, results);
     }
 
-    private Map<Relay, List<Map<RelayFigure, Double>>> runs(W work) throws InterruptedException {
-        Map<Relay, List<Map<RelayFigure, Double>>> runs = new EnumMap<>(Relay.class);
+    private Map<String, Series> runs(W work) throws InterruptedException {
+        Map<Relay, List<Run>> runs = new EnumMap<>(Relay.class);
         for (int number = 1; number <= plan.runs(); number++) {
-            Map<Relay, Map<RelayFigure, Double>> measured = new EnumMap<>(Relay.class);
+            Map<Relay, Map<Figure, Double>> measured = new EnumMap<>(Relay.class);
             for (Relay relay : work.relays()) {
                 if (!measured.containsKey(relay)) {
-                    Map<Relay, Map<RelayFigure, Double>> run =
+                    Map<Relay, Map<Figure, Double>> run =
                             new EnumMap<>(measuring.run(programs.found(), work, relay, number));
                     note(work, number, run);
                     measured.putAll(run);
                 }
             }
             measured.forEach((relay, figures) ->
-                    runs.computeIfAbsent(relay, each -> new ArrayList<>()).add(figures));
+                    runs.computeIfAbsent(relay, each -> new ArrayList<>()).add(new Run(figures)));
         }
-        return runs;
+        Map<String, Series> series = new LinkedHashMap<>();
+        work.relays().forEach(relay -> series.put(relay.toString(), new Series(runs.getOrDefault(relay, List.of()))));
+        return series;
     }
 
-    private void note(W work, int number, Map<Relay, Map<RelayFigure, Double>> run) {
-        run.forEach((relay, figures) -> progress.note(work + ", " + relay + ", run " + number + ": "
-                + figures.entrySet().stream()
-                        .map(each -> each.getKey().title() + " " + each.getKey().format(each.getValue()))
-                        .collect(Collectors.joining(", "))));
+    private void note(W work, int number, Map<Relay, Map<Figure, Double>> run) {
+        run.forEach((relay, figures) ->
+                progress.note(work + ", " + relay + ", run " + number + ": " + new Run(figures).toText()));
     }
 
     /** Each run stops its own servers; those of one that is interrupted end with this JVM. */

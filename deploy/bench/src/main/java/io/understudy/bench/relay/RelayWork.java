@@ -1,5 +1,6 @@
 package io.understudy.bench.relay;
 
+import io.understudy.bench.Goal;
 import java.util.List;
 
 /** What is measured; as text, its name. */
@@ -12,5 +13,5 @@ public interface RelayWork {
     List<Relay> relays();
 
     /** What the mirror is to reach. */
-    List<RelayAim> aims();
+    List<Goal> goals();
 }

@@ -1,10 +1,8 @@
 /**
- * The common parts of benchmarks of relays, which copy a cluster's writes to another place.
- *
- * <p>Reading order: a {@link io.understudy.bench.relay.RelayWork} defines what is measured and its target, a {@link
+ * What is common to benchmarks of whoever brings a cluster's writes to somewhere else. In reading order: a {@link
+ * io.understudy.bench.relay.RelayWork} says what is measured and what is to be reached, a {@link
  * io.understudy.bench.relay.RelayProcess} copies, {@link io.understudy.bench.relay.SourceLoad} writes, {@link
- * io.understudy.bench.relay.TargetView} reads, {@link io.understudy.bench.relay.RelayBench} orders the runs, {@link
- * io.understudy.bench.relay.RelayReport} has the results.
+ * io.understudy.bench.relay.TargetView} looks, {@link io.understudy.bench.relay.RelayBench} puts runs in order.
  */
 @NullMarked
 package io.understudy.bench.relay;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.understudy.bench.BenchException;
-import io.understudy.bench.relay.RelayFigure;
+import io.understudy.bench.Figure;
 import org.junit.jupiter.api.Test;
 
 final class ProducerToolTest {
@@ -16,10 +16,10 @@ final class ProducerToolTest {
                         1000 records sent, 2000.000000 records/sec (0.49 MB/sec), 5.04 ms avg latency, 57.00 ms max \
                         latency, 3 ms 50th, 12 ms 95th, 48 ms 99th, 57 ms 99.9th.
                         """))
-                .containsEntry(RelayFigure.CHANGES_PER_SECOND, 2000.0)
-                .containsEntry(RelayFigure.MEGABYTES_PER_SECOND, ProducerTool.recordBytes() * 2000 / 1e6)
-                .containsEntry(RelayFigure.P50_MILLIS, 3.0)
-                .containsEntry(RelayFigure.P99_MILLIS, 48.0);
+                .containsEntry(Figure.CHANGES_PER_SECOND, 2000.0)
+                .containsEntry(Figure.MEGABYTES_PER_SECOND, ProducerTool.recordBytes() * 2000 / 1e6)
+                .containsEntry(Figure.P50_MILLIS, 3.0)
+                .containsEntry(Figure.P99_MILLIS, 48.0);
         assertThatThrownBy(() -> ProducerTool.figures("nothing")).isInstanceOf(BenchException.class);
     }
 }
