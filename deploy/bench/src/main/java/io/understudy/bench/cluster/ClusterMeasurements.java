@@ -32,20 +32,20 @@ final class ClusterMeasurements {
     }
 
     Map<Figure, Double> run(ClusterWork work, Path folder) throws InterruptedException {
-        try (Ground ground = new Ground(etcd, folder)) {
+        try (BenchCluster cluster = new BenchCluster(etcd, folder)) {
             if (work == ClusterWork.JOIN) {
-                ground.rehearseJoin(ground.places().get(FEW));
-                ground.fill(settings.megabytes());
+                cluster.rehearseJoin(cluster.places().get(FEW));
+                cluster.fill(settings.megabytes());
             }
-            try (SteadyWriter writer = new SteadyWriter(ground.clientUrls(), settings.putsPerSecond())) {
+            try (SteadyWriter writer = new SteadyWriter(cluster.clientUrls(), settings.putsPerSecond())) {
                 // Connections, and a JVM that has seen it before.
                 TimeUnit.MILLISECONDS.sleep(settings.duration().toMillis());
                 writer.take();
                 Map<Figure, Double> figures =
                         switch (work) {
-                            case SCALE -> scale(ground, writer);
-                            case JOIN -> join(ground, writer);
-                            case FAILOVER -> failover(ground, writer);
+                            case SCALE -> scale(cluster, writer);
+                            case JOIN -> join(cluster, writer);
+                            case FAILOVER -> failover(cluster, writer);
                         };
                 figures.put(Figure.LOST, (double) writer.stopAndCountLost());
                 return figures;
@@ -53,20 +53,21 @@ final class ClusterMeasurements {
         }
     }
 
-    private static Map<Figure, Double> scale(Ground ground, SteadyWriter writer) throws InterruptedException {
+    private static Map<Figure, Double> scale(BenchCluster cluster, SteadyWriter writer) throws InterruptedException {
         Map<Figure, Double> figures = new EnumMap<>(Figure.class);
-        figures.put(Figure.GROW_SECONDS, ground.reach(new Scale(MANY, ground.places())));
-        figures.put(Figure.SHRINK_SECONDS, ground.reach(new Scale(FEW, ground.places())));
+        figures.put(Figure.GROW_SECONDS, cluster.reach(new Scale(MANY, cluster.places())));
+        figures.put(Figure.SHRINK_SECONDS, cluster.reach(new Scale(FEW, cluster.places())));
         figures.put(Figure.STALL_MILLIS, longestStall(writer.take()) / 1e6);
         return figures;
     }
 
-    private Map<Figure, Double> join(Ground ground, SteadyWriter writer) throws InterruptedException {
+    private Map<Figure, Double> join(BenchCluster cluster, SteadyWriter writer) throws InterruptedException {
         TimeUnit.MILLISECONDS.sleep(settings.duration().toMillis());
         double undisturbed = p99(writer.take());
         Map<Figure, Double> figures = new EnumMap<>(Figure.class);
         figures.put(
-                Figure.JOIN_SECONDS, ground.reach(new AddMember(ground.places().get(FEW), false)));
+                Figure.JOIN_SECONDS,
+                cluster.reach(new AddMember(cluster.places().get(FEW), false)));
         double meanwhile = p99(writer.take());
         figures.put(Figure.UNDISTURBED_P99_MILLIS, undisturbed);
         figures.put(Figure.JOIN_P99_MILLIS, meanwhile);
@@ -74,13 +75,13 @@ final class ClusterMeasurements {
         return figures;
     }
 
-    private static Map<Figure, Double> failover(Ground ground, SteadyWriter writer) throws InterruptedException {
-        try (SupervisorProcess supervisor = ground.supervise(FEW, DEAD)) {
-            ground.awaitStandby(supervisor, FEW);
+    private static Map<Figure, Double> failover(BenchCluster cluster, SteadyWriter writer) throws InterruptedException {
+        try (SupervisorProcess supervisor = cluster.supervise(FEW, DEAD)) {
+            cluster.awaitStandby(supervisor, FEW);
             writer.take();
             long killed = System.nanoTime();
-            String dead = ground.killFollower();
-            ground.awaitReplaced(FEW, dead);
+            String dead = cluster.killFollower();
+            cluster.awaitReplaced(FEW, dead);
             double seconds = (System.nanoTime() - killed - DEAD.toNanos()) / 1e9;
             Map<Figure, Double> figures = new EnumMap<>(Figure.class);
             figures.put(Figure.FAILOVER_SECONDS, seconds);

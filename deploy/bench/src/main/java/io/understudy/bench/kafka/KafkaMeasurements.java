@@ -124,7 +124,7 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
         long from = revision(servers).value() + 1;
         write(load, settings.commits(), KafkaWork.SINGLE);
         try (TargetView follower = new TargetView(servers.followerUrl())) {
-            double seconds = follower.awaitTold(from, settings.commits(), PATIENCE) / 1e9;
+            double seconds = follower.awaitEvents(from, settings.commits(), PATIENCE) / 1e9;
             return Map.of(Figure.CHANGES_PER_SECOND, settings.commits() / seconds);
         }
     }

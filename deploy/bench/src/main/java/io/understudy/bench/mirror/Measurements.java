@@ -62,7 +62,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
                         case BACKLOG ->
                             relay == Relay.WATCH ? replay(clusters, load) : backlog(clusters, load, target, copying);
                         case LIVE -> live(relay, clusters, load, target, copying);
-                        case PACED -> relay == Relay.NOBODY ? direct(clusters) : paced(clusters, load, target, copying);
+                        case PACED -> relay == Relay.NONE ? direct(clusters) : paced(clusters, load, target, copying);
                     });
         }
     }
@@ -71,7 +71,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         return switch (relay) {
             case MIRROR -> RelayProcess.mirror(place, clusters.sides(), progress);
             case MAKE_MIRROR -> makeMirror(etcd, clusters, place);
-            case CHAIN, PRODUCER, WATCH, NOBODY -> null;
+            case CHAIN, PRODUCER, WATCH, NONE -> null;
         };
     }
 
@@ -133,7 +133,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
             long from = follower.revision() + 1;
             load.singly(settings.backlog(), settings.writers());
             long began = System.nanoTime();
-            follower.awaitTold(from, settings.backlog(), PATIENCE);
+            follower.awaitEvents(from, settings.backlog(), PATIENCE);
             return Map.of(Figure.KEYS_PER_SECOND, settings.backlog() / secondsSince(began));
         }
     }
@@ -150,7 +150,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         Map<Figure, Double> figures = new EnumMap<>(Figure.class);
         int puts = load.count() - before;
         figures.put(Figure.PUTS_PER_SECOND, puts / secondsSince(began));
-        if (relay != Relay.NOBODY) {
+        if (relay != Relay.NONE) {
             long last = System.nanoTime();
             target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
             figures.put(Figure.DRAIN_MILLIS, secondsSince(last) * 1e3);
@@ -197,11 +197,11 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
     private void warmUp(Relay relay, SourceLoad load, TargetView target, Copying copying) throws InterruptedException {
         load.bulk(1_000);
         copying.start();
-        if (relay != Relay.NOBODY) {
+        if (relay != Relay.NONE) {
             target.awaitKeys(load.count(), PATIENCE);
         }
         load.writers(settings.writers(), settings.warmUp());
-        if (relay != Relay.NOBODY) {
+        if (relay != Relay.NONE) {
             target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
             target.awaitKeys(load.count(), DRAIN_PATIENCE);
         }

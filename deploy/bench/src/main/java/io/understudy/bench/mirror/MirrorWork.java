@@ -36,7 +36,7 @@ public enum MirrorWork implements RelayWork {
         return switch (this) {
             case FIRST_SYNC -> List.of(Relay.MIRROR, Relay.MAKE_MIRROR);
             case BACKLOG -> List.of(Relay.MIRROR, Relay.WATCH);
-            case LIVE, PACED -> List.of(Relay.NOBODY, Relay.MIRROR, Relay.MAKE_MIRROR);
+            case LIVE, PACED -> List.of(Relay.NONE, Relay.MIRROR, Relay.MAKE_MIRROR);
         };
     }
 
@@ -49,7 +49,7 @@ public enum MirrorWork implements RelayWork {
             case PACED ->
                 List.of(
                         Goal.atMost(P99_MILLIS, Relay.MAKE_MIRROR, 1),
-                        Goal.within(P50_MILLIS, Relay.NOBODY, 2),
+                        Goal.within(P50_MILLIS, Relay.NONE, 2),
                         Goal.atMost(CPU_PER_KEY, Relay.MAKE_MIRROR, 0.25));
         };
     }
