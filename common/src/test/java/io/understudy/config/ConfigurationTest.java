@@ -241,7 +241,7 @@ final class ConfigurationTest {
     }
 
     @Test
-    void allProblemsAreToldTogetherEachWithPlaceKeyValueAndWhatIsAllowed() throws IOException {
+    void allProblemsAreReportedWithPlaceKeyValueAndAllowedValues() throws IOException {
         Path file = file("""
                 listen: here
                 feed:
@@ -285,7 +285,7 @@ final class ConfigurationTest {
     }
 
     @Test
-    void aUrlWithoutItsSchemeAndAnEmptyListAreToldAsSuch() {
+    void aUrlWithoutASchemeAndAnEmptyListAreReported() {
         for (String bare : List.of("127.0.0.1:21000", "localhost:21000")) {
             assertThatThrownBy(() -> Configuration.load(null, NOTHING, Map.of("source.endpoints", bare), ROWS))
                     .hasMessageContaining("source.endpoints cannot be '" + bare
@@ -296,7 +296,7 @@ final class ConfigurationTest {
     }
 
     @Test
-    void impossibleCombinationsAreToldAlongWithTheRest() throws IOException {
+    void impossibleCombinationsAreReportedWithOtherProblems() throws IOException {
         Path file = file("{source: {endpoints: http://a:1}, replay: true, loops: 65}");
         Check replayNeedsTime = (configuration, report) -> {
             if (configuration.get(REPLAY) && configuration.get(STALL).toSeconds() < 10) {

@@ -61,7 +61,7 @@ final class SettingsTextTest {
     }
 
     @Test
-    void everySettingStandsInTheReference() {
+    void theReferenceContainsEverySetting() {
         assertThat(SettingsText.reference(ROWS))
                 .contains("| `pause` | `UNDERSTUDY_PAUSE` | `1s500ms` | a duration such as 200ms, 5s or 1h30m,"
                         + " from 1s to 3s | How long to wait. A \\| b. |\n")

@@ -52,7 +52,7 @@ final class YamlFileTest {
     }
 
     @Test
-    void aSyntaxErrorIsToldWithLineAndColumn() throws IOException {
+    void aSyntaxErrorIsReportedWithLineAndColumn() throws IOException {
         read("a: 1\nb: [1, 2\nc: 3\n");
 
         assertThat(problems).singleElement().satisfies(problem -> {

@@ -22,7 +22,7 @@ public record Schedule(
     /**
      * Checks the values.
      *
-     * @throws IllegalArgumentException one makes no sense; the message says which
+     * @throws IllegalArgumentException a value is out of range; the message names it
      */
     public Schedule {
         require(runs > 0, "the number of runs must be at least 1, not " + runs);

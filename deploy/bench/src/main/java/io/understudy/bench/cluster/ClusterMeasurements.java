@@ -20,7 +20,7 @@ final class ClusterMeasurements {
     private static final int FEW = 3;
     private static final int MANY = 5;
 
-    /** For so long a voter must have answered nobody before it is replaced. */
+    /** A voter that has not responded for this long is replaced. */
     private static final Duration DEAD = Duration.ofSeconds(5);
 
     private final EtcdBinaries etcd;

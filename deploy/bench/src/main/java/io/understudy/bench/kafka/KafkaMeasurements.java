@@ -33,7 +33,7 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
 
     private static final Duration PATIENCE = Duration.ofMinutes(5);
     private static final int FIRST_KEYS = 1_000;
-    /** Who put at a time when it need only be quick. */
+    /** Concurrent writers where only speed matters. */
     private static final int WRITERS = 64;
 
     private final Path folder;
@@ -119,7 +119,7 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
         }
     }
 
-    /** The same history told to a client that only counts it. */
+    /** The same history read by a client that only counts it. */
     private Map<Figure, Double> watch(Servers servers, SourceLoad load) throws InterruptedException {
         long from = revision(servers).value() + 1;
         write(load, settings.commits(), KafkaWork.SINGLE);
@@ -129,7 +129,7 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
         }
     }
 
-    /** With a watch beside it, that tells what of the mirror's delays is the machine's and etcd's. */
+    /** With a watch beside it: its delays are those of the machine and etcd. */
     private Map<Relay, Map<Figure, Double>> paced(Servers servers, SourceLoad load, RelayProcess mirror)
             throws InterruptedException {
         mirror.start();
@@ -137,11 +137,11 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
         try (TopicView view = new TopicView(servers.bootstrapServers(), settings.partitions(), true);
                 TargetView follower = new TargetView(servers.followerUrl())) {
             view.awaitComplete(revision(servers), PATIENCE);
-            Map<Integer, Long> told = follower.watch();
+            Map<Integer, Long> watched = follower.watch();
             Load brought = load(load, mirror);
             return Map.of(
                     Relay.MIRROR, figures(brought, view.seen(), mirror),
-                    Relay.WATCH, Run.latencies(brought.puts().until(told, PATIENCE)));
+                    Relay.WATCH, Run.latencies(brought.puts().until(watched, PATIENCE)));
         }
     }
 

@@ -126,7 +126,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         return figures;
     }
 
-    /** The same history told to a client that only counts it. */
+    /** The same history read by a client that only counts it. */
     private Map<Figure, Double> replay(Clusters clusters, SourceLoad load) throws InterruptedException {
         load.bulk(1_000);
         try (TargetView follower = new TargetView(clusters.followerUrl())) {
@@ -211,7 +211,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         return (System.nanoTime() - nanos) / 1e9;
     }
 
-    /** The relay, or nobody. */
+    /** The relay, or none. */
     private record Copying(@Nullable RelayProcess process) implements AutoCloseable {
 
         void start() throws InterruptedException {

@@ -1,8 +1,8 @@
 /**
- * What is common to benchmarks of whoever brings a cluster's writes to somewhere else. In reading order: a {@link
- * io.understudy.bench.relay.RelayWork} says what is measured and what is to be reached, a {@link
- * io.understudy.bench.relay.RelayProcess} copies, {@link io.understudy.bench.relay.SourceLoad} writes, {@link
- * io.understudy.bench.relay.TargetView} looks, {@link io.understudy.bench.relay.RelayBench} puts runs in order.
+ * Common parts of benchmarks of programs that copy a cluster's writes. In reading order: a {@link
+ * io.understudy.bench.relay.RelayWork} defines measurements and goals, a {@link io.understudy.bench.relay.RelayProcess}
+ * copies, {@link io.understudy.bench.relay.SourceLoad} writes, {@link io.understudy.bench.relay.TargetView} reads, {@link
+ * io.understudy.bench.relay.RelayBench} runs them in order.
  */
 @NullMarked
 package io.understudy.bench.relay;
