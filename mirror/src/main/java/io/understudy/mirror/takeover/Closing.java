@@ -38,6 +38,8 @@ record Closing(
         @Nullable Credentials mirror) {
 
     private static final String ROOT = "root";
+    private static final int NOSPACE = 1;
+
     /** {@code AlarmType.CORRUPT}; jetcd's messages lack it. */
     private static final int CORRUPT = 2;
 
@@ -55,6 +57,11 @@ record Closing(
      */
     Closed prepare(Way way) {
         boolean hasAuth = way != Way.NONE && cluster.isAuthEnabled();
+        if (way != Way.NONE && isRaised(NOSPACE, alarm(AlarmAction.GET, 0))) {
+            throw new TakeOverException(cluster.shown()
+                    + " has a NOSPACE alarm, under which etcd 3.5 does not reject deletes: free space, defragment and disarm"
+                    + " the alarm first");
+        }
         return switch (way) {
             case NONE -> new Closed(way, 0, List.of());
             case ROLES -> {
@@ -73,7 +80,7 @@ record Closing(
                 }
                 requireNoOtherUsers();
                 AlarmResponse alarms = alarm(AlarmAction.GET, 0);
-                if (way == Way.CORRUPT_ALARM && isRaised(alarms)) {
+                if (way == Way.CORRUPT_ALARM && isRaised(CORRUPT, alarms)) {
                     throw new TakeOverException(cluster.shown() + " has a CORRUPT alarm: check its data first");
                 }
                 yield new Closed(
@@ -228,7 +235,7 @@ record Closing(
                     addUsers();
                 }
                 var unused = alarm(AlarmAction.ACTIVATE, closed.alarmMember());
-                if (!isRaised(alarm(AlarmAction.GET, 0))) {
+                if (!isRaised(CORRUPT, alarm(AlarmAction.GET, 0))) {
                     throw new TakeOverException("the CORRUPT alarm at " + cluster.shown() + " was disarmed meanwhile");
                 }
             }
@@ -260,12 +267,18 @@ record Closing(
         return new Closed(Way.AUTH_ENABLE, 0, List.of());
     }
 
-    /** Whether clients cannot write the range. */
+    /**
+     * Whether clients cannot write the range. Not under a NOSPACE alarm: when etcd 3.5 raises it, for a put of any client, it
+     * drops its checks of permissions and of CORRUPT, and deletes pass.
+     */
     boolean isClosed(Closed closed) {
+        if (closed.way() != Way.NONE && isRaised(NOSPACE, alarm(AlarmAction.GET, 0))) {
+            return false;
+        }
         return switch (closed.way()) {
             case NONE -> false;
             case ROLES -> cluster.isAuthEnabled() && writable().isEmpty();
-            case CORRUPT_ALARM -> isRaised(alarm(AlarmAction.GET, 0)) || cluster.isAuthEnabled();
+            case CORRUPT_ALARM -> isRaised(CORRUPT, alarm(AlarmAction.GET, 0)) || cluster.isAuthEnabled();
             case AUTH_ENABLE -> cluster.isAuthEnabled();
         };
     }
@@ -290,7 +303,7 @@ record Closing(
                 });
             }
             case CORRUPT_ALARM, AUTH_ENABLE -> {
-                if (closed.way() == Way.CORRUPT_ALARM && isRaised(alarm(AlarmAction.GET, 0))) {
+                if (closed.way() == Way.CORRUPT_ALARM && isRaised(CORRUPT, alarm(AlarmAction.GET, 0))) {
                     var unused = alarm(AlarmAction.DEACTIVATE, closed.alarmMember());
                 }
                 if (cluster.isAuthEnabled()) {
@@ -403,8 +416,8 @@ record Closing(
                 .build();
     }
 
-    private static boolean isRaised(AlarmResponse alarms) {
-        return alarms.getAlarmsList().stream().anyMatch(each -> each.getAlarmValue() == CORRUPT);
+    private static boolean isRaised(int type, AlarmResponse alarms) {
+        return alarms.getAlarmsList().stream().anyMatch(each -> each.getAlarmValue() == type);
     }
 
     private AlarmResponse alarm(AlarmAction action, long member) {

@@ -71,6 +71,17 @@ final class ClosingTest {
         assertThat(new HashSet<>(cluster.roles.get("app"))).isEqualTo(before);
     }
 
+    /** etcd 3.5 lets deletes pass then, whatever closes the cluster. */
+    @Test
+    void aClusterWithASpaceAlarmIsNotClosed() {
+        start(permission(Permission.Type.READWRITE, "/", "0"));
+        Closed closed = closing.prepare(Way.ROLES);
+        closing.close(closed);
+        cluster.full = true;
+        assertThat(closing.isClosed(closed)).isFalse();
+        assertThatThrownBy(() -> closing.prepare(Way.ROLES)).hasMessageContaining("NOSPACE");
+    }
+
     @Test
     void clientsWithRootOrTheMirrorsRoleAreNamed() {
         start(permission(Permission.Type.READWRITE, "/", "0"));

@@ -5,6 +5,7 @@ import io.etcd.jetcd.api.AlarmMember;
 import io.etcd.jetcd.api.AlarmRequest;
 import io.etcd.jetcd.api.AlarmRequest.AlarmAction;
 import io.etcd.jetcd.api.AlarmResponse;
+import io.etcd.jetcd.api.AlarmType;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.DeleteRangeResponse;
 import io.etcd.jetcd.api.KeyValue;
@@ -60,6 +61,8 @@ final class FakeCluster implements Calls {
     final Map<String, List<String>> users = new LinkedHashMap<>();
     boolean auth;
     boolean corrupt;
+    /** Whether it has a NOSPACE alarm. */
+    boolean full;
     /** Of the calls; null for one with the role root. */
     @Nullable String user;
 
@@ -324,6 +327,9 @@ final class FakeCluster implements Calls {
             AlarmResponse.Builder answer = AlarmResponse.newBuilder().setHeader(header());
             if (corrupt) {
                 answer.addAlarms(AlarmMember.newBuilder().setMemberID(MEMBER).setAlarmValue(CORRUPT));
+            }
+            if (full) {
+                answer.addAlarms(AlarmMember.newBuilder().setMemberID(MEMBER).setAlarm(AlarmType.NOSPACE));
             }
             return answer.build();
         });
