@@ -10,6 +10,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -47,6 +48,20 @@ public record DataDirectory(Path path) {
     /** Whether a member has run here. */
     public boolean hasMember() {
         return Files.isDirectory(path.resolve("member"));
+    }
+
+    /** As {@link #hasMember}; empty if that cannot be seen: access is denied, or the disk may not be mounted. */
+    public Optional<Boolean> seesMember() {
+        if (hasMember()) {
+            return Optional.of(true);
+        }
+        boolean isAbsent = isAbsent(path.resolve("member"))
+                && (Files.isDirectory(path) || (isAbsent(path) && Files.isDirectory(path.resolveSibling("."))));
+        return isAbsent ? Optional.of(false) : Optional.empty();
+    }
+
+    private static boolean isAbsent(Path file) {
+        return Files.notExists(file, LinkOption.NOFOLLOW_LINKS);
     }
 
     /** Reads the owner from the metadata at the start of the write-ahead log. Empty without a readable log. */

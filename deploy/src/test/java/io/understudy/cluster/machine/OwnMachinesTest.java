@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -148,6 +149,27 @@ final class OwnMachinesTest {
         assertThat(folder.resolve("two/member/db")).hasContent("of one");
         assertThat(folder.resolve("two.old-19700101T000000/member/db")).hasContent("of two");
         assertThat(folder.resolve("one")).doesNotExist();
+    }
+
+    /** A path through a file fails for root too, as one through a folder without permission does for others. */
+    @Test
+    void dataIsAbsentOnlyWhereItsFolderIsSeen() throws IOException {
+        Path unmounted = Files.createSymbolicLink(folder.resolve("link"), folder.resolve("mount/data"));
+        Path file = Files.createFile(folder.resolve("file"));
+
+        assertThat(sees(folder.resolve("data"))).contains(false);
+        assertThat(sees(Files.createDirectory(folder.resolve("data")))).contains(false);
+        Files.createDirectory(folder.resolve("data/member"));
+        assertThat(sees(folder.resolve("data"))).contains(true);
+        assertThat(sees(folder.resolve("mount/data"))).isEmpty();
+        assertThat(sees(unmounted)).isEmpty();
+        assertThat(sees(file.resolve("data"))).isEmpty();
+        Files.createSymbolicLink(Files.createDirectory(folder.resolve("linked")).resolve("member"), unmounted);
+        assertThat(sees(folder.resolve("linked"))).isEmpty();
+    }
+
+    private static Optional<Boolean> sees(Path data) {
+        return new DataDirectory(data).seesMember();
     }
 
     @Test
