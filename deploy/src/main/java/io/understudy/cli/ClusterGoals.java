@@ -101,8 +101,9 @@ final class ClusterGoals {
             return refusal(
                     "replacement-is-new",
                     successor + " is a member already, so " + member + " would be removed and not replaced",
-                    "Name a new member or a standby learner with --with, or remove " + member
-                            + " (understudy cluster remove " + member + ")");
+                    "Name a new member or a standby learner with --with; to have one member less, or to complete an"
+                            + " interrupted replacement, remove " + member + " (understudy cluster remove " + member
+                            + ")");
         }
         return new ReplaceMember(
                 old.get().id(), to, isToVote, seen.isLost(old.get().id()));

@@ -106,7 +106,8 @@ final class ClusterChangeIT {
     void aMemberThatNobodyKnowsIsNotTakenForRemoved() throws Exception {
         try (LocalEtcd etcd = LocalEtcd.builder()
                 .name("typo")
-                .voters(1)
+                .voters(2)
+                .fsync(false)
                 .dataDirectory(folder.resolve("typo"))
                 .build()) {
             etcd.start();
@@ -128,6 +129,13 @@ final class ClusterChangeIT {
                     .as("%s%s", err, out)
                     .isZero();
             assertThat(out.toString()).contains("gone is configured but not a member of the cluster");
+            StringWriter text = new StringWriter();
+            assertThat(cluster(text, "replace", "typo-1", "--with=typo-2", "--dry-run", "--endpoints=" + endpoint))
+                    .as("an even number proves no interrupted replacement: %s", text)
+                    .isEqualTo(1);
+            assertThat(text.toString())
+                    .contains("refused (replacement-is-new): typo-2 is a member already")
+                    .contains("understudy cluster remove typo-1");
         }
     }
 
