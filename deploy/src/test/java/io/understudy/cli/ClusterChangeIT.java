@@ -165,6 +165,18 @@ final class ClusterChangeIT {
             assertThat(cluster(text, "replace", "names-1", "--with=names-2", "--yes", "--endpoints=" + endpoints))
                     .isEqualTo(1);
             assertThat(text.toString()).contains("refused (replacement-is-new): names-2 is a member already");
+            Path configured = Files.writeString(folder.resolve("free.yaml"), """
+                    cluster:
+                      endpoints: [%s]
+                    machines:
+                      free: {peerUrls: "http://127.0.0.1:1", clientUrls: "http://127.0.0.1:2", dataDirectory: free}
+                    """.formatted(endpoints));
+            assertThat(cluster(text, "demote", "free", "--dry-run", "--config=" + configured))
+                    .as("%s", text)
+                    .isEqualTo(1);
+            assertThat(text.toString())
+                    .contains("refused (demoted-is-member): free is configured but not a member")
+                    .contains("understudy cluster add free --promote never");
             assertThat(etcd.etcdctl("member", "list").lines()).hasSize(3);
             planTheRepairOfACorruptLeader(etcd, endpoints);
         }
