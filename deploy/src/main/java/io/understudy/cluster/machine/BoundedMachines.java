@@ -107,6 +107,11 @@ public final class BoundedMachines implements Machines, AutoCloseable {
     }
 
     @Override
+    public Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+        return read(member, "start of its program", () -> machines.programFailure(member, settings));
+    }
+
+    @Override
     public void stop(MemberSpec member) {
         order(member, "stop", () -> machines.stop(member));
     }

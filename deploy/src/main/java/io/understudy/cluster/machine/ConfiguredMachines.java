@@ -83,6 +83,11 @@ public final class ConfiguredMachines implements Machines {
     }
 
     @Override
+    public Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+        return of(member).programFailure(member, settings);
+    }
+
+    @Override
     public void stop(MemberSpec member) {
         of(member).stop(member);
     }

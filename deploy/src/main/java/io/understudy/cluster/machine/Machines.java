@@ -60,6 +60,15 @@ public interface Machines {
         throw new UnsupportedOperationException("cannot start " + member.name() + " with other settings");
     }
 
+    /**
+     * Why the member's program does not run; empty if it does, or if that cannot be seen from here.
+     *
+     * @param settings as in {@link #start}
+     */
+    default Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+        return Optional.empty();
+    }
+
     /** Ends the member's process; its data stays. */
     void stop(MemberSpec member);
 

@@ -109,6 +109,11 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
+    public Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+        return control.programFailure(settings.apply(machine(member)));
+    }
+
+    @Override
     public void stop(MemberSpec member) {
         locked(member, this::stop);
     }

@@ -98,11 +98,30 @@ public final class StepWork {
         }
     }
 
-    /**
-     * Why the step cannot be taken on its machine: a process uses the data directory, and the data belong to a member that
-     * the step is not about. Data of a removed member of this cluster are no obstacle.
-     */
+    /** Why the step cannot be taken on its machine. */
     public Optional<Refusal> obstacle(Step step, ClusterFacts facts) {
+        return programFailure(step).or(() -> foreignData(step, facts));
+    }
+
+    /** Before the member is stopped: it could not start again. */
+    private Optional<Refusal> programFailure(Step step) {
+        return step instanceof Step.Restart restart
+                ? machines.programFailure(restart.member(), configured -> changed(configured, restart))
+                        .map(why -> new Refusal(
+                                "program-runs",
+                                restart.member().name() + " could not start again: " + why,
+                                "Install its program, or correct "
+                                        + (restart.program().isEmpty()
+                                                ? "machines." + restart.member().name() + ".program"
+                                                : "--program")))
+                : Optional.empty();
+    }
+
+    /**
+     * A process uses the data directory, and the data belong to a member that the step is not about. Data of a removed
+     * member of this cluster are no obstacle.
+     */
+    private Optional<Refusal> foreignData(Step step, ClusterFacts facts) {
         Optional<MemberSpec> place = step.place();
         if (place.isEmpty() || !machines.isInUse(place.get())) {
             return Optional.empty();

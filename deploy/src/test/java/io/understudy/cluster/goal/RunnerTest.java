@@ -3,6 +3,7 @@ package io.understudy.cluster.goal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.ManualMachines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.NoMachines;
@@ -25,6 +26,7 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -128,6 +130,23 @@ final class RunnerTest {
 
         assertThatThrownBy(() -> work.begin(new Step.Start(place), facts())).hasMessageContaining("machine is broken");
         assertThat(work.hasPerformed(new Step.Start(place))).isTrue();
+    }
+
+    /** Machines on which nothing can be stopped. */
+    @Test
+    void aMemberWhoseProgramDoesNotRunIsNotStopped() {
+        StepWork work = new StepWork(new Moves(), new NoMachines() {
+            @Override
+            public Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+                return Optional.of("no such file");
+            }
+        });
+        Step restart = new Step.Restart(FactsFixture.place(2), TWO);
+
+        assertThat(work.obstacle(restart, facts())).hasValueSatisfying(refusal -> assertThat(refusal.toString())
+                .isEqualTo("program-runs: m2 could not start again: no such file. Install its program, or correct"
+                        + " machines.m2.program"));
+        assertThatThrownBy(() -> work.begin(restart, facts())).hasMessageStartingWith("program-runs");
     }
 
     private Outcome run(Goal goal) throws InterruptedException {

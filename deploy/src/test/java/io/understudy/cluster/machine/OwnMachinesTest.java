@@ -179,6 +179,25 @@ final class OwnMachinesTest {
     }
 
     @Test
+    void aProgramThatDoesNotRunIsFoundBeforeTheMemberStops() throws IOException {
+        Path missing = folder.resolve("missing/etcd");
+        Path other = program("other", "echo usage");
+        Path working = program("working", "[ \"$*\" = --version ] && echo etcd Version: 3.7.3");
+
+        assertThat(machines.programFailure(MEMBER, configured -> configured.withProgram(missing)))
+                .hasValueSatisfying(why -> assertThat(why).contains("'" + missing + " --version'"));
+        assertThat(machines.programFailure(MEMBER, configured -> configured.withProgram(other)))
+                .hasValueSatisfying(why -> assertThat(why).contains("prints no version of etcd"));
+        assertThat(machines.programFailure(MEMBER, configured -> configured.withProgram(working)))
+                .isEmpty();
+    }
+
+    private Path program(String name, String script) throws IOException {
+        Path program = Files.writeString(folder.resolve(name), "#!/bin/sh\n" + script + "\n");
+        return Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    @Test
     void findsTheProcessThatAnEarlierLifeHasLeft() {
         machines.found(MEMBER, "one=http://127.0.0.1:11", "token");
         OwnMachines later = inANewLife();
