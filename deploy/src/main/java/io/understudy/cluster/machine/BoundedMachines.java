@@ -147,6 +147,11 @@ public final class BoundedMachines implements Machines, AutoCloseable {
     }
 
     @Override
+    public Optional<String> moveFailure(MemberSpec from, MemberSpec to) {
+        return read(from, "check of the data", () -> machines.moveFailure(from, to));
+    }
+
+    @Override
     public void moveData(MemberSpec from, MemberSpec to) {
         order(from, "move of the data", () -> machines.moveData(from, to));
     }

@@ -138,6 +138,22 @@ public record DataDirectory(Path path) {
         return Optional.of(aside);
     }
 
+    /** Why {@link #moveTo} would fail; empty if there is room. */
+    Optional<String> moveFailure(DataDirectory other) {
+        Path folder = other.path.toAbsolutePath().normalize();
+        do {
+            folder = folder.resolveSibling(".").normalize();
+        } while (!Files.exists(folder));
+        try {
+            if (!Files.getFileStore(path).equals(Files.getFileStore(folder))) {
+                requireRoom(other.path, folder);
+            }
+            return Optional.empty();
+        } catch (IOException e) {
+            return Optional.of("cannot move " + path + " to " + other.path + ": " + e.getMessage());
+        }
+    }
+
     /**
      * Becomes another member's data directory; what that one had is set aside. Between file systems it is copied, and
      * what it was copied from set aside.
@@ -179,7 +195,7 @@ public record DataDirectory(Path path) {
     }
 
     private void copyTo(Path copy) throws IOException {
-        requireRoom(copy);
+        requireRoom(copy, copy.resolveSibling("."));
         Path part = copy.resolveSibling(copy.getFileName() + ".part");
         Folders.delete(part);
         try (Stream<Path> all = Files.walk(path)) {
@@ -236,8 +252,8 @@ public record DataDirectory(Path path) {
         }
     }
 
-    private void requireRoom(Path copy) throws IOException {
-        FileStore store = Files.getFileStore(copy.resolveSibling("."));
+    private void requireRoom(Path copy, Path folder) throws IOException {
+        FileStore store = Files.getFileStore(folder);
         if (store.getUsableSpace() < size()) {
             throw new IOException(copy + " needs " + size() + " bytes; " + store + " has only " + store.getUsableSpace()
                     + " bytes left");

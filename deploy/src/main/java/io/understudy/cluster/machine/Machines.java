@@ -96,6 +96,11 @@ public interface Machines {
         return Optional.empty();
     }
 
+    /** Why {@link #moveData} would fail after a stop of the first; empty if it would not, or if that cannot be seen from here. */
+    default Optional<String> moveFailure(MemberSpec from, MemberSpec to) {
+        return Optional.empty();
+    }
+
     /**
      * Moves the data of one place to another, both of which are stopped. Does nothing if it is there already.
      *

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /** Does what a step says, once: asks the cluster, or has processes started and stopped. */
@@ -100,7 +101,19 @@ public final class StepWork {
 
     /** Why the step cannot be taken on its machine. */
     public Optional<Refusal> obstacle(Step step, ClusterFacts facts) {
-        return programFailure(step).or(() -> foreignData(step, facts));
+        return programFailure(step).or(() -> moveFailure(step)).or(() -> foreignData(step, facts));
+    }
+
+    private Optional<Refusal> moveFailure(Step step) {
+        return step instanceof Step.Migrate migrate
+                ? machines.moveFailure(migrate.from(), migrate.to())
+                        .or(() -> machines.programFailure(migrate.to(), UnaryOperator.identity()))
+                        .map(why -> new Refusal(
+                                "data-movable",
+                                "the data of " + migrate.from().name() + " cannot be moved to "
+                                        + migrate.to().name() + ": " + why,
+                                "Correct that, or replace without --migrate-data"))
+                : Optional.empty();
     }
 
     /** Before the member is stopped: it could not start again. */
@@ -210,10 +223,23 @@ public final class StepWork {
             }
         } else if (step instanceof Step.Migrate migrate) {
             stop(migrate.from());
-            machines.moveData(migrate.from(), migrate.to());
+            move(migrate);
             machines.start(migrate.to());
         } else if (step instanceof Step.Retire retire) {
             machines.retire(retire.member());
+        }
+    }
+
+    /** If it fails, the member starts again where its data is, unless the move may still be carried out. */
+    private void move(Step.Migrate migrate) {
+        try {
+            machines.moveData(migrate.from(), migrate.to());
+        } catch (MachineBusyException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            machines.start(migrate.from());
+            throw new IllegalStateException(
+                    e.getMessage() + "; " + migrate.from().name() + " was started again", e);
         }
     }
 

@@ -3,9 +3,11 @@ package io.understudy.cluster.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.understudy.local.process.ServerProcess;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -142,8 +144,15 @@ final class OwnMachinesTest {
                 () -> Instant.EPOCH);
         assertThatThrownBy(() -> both.moveData(MEMBER, other))
                 .hasMessageContaining("no data in " + machine.dataDirectory());
+        assertThat(both.moveFailure(MEMBER, other))
+                .hasValueSatisfying(why -> assertThat(why).contains("no data in " + machine.dataDirectory()));
         Files.writeString(Files.createDirectories(folder.resolve("one/member")).resolve("db"), "of one");
         Files.writeString(Files.createDirectories(folder.resolve("two/member")).resolve("db"), "of two");
+        assertThat(both.moveFailure(MEMBER, other)).isEmpty();
+        both.start(other);
+        assertThat(both.moveFailure(MEMBER, other)).contains("a process uses " + folder.resolve("two") + " of two");
+        assertThatThrownBy(() -> both.moveData(MEMBER, other)).hasMessageContaining("a process uses");
+        both.stop(other);
         both.moveData(MEMBER, other);
         both.moveData(MEMBER, other);
         assertThat(folder.resolve("two/member/db")).hasContent("of one");
@@ -176,6 +185,37 @@ final class OwnMachinesTest {
     void doesNotStartWithoutDataOneThatShouldHaveSome() {
         assertThatThrownBy(() -> machines.start(MEMBER))
                 .hasMessageContaining("has no data in " + machine.dataDirectory());
+    }
+
+    @Test
+    void dataMovesOnlyBetweenMachinesOfOneKind() {
+        MemberSpec elsewhere = new MemberSpec(
+                "two", List.of(URI.create("http://127.0.0.1:12")), List.of(URI.create("http://127.0.0.1:2")));
+        ConfiguredMachines configured = ConfiguredMachines.of(
+                List.of(machine, MachineSettings.of(elsewhere, ProcessKind.MANUAL, folder.resolve("two"))),
+                () -> etcd,
+                unused -> {},
+                () -> Instant.EPOCH);
+
+        assertThat(configured.moveFailure(MEMBER, elsewhere))
+                .contains("members one and two have different process settings (machines.*.process)");
+    }
+
+    /** A file of that length needs no room before it is copied. */
+    @Test
+    void dataMovesToAnotherFileSystemOnlyIfThereIsRoom() throws IOException {
+        Path other = Path.of("/dev/shm");
+        assumeTrue(Files.isDirectory(other) && !Files.getFileStore(other).equals(Files.getFileStore(folder)));
+        Path member = Files.createDirectories(machine.dataDirectory().resolve("member"));
+        try (RandomAccessFile file = new RandomAccessFile(member.resolve("db").toFile(), "rw")) {
+            file.setLength(1L << 42);
+        }
+        DataDirectory source = new DataDirectory(machine.dataDirectory());
+
+        assertThat(source.moveFailure(new DataDirectory(other.resolve("absent/two"))))
+                .hasValueSatisfying(why -> assertThat(why).contains("cannot move", "needs 4398046511104 bytes"));
+        assertThat(source.moveFailure(new DataDirectory(folder.resolve("absent/two"))))
+                .isEmpty();
     }
 
     @Test
