@@ -297,14 +297,12 @@ final class ClusterChange implements AutoCloseable {
                         ", ", facts.members().stream().map(MemberFacts::label).toList()));
     }
 
-    /**
-     * Whether there is one voting member more than declared, as while a healthy one is being replaced. Without a configuration,
-     * an even number is one more than is useful.
-     */
+    /** Whether there is one voting member more than configured, as while a healthy one is being replaced. */
     boolean hasExtraVoter() {
         int voters = facts.voters().size();
-        return voters % 2 == 0
-                && (places().isEmpty() || voters > cluster.settings().shape().voters());
+        return !places().isEmpty()
+                && voters % 2 == 0
+                && voters > cluster.settings().shape().voters();
     }
 
     /** Whether there is one voting member less than declared, as after a failed one was removed to be replaced. */

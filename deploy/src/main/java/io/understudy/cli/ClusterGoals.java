@@ -46,9 +46,18 @@ final class ClusterGoals {
     }
 
     static Goal demote(ClusterChange seen, String member) {
-        // An interrupted run removed it.
-        if (seen.isRemoved(member) && !seen.hasExtraVoter()) {
-            return new AddMember(seen.place(member, List.of(), List.of()), false);
+        if (seen.isRemoved(member)) {
+            MemberSpec place = seen.place(member, List.of(), List.of());
+            boolean isListed =
+                    seen.facts().at(place).filter(each -> !each.isVoter()).isPresent();
+            // An interrupted run removed it.
+            return seen.lacksVoter() || isListed
+                    ? new AddMember(place, false)
+                    : refusal(
+                            "demoted-is-member",
+                            member + " is configured but not a member, and no voting member is missing",
+                            "Check the name (understudy cluster status); add " + member + " as a learner with"
+                                    + " understudy cluster add " + member + " --promote never");
         }
         MemberFacts found = seen.member(member);
         MemberSpec place = seen.place(found.label(), List.of(), List.of());
@@ -101,8 +110,9 @@ final class ClusterGoals {
             return refusal(
                     "replacement-is-new",
                     successor + " is a member already, so " + member + " would be removed and not replaced",
-                    "Name a new member or a standby learner with --with, or remove " + member
-                            + " (understudy cluster remove " + member + ")");
+                    "Name a new member or a standby learner with --with; to have one member less, or to complete an"
+                            + " interrupted replacement, remove " + member + " (understudy cluster remove " + member
+                            + ")");
         }
         return new ReplaceMember(
                 old.get().id(), to, isToVote, seen.isLost(old.get().id()));

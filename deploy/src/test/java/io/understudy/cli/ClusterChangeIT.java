@@ -106,7 +106,8 @@ final class ClusterChangeIT {
     void anUnknownMemberIsNotTakenForRemoved() throws Exception {
         try (LocalEtcd etcd = LocalEtcd.builder()
                 .name("typo")
-                .voters(1)
+                .voters(2)
+                .fsync(false)
                 .dataDirectory(folder.resolve("typo"))
                 .build()) {
             etcd.start();
@@ -128,6 +129,13 @@ final class ClusterChangeIT {
                     .as("%s%s", err, out)
                     .isZero();
             assertThat(out.toString()).contains("gone is configured but not a member of the cluster");
+            StringWriter text = new StringWriter();
+            assertThat(cluster(text, "replace", "typo-1", "--with=typo-2", "--dry-run", "--endpoints=" + endpoint))
+                    .as("an even number proves no interrupted replacement: %s", text)
+                    .isEqualTo(1);
+            assertThat(text.toString())
+                    .contains("refused (replacement-is-new): typo-2 is a member already")
+                    .contains("understudy cluster remove typo-1");
         }
     }
 
@@ -157,6 +165,39 @@ final class ClusterChangeIT {
             assertThat(cluster(text, "replace", "names-1", "--with=names-2", "--yes", "--endpoints=" + endpoints))
                     .isEqualTo(1);
             assertThat(text.toString()).contains("refused (replacement-is-new): names-2 is a member already");
+            EtcdMember voter = etcd.members().get(0);
+            Path configured = Files.writeString(folder.resolve("free.yaml"), """
+                    cluster:
+                      endpoints: [%s]
+                    machines:
+                      free: {peerUrls: "http://127.0.0.1:1", clientUrls: "http://127.0.0.1:2", dataDirectory: free}
+                      %s: {process: local, program: /nowhere/etcd, peerUrls: "%s", clientUrls: "%s", dataDirectory: %s}
+                    """.formatted(
+                            endpoints, voter.name(), voter.peerUrl(), voter.clientUrl(), data(voter)));
+            assertThat(cluster(text, "demote", "free", "--dry-run", "--config=" + configured))
+                    .as("%s", text)
+                    .isEqualTo(1);
+            assertThat(text.toString())
+                    .contains("refused (demoted-is-member): free is configured but not a member")
+                    .contains("understudy cluster add free --promote never");
+            assertThat(cluster(text, "roll", "--dry-run", "--config=" + configured))
+                    .as("%s", text)
+                    .isEqualTo(1);
+            assertThat(text.toString())
+                    .contains("refused (program-runs): names-1 could not start again: '/nowhere/etcd --version'");
+            assertThat(cluster(
+                            text,
+                            "replace",
+                            "names-1",
+                            "--with=free",
+                            "--migrate-data",
+                            "--dry-run",
+                            "--config=" + configured))
+                    .as("%s", text)
+                    .isEqualTo(1);
+            assertThat(text.toString())
+                    .contains("refused (data-movable): the data of names-1 cannot be moved to free: members names-1 and"
+                            + " free have different process settings");
             assertThat(etcd.etcdctl("member", "list").lines()).hasSize(3);
             planTheRepairOfACorruptLeader(etcd, endpoints);
         }

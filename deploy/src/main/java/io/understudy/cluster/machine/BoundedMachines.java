@@ -107,6 +107,11 @@ public final class BoundedMachines implements Machines, AutoCloseable {
     }
 
     @Override
+    public Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+        return read(member, "start of its program", () -> machines.programFailure(member, settings));
+    }
+
+    @Override
     public void stop(MemberSpec member) {
         order(member, "stop", () -> machines.stop(member));
     }
@@ -139,6 +144,11 @@ public final class BoundedMachines implements Machines, AutoCloseable {
     @Override
     public Optional<DataOwner> owner(MemberSpec member) {
         return read(member, "read of the data's owner", () -> machines.owner(member));
+    }
+
+    @Override
+    public Optional<String> moveFailure(MemberSpec from, MemberSpec to) {
+        return read(from, "check of the data", () -> machines.moveFailure(from, to));
     }
 
     @Override

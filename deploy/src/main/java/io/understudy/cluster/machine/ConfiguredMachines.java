@@ -83,6 +83,11 @@ public final class ConfiguredMachines implements Machines {
     }
 
     @Override
+    public Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+        return of(member).programFailure(member, settings);
+    }
+
+    @Override
     public void stop(MemberSpec member) {
         of(member).stop(member);
     }
@@ -118,10 +123,17 @@ public final class ConfiguredMachines implements Machines {
     }
 
     @Override
+    public Optional<String> moveFailure(MemberSpec from, MemberSpec to) {
+        return of(from) == of(to)
+                ? of(from).moveFailure(from, to)
+                : Optional.of("members " + from.name() + " and " + to.name()
+                        + " have different process settings (machines.*.process)");
+    }
+
+    @Override
     public void moveData(MemberSpec from, MemberSpec to) {
         if (of(from) != of(to)) {
-            throw new UnsupportedOperationException("members " + from.name() + " and " + to.name()
-                    + " have different process settings; move the data manually, or replace without --migrate-data");
+            throw new UnsupportedOperationException(moveFailure(from, to).orElseThrow());
         }
         of(from).moveData(from, to);
     }

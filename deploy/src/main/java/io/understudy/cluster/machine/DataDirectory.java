@@ -10,6 +10,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -47,6 +48,20 @@ public record DataDirectory(Path path) {
     /** Whether a member has run here. */
     public boolean hasMember() {
         return Files.isDirectory(path.resolve("member"));
+    }
+
+    /** As {@link #hasMember}; empty if that cannot be seen: access is denied, or the disk may not be mounted. */
+    public Optional<Boolean> seesMember() {
+        if (hasMember()) {
+            return Optional.of(true);
+        }
+        boolean isAbsent = isAbsent(path.resolve("member"))
+                && (Files.isDirectory(path) || (isAbsent(path) && Files.isDirectory(path.resolveSibling("."))));
+        return isAbsent ? Optional.of(false) : Optional.empty();
+    }
+
+    private static boolean isAbsent(Path file) {
+        return Files.notExists(file, LinkOption.NOFOLLOW_LINKS);
     }
 
     /** Reads the owner from the metadata at the start of the write-ahead log. Empty without a readable log. */
@@ -123,6 +138,22 @@ public record DataDirectory(Path path) {
         return Optional.of(aside);
     }
 
+    /** Why {@link #moveTo} would fail; empty if there is room. */
+    Optional<String> moveFailure(DataDirectory other) {
+        Path folder = other.path.toAbsolutePath().normalize();
+        do {
+            folder = folder.resolveSibling(".").normalize();
+        } while (!Files.exists(folder));
+        try {
+            if (!Files.getFileStore(path).equals(Files.getFileStore(folder))) {
+                requireRoom(other.path, folder);
+            }
+            return Optional.empty();
+        } catch (IOException e) {
+            return Optional.of("cannot move " + path + " to " + other.path + ": " + e.getMessage());
+        }
+    }
+
     /**
      * Becomes another member's data directory; what that one had is set aside. Between file systems it is copied, and
      * what it was copied from set aside.
@@ -164,7 +195,7 @@ public record DataDirectory(Path path) {
     }
 
     private void copyTo(Path copy) throws IOException {
-        requireRoom(copy);
+        requireRoom(copy, copy.resolveSibling("."));
         Path part = copy.resolveSibling(copy.getFileName() + ".part");
         Folders.delete(part);
         try (Stream<Path> all = Files.walk(path)) {
@@ -221,8 +252,8 @@ public record DataDirectory(Path path) {
         }
     }
 
-    private void requireRoom(Path copy) throws IOException {
-        FileStore store = Files.getFileStore(copy.resolveSibling("."));
+    private void requireRoom(Path copy, Path folder) throws IOException {
+        FileStore store = Files.getFileStore(folder);
         if (store.getUsableSpace() < size()) {
             throw new IOException(copy + " needs " + size() + " bytes; " + store + " has only " + store.getUsableSpace()
                     + " bytes left");

@@ -1,13 +1,18 @@
 package io.understudy.cluster.machine;
 
+import io.understudy.local.binary.EtcdVersion;
+import io.understudy.local.process.Command;
+import io.understudy.local.process.CommandFailedException;
 import io.understudy.local.process.Folders;
 import io.understudy.local.process.LastingProcesses;
 import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerHost;
 import io.understudy.local.process.ServerProcess;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -18,6 +23,8 @@ public final class LocalControl implements ProcessControl {
 
     /** A directory has one process at most, whatever else of its flags is configured otherwise by now. */
     private static final List<String> IDENTIFYING_FLAGS = List.of(EtcdFlags.DATA_DIRECTORY);
+
+    private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);
 
     private final ServerHost host;
     private final Supplier<Path> etcd;
@@ -63,6 +70,19 @@ public final class LocalControl implements ProcessControl {
     }
 
     @Override
+    public Optional<String> programFailure(MachineSettings machine) {
+        Path program = program(machine);
+        try {
+            String output = Command.of(List.of(program.toString(), "--version")).run(VERSION_DEADLINE);
+            return EtcdVersion.in(output).isPresent()
+                    ? Optional.empty()
+                    : Optional.of("'" + program + " --version' prints no version of etcd");
+        } catch (CommandFailedException e) {
+            return Optional.ofNullable(e.getMessage());
+        }
+    }
+
+    @Override
     public List<String> endOfLog(MachineSettings machine, int lines) {
         return process(machine).log().tail(lines);
     }
@@ -80,10 +100,14 @@ public final class LocalControl implements ProcessControl {
         return known;
     }
 
+    private Path program(MachineSettings machine) {
+        return machine.program().orElseGet(this::etcd);
+    }
+
     private ServerCommand command(MachineSettings machine, EtcdFlags flags) {
         return new ServerCommand(
                 machine.name(),
-                machine.program().orElseGet(this::etcd),
+                program(machine),
                 flags.arguments(),
                 flags.environment(),
                 machine.dataDirectory().resolveSibling(".").normalize(),

@@ -59,6 +59,15 @@ public interface Machines {
         throw new UnsupportedOperationException("cannot start " + member.name() + " with other settings");
     }
 
+    /**
+     * Why the member's program does not run; empty if it does, or if that cannot be seen from here.
+     *
+     * @param settings as in {@link #start}
+     */
+    default Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+        return Optional.empty();
+    }
+
     /** Ends the member's process; its data stays. */
     void stop(MemberSpec member);
 
@@ -83,6 +92,11 @@ public interface Machines {
 
     /** The member that owns the data in this one's data directory; empty if there are none, or they cannot be read. */
     default Optional<DataOwner> owner(MemberSpec member) {
+        return Optional.empty();
+    }
+
+    /** Why {@link #moveData} would fail after a stop of the first; empty if it would not, or if that cannot be seen from here. */
+    default Optional<String> moveFailure(MemberSpec from, MemberSpec to) {
         return Optional.empty();
     }
 

@@ -109,6 +109,11 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
+    public Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+        return control.programFailure(settings.apply(machine(member)));
+    }
+
+    @Override
     public void stop(MemberSpec member) {
         locked(member, this::stop);
     }
@@ -152,21 +157,37 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
+    public Optional<String> moveFailure(MemberSpec from, MemberSpec to) {
+        return moveFailure(machine(from), machine(to));
+    }
+
+    @Override
     public void moveData(MemberSpec from, MemberSpec to) {
         locked(from, source -> locked(to, target -> move(source, target)));
     }
 
     private void move(MachineSettings from, MachineSettings to) {
         requireStopped(from);
-        requireStopped(to);
+        moveFailure(from, to).ifPresent(why -> {
+            throw new IllegalStateException(why);
+        });
+        if (data(from).hasMember()) {
+            data(from).moveTo(data(to), clock.instant());
+        }
+    }
+
+    private Optional<String> moveFailure(MachineSettings from, MachineSettings to) {
         DataDirectory source = data(from);
         DataDirectory target = data(to);
-        if (source.hasMember()) {
-            source.moveTo(target, clock.instant());
-        } else if (!target.hasMember()) {
-            throw new IllegalStateException("no data in " + source.path() + " of " + from.name() + " or in "
-                    + target.path() + " of " + to.name());
+        if (!source.hasMember()) {
+            return target.hasMember()
+                    ? Optional.empty()
+                    : Optional.of("no data in " + source.path() + " of " + from.name() + " or in " + target.path()
+                            + " of " + to.name());
         }
+        return control.isRunning(to) || target.isInUse()
+                ? Optional.of("a process uses " + target.path() + " of " + to.name())
+                : source.moveFailure(target);
     }
 
     @Override

@@ -93,7 +93,8 @@ record Remains(
                     + answer.get().raftIndex() + ", revision " + answer.get().revision() + data;
         }
         if (hasData.isEmpty()) {
-            return "does not respond; its data is not accessible from this machine";
+            return "does not respond; its data is not accessible from this machine"
+                    + (trouble.isEmpty() ? "" : ": " + trouble);
         }
         if (!hasData.get()) {
             return "has no data in " + machine.dataDirectory();

@@ -21,6 +21,7 @@ import io.understudy.local.process.Waiting;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Revision;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -129,9 +130,10 @@ public record Survey(
         Optional<Stored> stored = Optional.empty();
         String trouble = "";
         if (machine.process() != ProcessKind.MANUAL) {
-            hasData = Optional.of(new DataDirectory(machine.dataDirectory()).hasMember());
+            hasData = new DataDirectory(machine.dataDirectory()).seesMember();
+            trouble = hasData.isPresent() ? "" : unseen(machine.dataDirectory());
             try {
-                stored = hasData.get() ? Optional.of(Stored.read(machine.dataDirectory())) : stored;
+                stored = hasData.orElse(false) ? Optional.of(Stored.read(machine.dataDirectory())) : stored;
             } catch (IOException e) {
                 trouble = String.valueOf(e.getMessage());
             }
@@ -144,6 +146,11 @@ public record Survey(
                 hasData,
                 stored,
                 trouble);
+    }
+
+    private static String unseen(Path directory) {
+        return directory + " cannot be read: access is denied, or its disk is not mounted (if the disk is lost, create "
+                + directory.resolveSibling(".").normalize() + ")";
     }
 
     private static Supplier<Optional<Role>> stored(Optional<Stored> stored) {

@@ -215,7 +215,8 @@ record Survivors(
                 .orElseThrow(() -> new RecoveryException("no machine is configured for member " + name, null));
         if (named.isGone()
                 || named.isEmpty()
-                || (!named.hasLog() && named.hasData().isPresent())) {
+                || (!named.hasLog()
+                        && (named.hasData().isPresent() || !named.trouble().isEmpty()))) {
             throw new RecoveryException("cannot recover from " + name + ": it " + named.state(), null);
         }
     }

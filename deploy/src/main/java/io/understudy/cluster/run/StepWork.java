@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /** Executes a step once: sends its requests to the cluster, starts and stops processes. */
@@ -98,11 +99,42 @@ public final class StepWork {
         }
     }
 
-    /**
-     * Why the step cannot be taken on its machine: a process uses the data directory, and the data belong to a member that
-     * the step is not about. Data of a removed member of this cluster are no obstacle.
-     */
+    /** Why the step cannot be taken on its machine. */
     public Optional<Refusal> obstacle(Step step, ClusterFacts facts) {
+        return programFailure(step).or(() -> moveFailure(step)).or(() -> foreignData(step, facts));
+    }
+
+    private Optional<Refusal> moveFailure(Step step) {
+        return step instanceof Step.Migrate migrate
+                ? machines.moveFailure(migrate.from(), migrate.to())
+                        .or(() -> machines.programFailure(migrate.to(), UnaryOperator.identity()))
+                        .map(why -> new Refusal(
+                                "data-movable",
+                                "the data of " + migrate.from().name() + " cannot be moved to "
+                                        + migrate.to().name() + ": " + why,
+                                "Correct that, or replace without --migrate-data"))
+                : Optional.empty();
+    }
+
+    /** Before the member is stopped: it could not start again. */
+    private Optional<Refusal> programFailure(Step step) {
+        return step instanceof Step.Restart restart
+                ? machines.programFailure(restart.member(), configured -> changed(configured, restart))
+                        .map(why -> new Refusal(
+                                "program-runs",
+                                restart.member().name() + " could not start again: " + why,
+                                "Install its program, or correct "
+                                        + (restart.program().isEmpty()
+                                                ? "machines." + restart.member().name() + ".program"
+                                                : "--program")))
+                : Optional.empty();
+    }
+
+    /**
+     * A process uses the data directory, and the data belong to a member that the step is not about. Data of a removed
+     * member of this cluster are no obstacle.
+     */
+    private Optional<Refusal> foreignData(Step step, ClusterFacts facts) {
         Optional<MemberSpec> place = step.place();
         if (place.isEmpty() || !machines.isInUse(place.get())) {
             return Optional.empty();
@@ -191,10 +223,23 @@ public final class StepWork {
             }
         } else if (step instanceof Step.Migrate migrate) {
             stop(migrate.from());
-            machines.moveData(migrate.from(), migrate.to());
+            move(migrate);
             machines.start(migrate.to());
         } else if (step instanceof Step.Retire retire) {
             machines.retire(retire.member());
+        }
+    }
+
+    /** If it fails, the member starts again where its data is, unless the move may still be carried out. */
+    private void move(Step.Migrate migrate) {
+        try {
+            machines.moveData(migrate.from(), migrate.to());
+        } catch (MachineBusyException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            machines.start(migrate.from());
+            throw new IllegalStateException(
+                    e.getMessage() + "; " + migrate.from().name() + " was started again", e);
         }
     }
 

@@ -3,6 +3,7 @@ package io.understudy.cluster.goal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.ManualMachines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.NoMachines;
@@ -25,6 +26,7 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -128,6 +130,65 @@ final class RunnerTest {
 
         assertThatThrownBy(() -> work.begin(new Step.Start(place), facts())).hasMessageContaining("machine is broken");
         assertThat(work.hasPerformed(new Step.Start(place))).isTrue();
+    }
+
+    /** Machines on which nothing can be stopped. */
+    @Test
+    void aMemberWithABrokenProgramIsNotStopped() {
+        StepWork work = new StepWork(new Moves(), new NoMachines() {
+            @Override
+            public Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+                return Optional.of("no such file");
+            }
+        });
+        Step restart = new Step.Restart(FactsFixture.place(2), TWO);
+
+        assertThat(work.obstacle(restart, facts())).hasValueSatisfying(refusal -> assertThat(refusal.toString())
+                .isEqualTo("program-runs: m2 could not start again: no such file. Install its program, or correct"
+                        + " machines.m2.program"));
+        assertThatThrownBy(() -> work.begin(restart, facts())).hasMessageStartingWith("program-runs");
+    }
+
+    @Test
+    void dataThatCannotMoveIsFoundBeforeItsMemberStops() {
+        StepWork work = new StepWork(new Moves(), new NoMachines() {
+            @Override
+            public Optional<String> moveFailure(MemberSpec from, MemberSpec to) {
+                return Optional.of("a process uses it");
+            }
+        });
+        Step migrate = new Step.Migrate(FactsFixture.place(2), FactsFixture.place(4), TWO);
+
+        assertThat(work.obstacle(migrate, facts())).hasValueSatisfying(refusal -> assertThat(refusal.toString())
+                .isEqualTo(
+                        "data-movable: the data of m2 cannot be moved to m4: a process uses it. Correct that, or replace"
+                                + " without --migrate-data"));
+        assertThatThrownBy(() -> work.begin(migrate, facts())).hasMessageStartingWith("data-movable");
+    }
+
+    @Test
+    void aMemberStartsAgainIfItsDataDoesNotMove() {
+        List<String> orders = new ArrayList<>();
+        StepWork work = new StepWork(new Moves(), new NoMachines() {
+            @Override
+            public void stop(MemberSpec member) {
+                orders.add("stop " + member.name());
+            }
+
+            @Override
+            public void moveData(MemberSpec from, MemberSpec to) {
+                throw new IllegalStateException("disk is full");
+            }
+
+            @Override
+            public void start(MemberSpec member) {
+                orders.add("start " + member.name());
+            }
+        });
+        Step migrate = new Step.Migrate(FactsFixture.place(2), FactsFixture.place(4), TWO);
+
+        assertThatThrownBy(() -> work.begin(migrate, facts())).hasMessage("disk is full; m2 was started again");
+        assertThat(orders).containsExactly("stop m2", "start m2");
     }
 
     private Outcome run(Goal goal) throws InterruptedException {

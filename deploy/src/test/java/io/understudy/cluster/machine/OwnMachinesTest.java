@@ -3,9 +3,11 @@ package io.understudy.cluster.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.understudy.local.process.ServerProcess;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +17,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -141,8 +144,15 @@ final class OwnMachinesTest {
                 () -> Instant.EPOCH);
         assertThatThrownBy(() -> both.moveData(MEMBER, other))
                 .hasMessageContaining("no data in " + machine.dataDirectory());
+        assertThat(both.moveFailure(MEMBER, other))
+                .hasValueSatisfying(why -> assertThat(why).contains("no data in " + machine.dataDirectory()));
         Files.writeString(Files.createDirectories(folder.resolve("one/member")).resolve("db"), "of one");
         Files.writeString(Files.createDirectories(folder.resolve("two/member")).resolve("db"), "of two");
+        assertThat(both.moveFailure(MEMBER, other)).isEmpty();
+        both.start(other);
+        assertThat(both.moveFailure(MEMBER, other)).contains("a process uses " + folder.resolve("two") + " of two");
+        assertThatThrownBy(() -> both.moveData(MEMBER, other)).hasMessageContaining("a process uses");
+        both.stop(other);
         both.moveData(MEMBER, other);
         both.moveData(MEMBER, other);
         assertThat(folder.resolve("two/member/db")).hasContent("of one");
@@ -150,10 +160,81 @@ final class OwnMachinesTest {
         assertThat(folder.resolve("one")).doesNotExist();
     }
 
+    /** A path through a file fails for root too, as one through a folder without permission does for others. */
+    @Test
+    void dataIsAbsentOnlyWhereItsFolderIsSeen() throws IOException {
+        Path unmounted = Files.createSymbolicLink(folder.resolve("link"), folder.resolve("mount/data"));
+        Path file = Files.createFile(folder.resolve("file"));
+
+        assertThat(sees(folder.resolve("data"))).contains(false);
+        assertThat(sees(Files.createDirectory(folder.resolve("data")))).contains(false);
+        Files.createDirectory(folder.resolve("data/member"));
+        assertThat(sees(folder.resolve("data"))).contains(true);
+        assertThat(sees(folder.resolve("mount/data"))).isEmpty();
+        assertThat(sees(unmounted)).isEmpty();
+        assertThat(sees(file.resolve("data"))).isEmpty();
+        Files.createSymbolicLink(Files.createDirectory(folder.resolve("linked")).resolve("member"), unmounted);
+        assertThat(sees(folder.resolve("linked"))).isEmpty();
+    }
+
+    private static Optional<Boolean> sees(Path data) {
+        return new DataDirectory(data).seesMember();
+    }
+
     @Test
     void doesNotStartWithoutDataOneThatShouldHaveSome() {
         assertThatThrownBy(() -> machines.start(MEMBER))
                 .hasMessageContaining("has no data in " + machine.dataDirectory());
+    }
+
+    @Test
+    void dataMovesOnlyBetweenMachinesOfOneKind() {
+        MemberSpec elsewhere = new MemberSpec(
+                "two", List.of(URI.create("http://127.0.0.1:12")), List.of(URI.create("http://127.0.0.1:2")));
+        ConfiguredMachines configured = ConfiguredMachines.of(
+                List.of(machine, MachineSettings.of(elsewhere, ProcessKind.MANUAL, folder.resolve("two"))),
+                () -> etcd,
+                unused -> {},
+                () -> Instant.EPOCH);
+
+        assertThat(configured.moveFailure(MEMBER, elsewhere))
+                .contains("members one and two have different process settings (machines.*.process)");
+    }
+
+    /** A file of that length needs no room before it is copied. */
+    @Test
+    void dataMovesToAnotherFileSystemOnlyIfThereIsRoom() throws IOException {
+        Path other = Path.of("/dev/shm");
+        assumeTrue(Files.isDirectory(other) && !Files.getFileStore(other).equals(Files.getFileStore(folder)));
+        Path member = Files.createDirectories(machine.dataDirectory().resolve("member"));
+        try (RandomAccessFile file = new RandomAccessFile(member.resolve("db").toFile(), "rw")) {
+            file.setLength(1L << 42);
+        }
+        DataDirectory source = new DataDirectory(machine.dataDirectory());
+
+        assertThat(source.moveFailure(new DataDirectory(other.resolve("absent/two"))))
+                .hasValueSatisfying(why -> assertThat(why).contains("cannot move", "needs 4398046511104 bytes"));
+        assertThat(source.moveFailure(new DataDirectory(folder.resolve("absent/two"))))
+                .isEmpty();
+    }
+
+    @Test
+    void aProgramThatDoesNotRunIsFoundBeforeTheMemberStops() throws IOException {
+        Path missing = folder.resolve("missing/etcd");
+        Path other = program("other", "echo usage");
+        Path working = program("working", "[ \"$*\" = --version ] && echo etcd Version: 3.7.3");
+
+        assertThat(machines.programFailure(MEMBER, configured -> configured.withProgram(missing)))
+                .hasValueSatisfying(why -> assertThat(why).contains("'" + missing + " --version'"));
+        assertThat(machines.programFailure(MEMBER, configured -> configured.withProgram(other)))
+                .hasValueSatisfying(why -> assertThat(why).contains("prints no version of etcd"));
+        assertThat(machines.programFailure(MEMBER, configured -> configured.withProgram(working)))
+                .isEmpty();
+    }
+
+    private Path program(String name, String script) throws IOException {
+        Path program = Files.writeString(folder.resolve(name), "#!/bin/sh\n" + script + "\n");
+        return Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
 
     @Test

@@ -95,6 +95,16 @@ final class ForeignClusterTest {
                 .hasMessageContaining("a process uses /nowhere/m2, of member 9 of cluster 2");
     }
 
+    /** Its folder may be on a disk that is not mounted. */
+    @Test
+    void aDirectoryThatCannotBeSeenIsNoProofOfALoss() {
+        Remains unseen = survey(observer).remains(Optional.empty()).get(0);
+
+        assertThat(unseen.isGone()).isFalse();
+        assertThat(unseen.state())
+                .contains("its data is not accessible", "/nowhere/m1 cannot be read", "create /nowhere");
+    }
+
     private Survey survey(ClusterObserver looks) {
         return new Survey(looks, directories, machines, connections, Duration.ofSeconds(1));
     }
