@@ -178,6 +178,11 @@ public record GatewaySettings(
         return Binder.with(this, part);
     }
 
+    /** The settings for keys with a prefix only. */
+    public GatewaySettings withPrefix(String of) {
+        return Binder.with(this, "prefix", of);
+    }
+
     /** Reports impossible combinations together with all other problems. */
     private static void checkTogether(Configuration configuration, Check.Report report) {
         GatewaySettings unused = from(configuration);

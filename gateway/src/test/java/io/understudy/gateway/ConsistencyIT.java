@@ -21,7 +21,6 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.MetadataUtils;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
-import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -56,8 +55,7 @@ final class ConsistencyIT {
         voter = GatewayFixture.channel(
                 member.clientUrl().getHost(), member.clientUrl().getPort());
         whole = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()));
-        part = new GatewayFixture(
-                GatewayFixture.settings(SOURCE.cluster()).with(KeyRange.prefix(ByteString.copyFromUtf8("inside/"))));
+        part = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()).withPrefix("inside/"));
         whole.awaitReady();
         part.awaitReady();
     }

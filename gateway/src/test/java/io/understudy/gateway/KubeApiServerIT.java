@@ -4,12 +4,10 @@ import static io.understudy.gateway.GatewayFixture.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.google.protobuf.ByteString;
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.hub.HubSettings;
 import io.understudy.local.junit.EtcdExtension;
-import io.understudy.vocabulary.KeyRange;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -38,7 +36,7 @@ final class KubeApiServerIT {
     void objectsAreWrittenListedAndWatched() throws Exception {
         HubSettings usual = HubSettings.DEFAULTS;
         GatewaySettings settings = GatewayFixture.settings(SOURCE.cluster())
-                .with(KeyRange.prefix(ByteString.copyFromUtf8("/registry/")))
+                .withPrefix("/registry/")
                 .with(ForwardSettings.DEFAULTS.with(Writes.FORWARD))
                 .with(new HubSettings(
                         usual.maxWatchers(),

@@ -49,8 +49,7 @@ final class ListWatchIT {
         List<ListWatch> caches = new ArrayList<>();
         GatewayFixture whole = null;
         try (FreePorts ports = FreePorts.take(1);
-                GatewayFixture part = new GatewayFixture(
-                        settings(member, 0).with(KeyRange.prefix(ByteString.copyFromUtf8(REGISTRY))))) {
+                GatewayFixture part = new GatewayFixture(settings(member, 0).withPrefix(REGISTRY))) {
             whole = new GatewayFixture(settings(member, ports.get(0)));
             whole.awaitReady();
             part.awaitReady();

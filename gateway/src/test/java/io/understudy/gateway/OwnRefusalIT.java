@@ -18,7 +18,6 @@ import io.understudy.etcd.Credentials;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.local.junit.EtcdExtension;
-import io.understudy.vocabulary.KeyRange;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -50,7 +49,7 @@ final class OwnRefusalIT {
                     RangeRequest.newBuilder().setKey(key("secret")).build();
             try (GatewayFixture fixture =
                     new GatewayFixture(GatewaySettings.of("test", new HostPort("127.0.0.1", 0), source)
-                            .with(KeyRange.prefix(key("plays/")))
+                            .withPrefix("plays/")
                             .with(new ReplicaSettings(1, 1 << 20, 2 << 20, Duration.ofMinutes(1))))) {
                 fixture.awaitReady();
                 KVGrpc.KVBlockingStub root = KVGrpc.newBlockingStub(

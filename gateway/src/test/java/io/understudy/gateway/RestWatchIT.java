@@ -15,7 +15,6 @@ import io.grpc.ManagedChannel;
 import io.understudy.config.HostPort;
 import io.understudy.gateway.rest.RestSettings;
 import io.understudy.local.junit.EtcdExtension;
-import io.understudy.vocabulary.KeyRange;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -279,7 +278,7 @@ final class RestWatchIT {
 
     @Test
     void keysThatTheGatewayDoesNotHoldCanNotBeWatched() throws Exception {
-        try (GatewayFixture part = new GatewayFixture(settings(0).with(KeyRange.prefix(utf8("part/"))))) {
+        try (GatewayFixture part = new GatewayFixture(settings(0).withPrefix("part/"))) {
             part.awaitReady();
             HttpResponse<String> refused = send(url(part.gateway.restPort(), "prefix=par"));
             assertThat(refused.statusCode()).isEqualTo(400);

@@ -15,7 +15,6 @@ import io.grpc.StatusRuntimeException;
 import io.understudy.gateway.read.ReadSettings;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
-import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.AfterEach;
@@ -46,7 +45,7 @@ final class SourceDownIT {
     void start() throws Exception {
         ReadSettings usual = ReadSettings.DEFAULTS;
         fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster())
-                .with(KeyRange.prefix(ByteString.copyFromUtf8("inside/")))
+                .withPrefix("inside/")
                 .with(new ReadSettings(
                         Duration.ofSeconds(3),
                         usual.freshnessTimeout(),

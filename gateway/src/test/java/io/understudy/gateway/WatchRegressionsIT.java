@@ -4,7 +4,6 @@ import static io.understudy.gateway.GatewayFixture.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
 import io.etcd.jetcd.api.Event;
 import io.etcd.jetcd.api.Event.EventType;
@@ -17,7 +16,6 @@ import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
-import io.understudy.vocabulary.KeyRange;
 import java.net.URI;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -241,7 +239,7 @@ final class WatchRegressionsIT {
                             "child",
                             new HostPort("127.0.0.1", 0),
                             EtcdSettings.of(uri).withName("parent"))
-                    .with(KeyRange.prefix(ByteString.copyFromUtf8("held/")));
+                    .withPrefix("held/");
             try (GatewayFixture child = new GatewayFixture(settings);
                     WatchClient watch = new WatchClient(child.channel())) {
                 child.awaitReady();

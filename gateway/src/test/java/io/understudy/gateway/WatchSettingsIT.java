@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.WatchResponse;
@@ -18,7 +17,6 @@ import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.hub.HubSettings;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
-import io.understudy.vocabulary.KeyRange;
 import java.net.URI;
 import java.time.Duration;
 import java.util.HashMap;
@@ -111,7 +109,7 @@ final class WatchSettingsIT {
 
     @Test
     void watchesOutsideTheRangeAreRejected() throws Exception {
-        GatewaySettings part = settings().with(KeyRange.prefix(ByteString.copyFromUtf8("part/")));
+        GatewaySettings part = settings().withPrefix("part/");
         try (GatewayFixture fixture = new GatewayFixture(part);
                 WatchClient watch = new WatchClient(fixture.channel())) {
             watch.send(WatchRequests.create("whole"));
@@ -216,7 +214,7 @@ final class WatchSettingsIT {
     private static GatewaySettings forwarding(int maxWatches) {
         return settings()
                 .with(HubSettings.DEFAULTS)
-                .with(KeyRange.prefix(ByteString.copyFromUtf8("part/")))
+                .withPrefix("part/")
                 .with(new ForwardSettings(Writes.FORWARD, Duration.ofSeconds(5), maxWatches));
     }
 
