@@ -106,7 +106,8 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
                 .map(Change::key)
                 .filter(key -> !ReservedKeys.contains(key) && written.stream().anyMatch(range -> range.contains(key)))
                 .forEach(keys::add));
-        List<ByteString> differing = differing(keys, reached, now.revision());
+        List<ByteString> differing =
+                differing(keys, reached, now.revision(), source -> source.isPresent() || !sides.keepsForeign());
         if (!differing.isEmpty()) {
             throw new TakeOverException(differing(
                     differing.size(),
@@ -161,7 +162,8 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
                 .filter(sides.scope()::contains)
                 .map(sides.scope()::inTarget)
                 .forEach(keys::add));
-        return new Lost(differing(keys, 0, 0), null);
+        // None of them is foreign: clients of the first cluster wrote or deleted each.
+        return new Lost(differing(keys, 0, 0, source -> true), null);
     }
 
     @Override
@@ -185,7 +187,7 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
         Records.keys(cluster, range, page -> {
             List<ByteString> keys = page.stream().filter(mirrored).map(inTarget).toList();
             // What both have was compared from the first one.
-            differing(keys, 0, 0, cluster == to, each);
+            differing(keys, 0, 0, source -> cluster == from || source.isEmpty(), each);
             compared[0] += keys.size();
             steps.progress(compared[0], 0);
         });
@@ -260,21 +262,31 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
      * @param keys as the second cluster names them
      * @param fromAt revision of the first cluster; 0 for the present one
      */
-    private List<ByteString> differing(Set<ByteString> keys, long fromAt, long toAt) {
+    private List<ByteString> differing(
+            Set<ByteString> keys, long fromAt, long toAt, Predicate<Optional<State>> counts) {
         List<ByteString> differing = new ArrayList<>();
-        differing(List.copyOf(keys), fromAt, toAt, false, differing::add);
+        differing(List.copyOf(keys), fromAt, toAt, counts, differing::add);
         return differing;
     }
 
-    /** @param absent only those that the first cluster does not have */
+    /** @param counts given what the first cluster has of a key */
     private void differing(
-            List<ByteString> all, long fromAt, long toAt, boolean absent, Consumer<ByteString> differing) {
+            List<ByteString> all,
+            long fromAt,
+            long toAt,
+            Predicate<Optional<State>> counts,
+            Consumer<ByteString> differing) {
         for (int first = 0; first < all.size(); first += BATCH_KEYS) {
-            batch(all.subList(first, Math.min(all.size(), first + BATCH_KEYS)), fromAt, toAt, absent, differing);
+            batch(all.subList(first, Math.min(all.size(), first + BATCH_KEYS)), fromAt, toAt, counts, differing);
         }
     }
 
-    private void batch(List<ByteString> keys, long fromAt, long toAt, boolean absent, Consumer<ByteString> differing) {
+    private void batch(
+            List<ByteString> keys,
+            long fromAt,
+            long toAt,
+            Predicate<Optional<State>> counts,
+            Consumer<ByteString> differing) {
         List<Optional<State>> source;
         List<Optional<State>> target;
         try {
@@ -286,13 +298,12 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
                 throw e;
             }
             // Together they may be more than one answer holds.
-            batch(keys.subList(0, keys.size() / 2), fromAt, toAt, absent, differing);
-            batch(keys.subList(keys.size() / 2, keys.size()), fromAt, toAt, absent, differing);
+            batch(keys.subList(0, keys.size() / 2), fromAt, toAt, counts, differing);
+            batch(keys.subList(keys.size() / 2, keys.size()), fromAt, toAt, counts, differing);
             return;
         }
         for (int i = 0; i < keys.size(); i++) {
-            boolean isKept = source.get(i).isEmpty() ? sides.keepsForeign() : absent;
-            if (!isKept && !source.get(i).equals(target.get(i))) {
+            if (counts.test(source.get(i)) && !source.get(i).equals(target.get(i))) {
                 differing.accept(keys.get(i));
             }
         }

@@ -16,6 +16,7 @@ import io.understudy.etcd.EtcdSettings;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.home.Move.Way;
@@ -25,6 +26,7 @@ import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.settings.MirrorSettings;
+import io.understudy.vocabulary.KeyRange;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,6 +65,7 @@ final class TakeOverIT {
 
     private final List<AutoCloseable> open = new ArrayList<>();
     private final AtomicBoolean moved = new AtomicBoolean();
+    private ForeignKeys foreignKeys = EtcdSinkOptions.DEFAULTS.onForeignKeys();
     private LocalEtcd source;
     private LocalEtcd target;
 
@@ -302,21 +305,30 @@ final class TakeOverIT {
         }
     }
 
+    /** A key that the source no longer has is one of its deletes, although foreign keys are kept. */
     @Test
     void writesAcceptedByAnOpenSourceAreReportedAsLost() throws Exception {
         start(Way.NONE);
+        foreignKeys = ForeignKeys.KEEP;
         MirrorProcess mirror = opened(Mirrors.start(settings()));
         awaitSynced(mirror, source);
         Calls atSource = client(source, null);
+        put(atSource, "/app/deleted", "1");
         try (TakeOver clusters = takeOver(Way.NONE)) {
             TakeOverReport report = clusters.switchover(OPTIONS.with(Way.NONE), step -> {
                         if (step.equals("open")) {
                             put(atSource, "/app/late", "1");
+                            var unused = atSource.txn(
+                                    "a delete",
+                                    TxnRequest.newBuilder()
+                                            .addSuccess(Records.delete(
+                                                    KeyRange.single(ByteString.copyFromUtf8("/app/deleted"))))
+                                            .build());
                         }
                     })
                     .run();
-            assertThat(report.lost()).containsExactly("\"/app/late\"");
-            assertThat(report.loss()).isEqualTo("1 keys");
+            assertThat(report.lost()).containsExactly("\"/app/late\"", "\"/app/deleted\"");
+            assertThat(report.loss()).isEqualTo("2 keys");
         }
     }
 
@@ -363,7 +375,10 @@ final class TakeOverIT {
                 MirrorScope.prefix("/app/"),
                 MirrorSettings.Target.Etcd.of(
                         settings(target, MIRROR),
-                        EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL).withMaxPrunePercent(100)));
+                        EtcdSinkOptions.DEFAULTS
+                                .with(LeaseMode.TTL)
+                                .withMaxPrunePercent(100)
+                                .with(foreignKeys)));
     }
 
     private static EtcdSettings settings(LocalEtcd cluster, @Nullable Credentials user) {
