@@ -145,9 +145,22 @@ public final class Switchover {
         }
         requireMovable(primary, other);
         requireFree();
-        if (primary.move().phase() != Phase.CLOSING) {
-            var unused = direction.closingFrom().prepare(options.way());
+        var unused = prepared(primary);
+    }
+
+    /** How the primary is closed: as a command that was killed began to, or as the options select. */
+    private Closed prepared(Found primary) {
+        Closed begun = primary.move().phase() == Phase.CLOSING ? primary.move().closed() : null;
+        if (begun == null) {
+            return direction.closingFrom().prepare(options.way());
         }
+        if (begun.way() == Way.NONE && options.way() != Way.NONE) {
+            throw new TakeOverException(
+                    "a switchover that leaves " + direction.from().shown()
+                            + " open was cut short: undo it with --undo before one that closes it, or complete it with"
+                            + " --allow-loss");
+        }
+        return begun;
     }
 
     private void requireFree() {
@@ -188,10 +201,7 @@ public final class Switchover {
 
     private TakeOverReport moved(Found primary, Found other) {
         requireMovable(primary, other);
-        Closed closed = primary.move().phase() == Phase.CLOSING ? primary.move().closed() : null;
-        if (closed == null) {
-            closed = direction.closingFrom().prepare(options.way());
-        }
+        Closed closed = prepared(primary);
         begin("compare");
         Equal equal = direction.comparer().all();
         facts.put("keys compared", String.valueOf(equal.keys()));

@@ -589,6 +589,24 @@ final class SwitchoverFaultsTest {
                 .isPositive();
     }
 
+    /** Its record has no way to close the primary, which the options now select. */
+    @Test
+    void aKilledSwitchoverThatLeftThePrimaryOpenIsNotResumedByOneThatCloses() {
+        World counted = new World(Way.ROLES, false);
+        counted.disputed = true;
+        var unused = counted.switchover(OPTIONS, Way.NONE).run();
+        World world = new World(Way.ROLES, false);
+        world.cut(counted.requestOf("the primary record", counted.source), Fault.KILLED, true);
+        assertThatThrownBy(() -> world.switchover(OPTIONS, Way.NONE).run()).isInstanceOf(Killed.class);
+        world.heal();
+        assertThatThrownBy(() -> world.switchover(OPTIONS).check()).hasMessageContaining("--allow-loss");
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).hasMessageContaining("--undo");
+        assertThat(world.home(world.target).cluster().value()).isOne();
+        assertThat(world.switchover(OPTIONS).undo()).contains("is open again");
+        assertThat(world.switchover(OPTIONS).run().loss()).isEqualTo(TakeOverReport.NONE);
+        world.assertMoved();
+    }
+
     /** Tests invariant M10: a mirror back must not take leases that clients granted since for its own. */
     @Test
     void theNewPrimaryHasNoMarkThatAllLeasesAreKept() {
@@ -717,9 +735,13 @@ final class SwitchoverFaultsTest {
         }
 
         Switchover switchover(TakeOverOptions options) {
+            return switchover(options, way);
+        }
+
+        Switchover switchover(TakeOverOptions options, Way closing) {
             Direction direction =
                     new Direction("dr", SCOPE, source, target, closing(source), closing(target), new Comparing(), true);
-            return new Switchover(direction, options.with(way), "host test, pid 1", lease -> () -> {}, step -> {
+            return new Switchover(direction, options.with(closing), "host test, pid 1", lease -> () -> {}, step -> {
                 Runnable other = meanwhile;
                 if (step.equals(meanwhileAt) && other != null) {
                     other.run();
