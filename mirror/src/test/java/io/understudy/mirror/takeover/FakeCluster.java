@@ -19,6 +19,7 @@ import io.etcd.jetcd.api.ResponseOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
 import io.grpc.Status;
+import io.understudy.etcd.Credentials;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdFailure;
@@ -62,6 +63,10 @@ final class FakeCluster implements Calls {
     boolean corrupt;
     /** Of the calls; null for one with the role root. */
     @Nullable String user;
+    /** With which the calls log in where authentication is enabled. */
+    @Nullable Credentials login;
+    /** Leases with a TTL that has passed; revoked once no alarm refuses that. */
+    final Set<Long> lapsed = new TreeSet<>();
 
     private long revision = 1;
     private long lastLease = 100;
@@ -75,6 +80,11 @@ final class FakeCluster implements Calls {
     @Override
     public String shown() {
         return name;
+    }
+
+    @Override
+    public @Nullable Credentials login() {
+        return login;
     }
 
     @Override
