@@ -212,7 +212,7 @@ public final class Switchover {
         resumed = mayMove ? primary.move().operation() : null;
         try {
             long marker = closed(primary, closed, equal);
-            drained(marker);
+            drained(marker, closed.way());
             if (closed.way() != Way.NONE) {
                 equal = direction.comparer().changed(equal);
             }
@@ -265,7 +265,7 @@ public final class Switchover {
                 throw writtenMeanwhile();
             }
         }
-        keepAlive(direction.from());
+        keepAliveFrom(closed.way());
         direction.closingFrom().close(closed);
         if (closed.way() == Way.CORRUPT_ALARM) {
             return from.read().revision();
@@ -289,7 +289,7 @@ public final class Switchover {
                         frozen ? Records.put(key, ByteString.copyFromUtf8(operation.process())) : Records.delete(key));
     }
 
-    private void drained(long marker) {
+    private void drained(long marker, Way way) {
         begin("drain");
         facts.put("end marker", "revision " + marker + " of " + direction.from().shown());
         long end = System.nanoTime() + options.drainDeadline().toNanos();
@@ -314,7 +314,7 @@ public final class Switchover {
             }
             if (System.nanoTime() - keptAlive > Duration.ofSeconds(1).toNanos()) {
                 keptAlive = System.nanoTime();
-                keepAlive(direction.from());
+                keepAliveFrom(way);
             }
             PatientCalls.pause(PAUSE);
         }
@@ -324,6 +324,18 @@ public final class Switchover {
     private void keepAlive(Calls cluster) {
         if (!leases.isEmpty()) {
             var unused = cluster.keepAlive(List.copyOf(leases));
+        }
+    }
+
+    /** Under an alarm no lease expires, and a keep-alive of one that should have expired is not answered. */
+    private void keepAliveFrom(Way way) {
+        boolean isAlarmed = way == Way.CORRUPT_ALARM;
+        try {
+            keepAlive(isAlarmed ? direction.from().with(Duration.ZERO) : direction.from());
+        } catch (TakeOverException e) {
+            if (!isAlarmed) {
+                throw e;
+            }
         }
     }
 
@@ -485,12 +497,12 @@ public final class Switchover {
     private @Nullable String turned(Found primary) {
         try {
             Found former = from.read();
-            // Until the mirror back does it.
-            keepAlive(direction.from());
             // One that the mirror closed was open after the move, or was restored.
-            return former.epoch() >= primary.epoch() || turn(primary, former, !former.isLast(Failover.FAILOVER))
-                    ? null
-                    : "its record was written meanwhile";
+            boolean isTurned =
+                    former.epoch() >= primary.epoch() || turn(primary, former, !former.isLast(Failover.FAILOVER));
+            // Until the mirror back does it; an alarm is disarmed by now.
+            keepAlive(direction.from());
+            return isTurned ? null : "its record was written meanwhile";
         } catch (TakeOverException e) {
             return String.valueOf(e.getMessage());
         }

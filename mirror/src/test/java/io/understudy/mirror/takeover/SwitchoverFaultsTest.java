@@ -589,6 +589,30 @@ final class SwitchoverFaultsTest {
                 .isPositive();
     }
 
+    /** Under the alarm no lease expires, and a keep-alive of one that should have is not answered. */
+    @Test
+    void aLeaseThatLapsedUnderTheAlarmOfAKilledCommandDoesNotPreventTheMove() {
+        World counted = new World(Way.CORRUPT_ALARM, false);
+        var unusedReport = counted.switchover(OPTIONS).run();
+        for (int cut : new int[] {
+            counted.requestOf("alarm ACTIVATE", counted.source), counted.requestOf("the primary record", counted.target)
+        }) {
+            World world = new World(Way.CORRUPT_ALARM, false);
+            world.quiet = true;
+            world.target.put(ReservedKeys.of("dr", "lease/7b"), ByteString.EMPTY, 0);
+            world.quiet = false;
+            world.cut(cut, Fault.KILLED, true);
+            assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
+            world.heal();
+            world.source.grant(0x7b);
+            world.source.lapsed.add(0x7bL);
+            TakeOverReport report = world.switchover(OPTIONS).run();
+            assertThat(report.loss()).isEqualTo(TakeOverReport.NONE);
+            assertThat(report.next()).as("the mirror is turned round").hasSize(2);
+            world.assertMoved();
+        }
+    }
+
     /** Its record has no way to close the primary, which the options now select. */
     @Test
     void aKilledSwitchoverThatLeftThePrimaryOpenIsNotResumedByOneThatCloses() {
