@@ -24,6 +24,7 @@ import io.understudy.mirror.verify.VerifyResult;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position.Anchor;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,14 +36,16 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Compares two clusters by all of their keys, or by those that their histories name. Holds a few pages, and the names of
  * changed keys. One thread.
  *
+ * @param marked whether the mirror's feed has the marks of other mirrors, too
  * @param steps given how many keys, or revisions of a history, are compared
  */
-record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOver.Steps steps)
+record EtcdComparer(Sides sides, boolean marked, Calls from, Calls to, Duration patience, TakeOver.Steps steps)
         implements Direction.Comparer {
 
     private static final int MOST_CHANGED = 1_000_000;
@@ -167,6 +170,33 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
     }
 
     @Override
+    public Lost lostAfter(Checkpoint reached) {
+        Anchor anchor = reached.anchor();
+        String unknown = anchor == null ? "the checkpoint has no commit of " + from.shown() : unrecognised(anchor);
+        // The range has no commits between the anchor and the checkpoint, unless in another history.
+        Lost lost = lostAfter((anchor == null ? reached.revision() : anchor.revision()).value());
+        return lost.unknown() != null || unknown == null ? lost : new Lost(lost.keys(), unknown);
+    }
+
+    /** Why the history of the first cluster may be another one; null if it has that commit. */
+    private @Nullable String unrecognised(Anchor anchor) {
+        long revision = anchor.revision().value();
+        boolean[] found = {false};
+        try {
+            history(
+                    sides.source(),
+                    from,
+                    sides.scope().feedRange(marked),
+                    revision - 1,
+                    revision,
+                    commit -> found[0] |= Anchor.of(commit).equals(anchor));
+        } catch (TakeOverException e) {
+            return e.getMessage();
+        }
+        return found[0] ? null : from.shown() + " has another history: its commit at revision " + revision + " differs";
+    }
+
+    @Override
     public void differing(Consumer<ByteString> each) {
         sides.scope()
                 .sourceRanges()
@@ -214,12 +244,17 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
         if (until <= after) {
             return;
         }
-        // Writers wait: without requests, progress past the last commit in the range takes a whole interval.
-        EtcdFeedSource feeds = new EtcdFeedSource(
-                sides.mirror(), cluster, sides.reading().withProgressInterval(PAUSE), new SimpleMeterRegistry());
         KeyRange range = calls == from
                 ? sides.scope().feedRange(false)
                 : sides.scope().reversed().feedRange(false);
+        history(cluster, calls, range, after, until, commits);
+    }
+
+    private void history(
+            EtcdCluster cluster, Calls calls, KeyRange range, long after, long until, Consumer<Commit> commits) {
+        // Writers wait: without requests, progress past the last commit in the range takes a whole interval.
+        EtcdFeedSource feeds = new EtcdFeedSource(
+                sides.mirror(), cluster, sides.reading().withProgressInterval(PAUSE), new SimpleMeterRegistry());
         // From a revision that is known: etcd before 3.5.19 forgets a delete that it compacts at, and lets watches
         // begin there.
         try (EtcdHistory history = feeds.history(range, new Revision(Math.max(1, after)), false)) {

@@ -961,6 +961,11 @@ final class SwitchoverFaultsTest {
             }
 
             @Override
+            public Lost lostAfter(Checkpoint reached) {
+                return lostAfter(reached.revision().value());
+            }
+
+            @Override
             public void differing(Consumer<ByteString> each) {
                 Set<ByteString> all = new LinkedHashSet<>(source.keysBelow("/app/"));
                 all.addAll(target.keysBelow("/app/"));
