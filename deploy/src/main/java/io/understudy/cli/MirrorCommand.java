@@ -5,7 +5,6 @@ import io.understudy.mirror.MirrorConfiguration;
 import io.understudy.mirror.MirrorInspector;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.auth.AuthMode;
-import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.status.MirrorLine;
 import io.understudy.mirror.status.StatusClient;
@@ -215,7 +214,7 @@ final class MirrorCommand implements Callable<Integer> {
                 return ExitCode.OK;
             }
             text.confirm("Moving the primary role", switchover::check);
-            return text.report(Foreground.interruptible(switchover::run), options.way() == Way.NONE);
+            return text.report(Foreground.interruptible(switchover::run));
         }
     }
 
@@ -244,7 +243,7 @@ final class MirrorCommand implements Callable<Integer> {
                 return ExitCode.OK;
             }
             text.confirm("Moving the primary role, without the last writes of the source,", failover::check);
-            return text.report(failover.run(), false);
+            return text.report(failover.run());
         }
     }
 
@@ -253,12 +252,6 @@ final class MirrorCommand implements Callable<Integer> {
             description = {
                 "Make the former primary a copy after a failover, or if both clusters are the primary.",
                 "Closes it, names the keys with writes that the new primary lacks, and has the mirror overwrite them."
-            },
-            exitCodeList = {
-                "0:done, nothing lost",
-                "1:failed, the role has not moved",
-                "2:usage error",
-                "3:done, writes lost or unknown"
             })
     int rejoin(
             @Mixin MirrorFlags.Clusters flags,
@@ -280,7 +273,7 @@ final class MirrorCommand implements Callable<Integer> {
                 return ExitCode.OK;
             }
             text.confirm("Overwriting the former primary", () -> {});
-            return text.report(rejoin.rejoin(), true);
+            return text.report(rejoin.rejoin());
         }
     }
 

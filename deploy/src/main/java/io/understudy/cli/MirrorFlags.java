@@ -263,7 +263,14 @@ final class MirrorFlags {
         }
     }
 
-    /** How a cluster refuses client writes once it is not the primary. */
+    /** How a cluster refuses client writes once it is not the primary, and whether any were lost. */
+    @Command(
+            exitCodeList = {
+                "0:done, nothing lost",
+                "1:failed, the role has not moved",
+                "2:usage error",
+                "3:done, writes lost or unknown"
+            })
     static final class Close {
 
         @Option(
@@ -300,13 +307,6 @@ final class MirrorFlags {
     }
 
     /** A planned move of the primary role, in either direction. */
-    @Command(
-            exitCodeList = {
-                "0:done, nothing lost",
-                "1:failed, the role has not moved",
-                "2:usage error",
-                "3:done, writes lost or unknown"
-            })
     static final class Move {
 
         @Mixin

@@ -111,10 +111,9 @@ final class TakeOverText implements TakeOver.Steps {
     /**
      * Prints a report, and writes all lost keys to a file.
      *
-     * @param strict whether the exit status depends on loss
-     * @return the exit status
+     * @return the exit status, of loss unless none is proven
      */
-    int report(TakeOverReport report, boolean strict) {
+    int report(TakeOverReport report) {
         end();
         Path file = report.lost().isEmpty() || report.file() != null ? report.file() : stored(report.lost());
         if (output.isJson()) {
@@ -144,7 +143,7 @@ final class TakeOverText implements TakeOver.Steps {
             report.next().forEach(next -> lines.add("Next: " + next));
             output.lines(lines);
         }
-        return report.isWithoutLoss() || (!strict && report.lost().isEmpty()) ? ExitCode.OK : WITH_LOSS;
+        return report.isWithoutLoss() ? ExitCode.OK : WITH_LOSS;
     }
 
     private static Path stored(List<String> lost) {

@@ -11,6 +11,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -33,6 +35,25 @@ final class TakeOverTextTest {
         assertThat(TakeOverText.progress(101, 100, Duration.ofSeconds(8))).isEqualTo("101 of 100, 8 s");
     }
 
+    /** Loss that is not known has no keys. */
+    @ParameterizedTest
+    @CsvSource({
+        "none,0",
+        "1 keys,3",
+        "not known: source does not respond,3",
+        "possible: all writes after revision 7,3",
+        "'certain, of unknown extent',3"
+    })
+    void theExitStatusIsThatOfLossUnlessNoneIsProven(String loss, int expected) {
+        Printing printing = new Printing();
+        var unused = new CommandLine(printing)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setOut(new PrintWriter(new StringWriter()))
+                .parseArgs();
+        TakeOverReport report = new TakeOverReport("moved", loss, List.of(), null, Map.of(), List.of());
+        assertThat(new TakeOverText(printing.output, true).report(report)).isEqualTo(expected);
+    }
+
     @Test
     void aReportInJsonHasTheTimeOfEachStepInOrder() throws Exception {
         StringWriter out = new StringWriter();
@@ -48,8 +69,8 @@ final class TakeOverTextTest {
             text.begin(step);
             text.progress(1, 2);
         }
-        int status = text.report(
-                new TakeOverReport("moved", TakeOverReport.NONE, List.of(), null, Map.of(), List.of()), true);
+        int status =
+                text.report(new TakeOverReport("moved", TakeOverReport.NONE, List.of(), null, Map.of(), List.of()));
         assertThat(status).isZero();
         JsonNode steps = new JsonMapper().readTree(out.toString()).path("steps");
         assertThat(steps.findValuesAsText("step")).containsExactly("compare", "close", "drain", "move", "open");

@@ -9,9 +9,11 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
+import io.understudy.etcd.Credentials;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The requests of take-overs to one cluster, one method each. Each may be delivered twice. One thread.
@@ -23,6 +25,9 @@ interface Calls {
 
     /** The cluster in words. */
     String shown();
+
+    /** With which these calls log in where authentication is enabled; null for none. */
+    @Nullable Credentials login();
 
     /** The same cluster with another time to answer. */
     Calls with(Duration patience);

@@ -100,8 +100,21 @@ record Closing(
         return login;
     }
 
-    private void requireNoOtherUsers() {
+    /** Once authentication is enabled, another user of the command cannot log in, not even to undo that. */
+    private Credentials requireOwnLogin() {
         Credentials login = requireLogin();
+        Credentials own = cluster.login();
+        if (own != null && (!own.user().equals(login.user()) || !own.password().equals(login.password()))) {
+            throw new TakeOverException("user " + own.user() + " of this command cannot log in at " + cluster.shown()
+                    + " once authentication is enabled there for the mirror's user " + login.user()
+                    + " alone: run the command without a user for this cluster (--source-user or --target-user,"
+                    + " UNDERSTUDY_SOURCE_USER or UNDERSTUDY_TARGET_USER)");
+        }
+        return login;
+    }
+
+    private void requireNoOtherUsers() {
+        Credentials login = requireOwnLogin();
         List<String> others = cluster.users().stream()
                 .filter(user -> !user.equals(ROOT) && !user.equals(login.user()))
                 .toList();
@@ -321,7 +334,7 @@ record Closing(
     }
 
     private void addUsers() {
-        Credentials login = requireLogin();
+        Credentials login = requireOwnLogin();
         cluster.addRoot(login.user(), login.password());
         if (!login.user().equals(ROOT)) {
             // etcd requires it; its password is not kept.

@@ -1,6 +1,7 @@
 package io.understudy.mirror.takeover;
 
 import com.google.protobuf.ByteString;
+import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.scope.MirrorScope;
 import java.util.List;
 import java.util.function.Consumer;
@@ -48,6 +49,12 @@ record Direction(
          * @throws TakeOverException not known
          */
         Lost lostAfter(long revision);
+
+        /**
+         * The keys that clients of the first cluster changed after a checkpoint of it, likewise. Unknown if its history is
+         * another one, as after it was restored, or cannot be recognised.
+         */
+        Lost lostAfter(Checkpoint reached);
 
         /** Gives each key that the clusters do not have equally; clients may write at the second one meanwhile. */
         void differing(Consumer<ByteString> each);

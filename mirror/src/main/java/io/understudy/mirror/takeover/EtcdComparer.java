@@ -24,6 +24,7 @@ import io.understudy.mirror.verify.VerifyResult;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position.Anchor;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,14 +36,16 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Compares two clusters by all of their keys, or by those that their histories name. Holds a few pages, and the names of
  * changed keys. One thread.
  *
+ * @param marked whether the mirror's feed has the marks of other mirrors, too
  * @param steps given how many keys, or revisions of a history, are compared
  */
-record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOver.Steps steps)
+record EtcdComparer(Sides sides, boolean marked, Calls from, Calls to, Duration patience, TakeOver.Steps steps)
         implements Direction.Comparer {
 
     private static final int MOST_CHANGED = 1_000_000;
@@ -106,7 +109,8 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
                 .map(Change::key)
                 .filter(key -> !ReservedKeys.contains(key) && written.stream().anyMatch(range -> range.contains(key)))
                 .forEach(keys::add));
-        List<ByteString> differing = differing(keys, reached, now.revision());
+        List<ByteString> differing =
+                differing(keys, reached, now.revision(), source -> source.isPresent() || !sides.keepsForeign());
         if (!differing.isEmpty()) {
             throw new TakeOverException(differing(
                     differing.size(),
@@ -161,7 +165,35 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
                 .filter(sides.scope()::contains)
                 .map(sides.scope()::inTarget)
                 .forEach(keys::add));
-        return new Lost(differing(keys, 0, 0), null);
+        // None of them is foreign: clients of the first cluster wrote or deleted each.
+        return new Lost(differing(keys, 0, 0, source -> true), null);
+    }
+
+    @Override
+    public Lost lostAfter(Checkpoint reached) {
+        Anchor anchor = reached.anchor();
+        String unknown = anchor == null ? "the checkpoint has no commit of " + from.shown() : unrecognised(anchor);
+        // The range has no commits between the anchor and the checkpoint, unless in another history.
+        Lost lost = lostAfter((anchor == null ? reached.revision() : anchor.revision()).value());
+        return lost.unknown() != null || unknown == null ? lost : new Lost(lost.keys(), unknown);
+    }
+
+    /** Why the history of the first cluster may be another one; null if it has that commit. */
+    private @Nullable String unrecognised(Anchor anchor) {
+        long revision = anchor.revision().value();
+        boolean[] found = {false};
+        try {
+            history(
+                    sides.source(),
+                    from,
+                    sides.scope().feedRange(marked),
+                    revision - 1,
+                    revision,
+                    commit -> found[0] |= Anchor.of(commit).equals(anchor));
+        } catch (TakeOverException e) {
+            return e.getMessage();
+        }
+        return found[0] ? null : from.shown() + " has another history: its commit at revision " + revision + " differs";
     }
 
     @Override
@@ -185,7 +217,7 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
         Records.keys(cluster, range, page -> {
             List<ByteString> keys = page.stream().filter(mirrored).map(inTarget).toList();
             // What both have was compared from the first one.
-            differing(keys, 0, 0, cluster == to, each);
+            differing(keys, 0, 0, source -> cluster == from || source.isEmpty(), each);
             compared[0] += keys.size();
             steps.progress(compared[0], 0);
         });
@@ -212,12 +244,17 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
         if (until <= after) {
             return;
         }
-        // Writers wait: without requests, progress past the last commit in the range takes a whole interval.
-        EtcdFeedSource feeds = new EtcdFeedSource(
-                sides.mirror(), cluster, sides.reading().withProgressInterval(PAUSE), new SimpleMeterRegistry());
         KeyRange range = calls == from
                 ? sides.scope().feedRange(false)
                 : sides.scope().reversed().feedRange(false);
+        history(cluster, calls, range, after, until, commits);
+    }
+
+    private void history(
+            EtcdCluster cluster, Calls calls, KeyRange range, long after, long until, Consumer<Commit> commits) {
+        // Writers wait: without requests, progress past the last commit in the range takes a whole interval.
+        EtcdFeedSource feeds = new EtcdFeedSource(
+                sides.mirror(), cluster, sides.reading().withProgressInterval(PAUSE), new SimpleMeterRegistry());
         // From a revision that is known: etcd before 3.5.19 forgets a delete that it compacts at, and lets watches
         // begin there.
         try (EtcdHistory history = feeds.history(range, new Revision(Math.max(1, after)), false)) {
@@ -260,21 +297,31 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
      * @param keys as the second cluster names them
      * @param fromAt revision of the first cluster; 0 for the present one
      */
-    private List<ByteString> differing(Set<ByteString> keys, long fromAt, long toAt) {
+    private List<ByteString> differing(
+            Set<ByteString> keys, long fromAt, long toAt, Predicate<Optional<State>> counts) {
         List<ByteString> differing = new ArrayList<>();
-        differing(List.copyOf(keys), fromAt, toAt, false, differing::add);
+        differing(List.copyOf(keys), fromAt, toAt, counts, differing::add);
         return differing;
     }
 
-    /** @param absent only those that the first cluster does not have */
+    /** @param counts given what the first cluster has of a key */
     private void differing(
-            List<ByteString> all, long fromAt, long toAt, boolean absent, Consumer<ByteString> differing) {
+            List<ByteString> all,
+            long fromAt,
+            long toAt,
+            Predicate<Optional<State>> counts,
+            Consumer<ByteString> differing) {
         for (int first = 0; first < all.size(); first += BATCH_KEYS) {
-            batch(all.subList(first, Math.min(all.size(), first + BATCH_KEYS)), fromAt, toAt, absent, differing);
+            batch(all.subList(first, Math.min(all.size(), first + BATCH_KEYS)), fromAt, toAt, counts, differing);
         }
     }
 
-    private void batch(List<ByteString> keys, long fromAt, long toAt, boolean absent, Consumer<ByteString> differing) {
+    private void batch(
+            List<ByteString> keys,
+            long fromAt,
+            long toAt,
+            Predicate<Optional<State>> counts,
+            Consumer<ByteString> differing) {
         List<Optional<State>> source;
         List<Optional<State>> target;
         try {
@@ -286,13 +333,12 @@ record EtcdComparer(Sides sides, Calls from, Calls to, Duration patience, TakeOv
                 throw e;
             }
             // Together they may be more than one answer holds.
-            batch(keys.subList(0, keys.size() / 2), fromAt, toAt, absent, differing);
-            batch(keys.subList(keys.size() / 2, keys.size()), fromAt, toAt, absent, differing);
+            batch(keys.subList(0, keys.size() / 2), fromAt, toAt, counts, differing);
+            batch(keys.subList(keys.size() / 2, keys.size()), fromAt, toAt, counts, differing);
             return;
         }
         for (int i = 0; i < keys.size(); i++) {
-            boolean isKept = source.get(i).isEmpty() ? sides.keepsForeign() : absent;
-            if (!isKept && !source.get(i).equals(target.get(i))) {
+            if (counts.test(source.get(i)) && !source.get(i).equals(target.get(i))) {
                 differing.accept(keys.get(i));
             }
         }

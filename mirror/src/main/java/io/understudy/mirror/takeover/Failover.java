@@ -513,7 +513,7 @@ public final class Failover {
                             + "; compare both with \"understudy mirror verify\"");
         }
         try {
-            return direction.comparer().lostAfter(reached(primary));
+            return direction.comparer().lostAfter(reached);
         } catch (TakeOverException e) {
             return new Lost(List.of(), e.getMessage());
         }

@@ -89,6 +89,11 @@ public final class PatientCalls implements Calls {
         return name + " " + cluster.settings().endpoints();
     }
 
+    @Override
+    public @Nullable Credentials login() {
+        return cluster.settings().login();
+    }
+
     EtcdCluster cluster() {
         return cluster;
     }

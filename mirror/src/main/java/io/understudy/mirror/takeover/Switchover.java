@@ -145,9 +145,22 @@ public final class Switchover {
         }
         requireMovable(primary, other);
         requireFree();
-        if (primary.move().phase() != Phase.CLOSING) {
-            var unused = direction.closingFrom().prepare(options.way());
+        var unused = prepared(primary);
+    }
+
+    /** How the primary is closed: as a command that was killed began to, or as the options select. */
+    private Closed prepared(Found primary) {
+        Closed begun = primary.move().phase() == Phase.CLOSING ? primary.move().closed() : null;
+        if (begun == null) {
+            return direction.closingFrom().prepare(options.way());
         }
+        if (begun.way() == Way.NONE && options.way() != Way.NONE) {
+            throw new TakeOverException(
+                    "a switchover that leaves " + direction.from().shown()
+                            + " open was cut short: undo it with --undo before one that closes it, or complete it with"
+                            + " --allow-loss");
+        }
+        return begun;
     }
 
     private void requireFree() {
@@ -188,10 +201,7 @@ public final class Switchover {
 
     private TakeOverReport moved(Found primary, Found other) {
         requireMovable(primary, other);
-        Closed closed = primary.move().phase() == Phase.CLOSING ? primary.move().closed() : null;
-        if (closed == null) {
-            closed = direction.closingFrom().prepare(options.way());
-        }
+        Closed closed = prepared(primary);
         begin("compare");
         Equal equal = direction.comparer().all();
         facts.put("keys compared", String.valueOf(equal.keys()));
@@ -202,7 +212,7 @@ public final class Switchover {
         resumed = mayMove ? primary.move().operation() : null;
         try {
             long marker = closed(primary, closed, equal);
-            drained(marker);
+            drained(marker, closed.way());
             if (closed.way() != Way.NONE) {
                 equal = direction.comparer().changed(equal);
             }
@@ -255,7 +265,7 @@ public final class Switchover {
                 throw writtenMeanwhile();
             }
         }
-        keepAlive(direction.from());
+        keepAliveFrom(closed.way());
         direction.closingFrom().close(closed);
         if (closed.way() == Way.CORRUPT_ALARM) {
             return from.read().revision();
@@ -279,7 +289,7 @@ public final class Switchover {
                         frozen ? Records.put(key, ByteString.copyFromUtf8(operation.process())) : Records.delete(key));
     }
 
-    private void drained(long marker) {
+    private void drained(long marker, Way way) {
         begin("drain");
         facts.put("end marker", "revision " + marker + " of " + direction.from().shown());
         long end = System.nanoTime() + options.drainDeadline().toNanos();
@@ -304,7 +314,7 @@ public final class Switchover {
             }
             if (System.nanoTime() - keptAlive > Duration.ofSeconds(1).toNanos()) {
                 keptAlive = System.nanoTime();
-                keepAlive(direction.from());
+                keepAliveFrom(way);
             }
             PatientCalls.pause(PAUSE);
         }
@@ -314,6 +324,18 @@ public final class Switchover {
     private void keepAlive(Calls cluster) {
         if (!leases.isEmpty()) {
             var unused = cluster.keepAlive(List.copyOf(leases));
+        }
+    }
+
+    /** Under an alarm no lease expires, and a keep-alive of one that should have expired is not answered. */
+    private void keepAliveFrom(Way way) {
+        boolean isAlarmed = way == Way.CORRUPT_ALARM;
+        try {
+            keepAlive(isAlarmed ? direction.from().with(Duration.ZERO) : direction.from());
+        } catch (TakeOverException e) {
+            if (!isAlarmed) {
+                throw e;
+            }
         }
     }
 
@@ -475,12 +497,12 @@ public final class Switchover {
     private @Nullable String turned(Found primary) {
         try {
             Found former = from.read();
-            // Until the mirror back does it.
-            keepAlive(direction.from());
             // One that the mirror closed was open after the move, or was restored.
-            return former.epoch() >= primary.epoch() || turn(primary, former, !former.isLast(Failover.FAILOVER))
-                    ? null
-                    : "its record was written meanwhile";
+            boolean isTurned =
+                    former.epoch() >= primary.epoch() || turn(primary, former, !former.isLast(Failover.FAILOVER));
+            // Until the mirror back does it; an alarm is disarmed by now.
+            keepAlive(direction.from());
+            return isTurned ? null : "its record was written meanwhile";
         } catch (TakeOverException e) {
             return String.valueOf(e.getMessage());
         }

@@ -273,7 +273,7 @@ public final class TakeOver implements AutoCloseable {
                 second,
                 back ? atTarget : atSource,
                 back ? atSource : atTarget,
-                new EtcdComparer(sides, first, second, patience, steps),
+                new EtcdComparer(sides, source.marked(), first, second, patience, steps),
                 leases);
     }
 

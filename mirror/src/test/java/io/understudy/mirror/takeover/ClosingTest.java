@@ -17,6 +17,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Roles lose write access to the range and nothing else, and get back what they had.
@@ -93,6 +94,26 @@ final class ClosingTest {
         cluster.roles.put("mirror", List.of(permission(Permission.Type.READWRITE, "/b/", "/b0")));
         assertThatThrownBy(() -> closing.prepare(Way.ROLES))
                 .hasMessageContaining("user mirror cannot write the mirrored keys");
+    }
+
+    /** Another user would be locked out with the next login, also from the undo. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"CORRUPT_ALARM", "AUTH_ENABLE"})
+    void authenticationIsEnabledOnlyByTheUserThatCanLogInThen(Way way) {
+        for (Credentials other : List.of(new Credentials("root", "root"), new Credentials("mirror", "other"))) {
+            cluster.login = other;
+            assertThatThrownBy(() -> closing.prepare(way)).hasMessageContaining("--source-user");
+            // Of a command that was killed, resumed as another user.
+            assertThatThrownBy(() -> closing.close(new Closed(way, 0, List.of())))
+                    .hasMessageContaining("user " + other.user());
+            assertThat(cluster.users).isEmpty();
+            assertThat(cluster.auth || cluster.corrupt).isFalse();
+        }
+        cluster.login = new Credentials("mirror", "secret");
+        closing.close(closing.prepare(way));
+        assertThat(cluster.auth || cluster.corrupt).isTrue();
     }
 
     private static Permission permission(Permission.Type type, String from, String end) {

@@ -20,6 +20,7 @@ import io.etcd.jetcd.api.ResponseOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
 import io.grpc.Status;
+import io.understudy.etcd.Credentials;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdFailure;
@@ -65,6 +66,10 @@ final class FakeCluster implements Calls {
     boolean full;
     /** Of the calls; null for one with the role root. */
     @Nullable String user;
+    /** With which the calls log in where authentication is enabled. */
+    @Nullable Credentials login;
+    /** Leases with a TTL that has passed; revoked once no alarm refuses that. */
+    final Set<Long> lapsed = new TreeSet<>();
 
     private long revision = 1;
     private long lastLease = 100;
@@ -78,6 +83,11 @@ final class FakeCluster implements Calls {
     @Override
     public String shown() {
         return name;
+    }
+
+    @Override
+    public @Nullable Credentials login() {
+        return login;
     }
 
     @Override
@@ -221,6 +231,7 @@ final class FakeCluster implements Calls {
 
     private void revoke(long lease) {
         leases.remove(lease);
+        lapsed.remove(lease);
         revision++;
         List<ByteString> attached = keys.values().stream()
                 .filter(each -> each.getLease() == lease)
@@ -323,6 +334,7 @@ final class FakeCluster implements Calls {
         return world.request(this, "alarm " + request.getAction(), () -> {
             if (request.getAction() != AlarmAction.GET) {
                 corrupt = request.getAction() == AlarmAction.ACTIVATE;
+                Set.copyOf(corrupt ? Set.<Long>of() : lapsed).forEach(this::revoke);
             }
             AlarmResponse.Builder answer = AlarmResponse.newBuilder().setHeader(header());
             if (corrupt) {
@@ -431,8 +443,12 @@ final class FakeCluster implements Calls {
 
     @Override
     public List<Long> keepAlive(List<Long> wanted) {
-        return world.request(this, "keep-alive", () -> wanted.stream()
-                .filter(leases::contains)
-                .toList());
+        return world.request(this, "keep-alive", () -> {
+            if (wanted.stream().anyMatch(lapsed::contains)) {
+                // etcd waits for the revocation, which an alarm refuses.
+                throw away(name + " did not answer lease keep-alives");
+            }
+            return wanted.stream().filter(leases::contains).toList();
+        });
     }
 }

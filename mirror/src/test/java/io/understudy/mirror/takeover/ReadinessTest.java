@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Permission;
 import io.understudy.etcd.Credentials;
+import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
@@ -200,6 +201,11 @@ final class ReadinessTest {
 
         @Override
         public Lost lostAfter(long revision) {
+            throw new AssertionError();
+        }
+
+        @Override
+        public Lost lostAfter(Checkpoint reached) {
             throw new AssertionError();
         }
 

@@ -589,6 +589,48 @@ final class SwitchoverFaultsTest {
                 .isPositive();
     }
 
+    /** Under the alarm no lease expires, and a keep-alive of one that should have is not answered. */
+    @Test
+    void aLeaseThatLapsedUnderTheAlarmOfAKilledCommandDoesNotPreventTheMove() {
+        World counted = new World(Way.CORRUPT_ALARM, false);
+        var unusedReport = counted.switchover(OPTIONS).run();
+        for (int cut : new int[] {
+            counted.requestOf("alarm ACTIVATE", counted.source), counted.requestOf("the primary record", counted.target)
+        }) {
+            World world = new World(Way.CORRUPT_ALARM, false);
+            world.quiet = true;
+            world.target.put(ReservedKeys.of("dr", "lease/7b"), ByteString.EMPTY, 0);
+            world.quiet = false;
+            world.cut(cut, Fault.KILLED, true);
+            assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
+            world.heal();
+            world.source.grant(0x7b);
+            world.source.lapsed.add(0x7bL);
+            TakeOverReport report = world.switchover(OPTIONS).run();
+            assertThat(report.loss()).isEqualTo(TakeOverReport.NONE);
+            assertThat(report.next()).as("the mirror is turned round").hasSize(2);
+            world.assertMoved();
+        }
+    }
+
+    /** Its record has no way to close the primary, which the options now select. */
+    @Test
+    void aKilledSwitchoverThatLeftThePrimaryOpenIsNotResumedByOneThatCloses() {
+        World counted = new World(Way.ROLES, false);
+        counted.disputed = true;
+        var unused = counted.switchover(OPTIONS, Way.NONE).run();
+        World world = new World(Way.ROLES, false);
+        world.cut(counted.requestOf("the primary record", counted.source), Fault.KILLED, true);
+        assertThatThrownBy(() -> world.switchover(OPTIONS, Way.NONE).run()).isInstanceOf(Killed.class);
+        world.heal();
+        assertThatThrownBy(() -> world.switchover(OPTIONS).check()).hasMessageContaining("--allow-loss");
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).hasMessageContaining("--undo");
+        assertThat(world.home(world.target).cluster().value()).isOne();
+        assertThat(world.switchover(OPTIONS).undo()).contains("is open again");
+        assertThat(world.switchover(OPTIONS).run().loss()).isEqualTo(TakeOverReport.NONE);
+        world.assertMoved();
+    }
+
     /** Tests invariant M10: a mirror back must not take leases that clients granted since for its own. */
     @Test
     void theNewPrimaryHasNoMarkThatAllLeasesAreKept() {
@@ -717,9 +759,13 @@ final class SwitchoverFaultsTest {
         }
 
         Switchover switchover(TakeOverOptions options) {
+            return switchover(options, way);
+        }
+
+        Switchover switchover(TakeOverOptions options, Way closing) {
             Direction direction =
                     new Direction("dr", SCOPE, source, target, closing(source), closing(target), new Comparing(), true);
-            return new Switchover(direction, options.with(way), "host test, pid 1", lease -> () -> {}, step -> {
+            return new Switchover(direction, options.with(closing), "host test, pid 1", lease -> () -> {}, step -> {
                 Runnable other = meanwhile;
                 if (step.equals(meanwhileAt) && other != null) {
                     other.run();
@@ -912,6 +958,11 @@ final class SwitchoverFaultsTest {
             @Override
             public Lost lostAfter(long revision) {
                 return new Lost(source.changedAfter("/app/", revision), null);
+            }
+
+            @Override
+            public Lost lostAfter(Checkpoint reached) {
+                return lostAfter(reached.revision().value());
             }
 
             @Override

@@ -15,7 +15,10 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.mirror.MirrorProcess;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.home.Move.Way;
@@ -25,6 +28,11 @@ import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.settings.MirrorSettings;
+import io.understudy.vocabulary.CommitDigest;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Position.Anchor;
+import io.understudy.vocabulary.Revision;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,6 +71,7 @@ final class TakeOverIT {
 
     private final List<AutoCloseable> open = new ArrayList<>();
     private final AtomicBoolean moved = new AtomicBoolean();
+    private ForeignKeys foreignKeys = EtcdSinkOptions.DEFAULTS.onForeignKeys();
     private LocalEtcd source;
     private LocalEtcd target;
 
@@ -137,6 +146,10 @@ final class TakeOverIT {
             assertThat(report.loss()).startsWith("possible: all writes after revision ");
         }
         put(client(target, user), "/app/after", "1");
+        boolean isRestored = way == Way.CORRUPT_ALARM;
+        if (isRestored) {
+            reachedInAnotherHistory();
+        }
         await().atMost(Mirrors.PATIENCE)
                 .untilAsserted(() -> assertThat(mirror.reports().get(0).source())
                         .as("turned round while nothing is to be copied")
@@ -159,7 +172,9 @@ final class TakeOverIT {
                     clusters.rejoin(OPTIONS.with(way), step -> {}).rejoin();
             assertThat(rejoined.lost())
                     .isEqualTo(
-                            way == Way.ROLES ? List.of("\"/app/late\"", "\"/app/later\"") : List.of("\"/app/late\""));
+                            isRestored
+                                    ? List.of("\"/app/late\"", "\"/app/after\"")
+                                    : List.of("\"/app/late\"", "\"/app/later\""));
             assertThatThrownBy(() -> put(atSource, "/app/refused", "1")).isInstanceOf(TakeOverException.class);
             awaitSynced(mirror, target);
             assertThat(contents(source)).isEqualTo(contents(target)).containsKeys("/app/after");
@@ -168,6 +183,23 @@ final class TakeOverIT {
         }
         mirror.close();
         theOperatorChoosesTheSourceAlthoughTheEpochsAreEqual(way);
+    }
+
+    /** The source was restored from a backup: at the revisions that the target reached, it has other commits. */
+    private void reachedInAnotherHistory() throws Exception {
+        Calls atTarget = client(target, MIRROR);
+        ByteString key = ReservedKeys.checkpoint("dr");
+        Checkpoint reached =
+                CheckpointCodec.decode("a test", atTarget.get(key).orElseThrow().getValue());
+        Anchor anchor = Objects.requireNonNull(reached.anchor());
+        Revision later = new Revision(reached.revision().value() + 1);
+        CommitDigest other = CommitDigest.parse("00".repeat(CommitDigest.SIZE_BYTES));
+        assertThat(anchor.digest()).isNotEqualTo(other);
+        Position position = new Position(reached.source(), later, new Anchor(anchor.revision(), other));
+        put(
+                atTarget,
+                key.toStringUtf8(),
+                CheckpointCodec.encode(reached.syncedAt(position)).toStringUtf8());
     }
 
     /** As after a snapshot of the source was restored. */
@@ -302,21 +334,30 @@ final class TakeOverIT {
         }
     }
 
+    /** A key that the source no longer has is one of its deletes, although foreign keys are kept. */
     @Test
     void writesAcceptedByAnOpenSourceAreReportedAsLost() throws Exception {
         start(Way.NONE);
+        foreignKeys = ForeignKeys.KEEP;
         MirrorProcess mirror = opened(Mirrors.start(settings()));
         awaitSynced(mirror, source);
         Calls atSource = client(source, null);
+        put(atSource, "/app/deleted", "1");
         try (TakeOver clusters = takeOver(Way.NONE)) {
             TakeOverReport report = clusters.switchover(OPTIONS.with(Way.NONE), step -> {
                         if (step.equals("open")) {
                             put(atSource, "/app/late", "1");
+                            var unused = atSource.txn(
+                                    "a delete",
+                                    TxnRequest.newBuilder()
+                                            .addSuccess(Records.delete(
+                                                    KeyRange.single(ByteString.copyFromUtf8("/app/deleted"))))
+                                            .build());
                         }
                     })
                     .run();
-            assertThat(report.lost()).containsExactly("\"/app/late\"");
-            assertThat(report.loss()).isEqualTo("1 keys");
+            assertThat(report.lost()).containsExactly("\"/app/late\"", "\"/app/deleted\"");
+            assertThat(report.loss()).isEqualTo("2 keys");
         }
     }
 
@@ -363,7 +404,10 @@ final class TakeOverIT {
                 MirrorScope.prefix("/app/"),
                 MirrorSettings.Target.Etcd.of(
                         settings(target, MIRROR),
-                        EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL).withMaxPrunePercent(100)));
+                        EtcdSinkOptions.DEFAULTS
+                                .with(LeaseMode.TTL)
+                                .withMaxPrunePercent(100)
+                                .with(foreignKeys)));
     }
 
     private static EtcdSettings settings(LocalEtcd cluster, @Nullable Credentials user) {
