@@ -1,5 +1,6 @@
 package io.understudy.cluster.supervise.rule;
 
+import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Preflight;
 import io.understudy.cluster.plan.Projection;
@@ -12,7 +13,7 @@ import java.util.Optional;
 
 /**
  * A dead voter is removed, then a standby promoted: in this order no step needs more votes than are alive. It is removed
- * only when there is somebody to take its place.
+ * only if the next step that replaces it is possible in the same look.
  */
 final class FailoverRule {
 
@@ -103,14 +104,34 @@ final class FailoverRule {
         List<Place> spare = situation.usablePlaces().stream()
                 .filter(place -> situation.shape().mayPromote(place.name()))
                 .toList();
-        return spare.isEmpty()
-                ? new Decision.Waiting(NAME, observed, "not removed: there is no standby, and no machine for another")
-                : remove(
+        if (spare.isEmpty()) {
+            return new Decision.Waiting(NAME, observed, "not removed: there is no standby, and no machine for another");
+        }
+        List<Place> own = spare.stream().filter(Place::isKnownToBeDown).toList();
+        if (own.isEmpty()) {
+            String successor = spare.get(0).name();
+            return new Decision.Waiting(
+                    NAME,
+                    observed,
+                    "not removed: there is no standby, and " + successor
+                            + " is started manually: understudy cluster replace " + dead.label() + " --with "
+                            + successor);
+        }
+        Optional<ClusterFacts> room =
+                LearnerRules.withSlot(situation, Projection.after(situation.facts(), removal(dead)));
+        if (room.isEmpty()) {
+            return new Decision.Waiting(
+                    NAME, observed, "not removed: there is no standby, and " + LearnerRules.taken(situation));
+        }
+        List<Refusal> refusals = Preflight.check(new Step.AddLearner(own.get(0).spec()), room.get());
+        return refusals.isEmpty()
+                ? remove(
                         situation,
                         dead,
                         observed,
                         "it is removed, then a new member is to join on "
-                                + spare.get(0).name());
+                                + own.get(0).name())
+                : notYet(observed, refusals);
     }
 
     /** What would forbid the promotion once the dead one is removed. */

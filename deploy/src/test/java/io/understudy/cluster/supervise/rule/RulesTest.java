@@ -23,6 +23,7 @@ final class RulesTest {
             Duration.ofSeconds(30), 100, Duration.ofSeconds(5), Duration.ofSeconds(60), Duration.ofSeconds(120), 20);
     private static final EtcdVersion V35 = EtcdVersion.parse("3.5.30");
     private static final EtcdVersion V36 = EtcdVersion.parse("3.6.5");
+    private static final Shape FIVE_AND_ONE = new Shape(5, 1, Set.of(), false, 1);
     private static final Shape THREE_AND_ONE_OF_TWO = new Shape(3, 1, Set.of(), false, 2);
 
     private static Simulated settled(Shape shape, int machines, int voters) {
@@ -223,6 +224,56 @@ final class RulesTest {
         cluster.run(60);
         assertThat(cluster.changes()).isEmpty();
         assertThat(cluster.last().told()).contains("not removed yet", "no response at the peer URL of m4");
+    }
+
+    @Test
+    void aDeadVoterStaysWhileNoLearnerSlotIsFree() {
+        Simulated cluster = settled(new Shape(3, 0, Set.of(), false, 1), 4, 3);
+        cluster.addElsewhere(true);
+        cluster.breakDown(2);
+        cluster.run(300);
+        assertThat(steps(cluster)).containsExactly("Start");
+        assertThat(cluster.last()).asString().contains("not removed", "learner slots are taken by elsewhere");
+    }
+
+    @Test
+    void aDeadVoterStaysWhileNoLearnerCouldBeAdded() {
+        Simulated cluster = new Simulated(new Shape(3, 0, Set.of(), false, 2), LIMITS, V36, 4, 3);
+        cluster.run(1);
+        cluster.addElsewhere(false);
+        cluster.breakDown(2);
+        cluster.run(300);
+        assertThat(steps(cluster)).containsExactly("Start");
+        assertThat(cluster.last()).asString().contains("not removed yet", "one-change-at-a-time");
+    }
+
+    @Test
+    void aDeadVoterStaysWhileTheOnlyFreeMachineIsManual() {
+        Simulated cluster = settled(new Shape(3, 0, Set.of(), false, 1), 4, 3);
+        cluster.leaveToItsOperator(3);
+        cluster.breakDown(2);
+        cluster.run(300);
+        assertThat(steps(cluster)).containsExactly("Start");
+        assertThat(cluster.last()).asString().contains("not removed", "understudy cluster replace m3 --with m4");
+    }
+
+    @Test
+    void aReadReplicaKeepsItsSlotWhileEtcdAddsNoMember() {
+        Simulated cluster = settled(new Shape(3, 0, Set.of("m4"), false, 1), 7, 3);
+        cluster.declare(new Shape(5, 0, Set.of("m4"), false, 1));
+        cluster.stall(0);
+        cluster.run(10);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last()).asString().contains("m5 is not added: etcd-adds");
+    }
+
+    @Test
+    void aDeadLearnersSlotCountsAsFree() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.breakDown(3);
+        cluster.breakDown(2);
+        cluster.run(120);
+        assertThat(cluster.voterNames()).containsExactlyInAnyOrder("m1", "m2", "m5");
     }
 
     @Test
