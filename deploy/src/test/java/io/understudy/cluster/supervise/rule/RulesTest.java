@@ -479,6 +479,47 @@ final class RulesTest {
     }
 
     @Test
+    void aSlowLeaderIsReplacedWhileAnotherRuleWaitsForASlot() {
+        Simulated cluster = settled(new Shape(3, 1, Set.of("m5"), false, 1), 5, 3);
+        assertThat(cluster.last()).isInstanceOf(Decision.Waiting.class);
+        cluster.slowDown(0, Duration.ofMillis(250));
+        cluster.run(10);
+        assertThat(steps(cluster)).containsExactly("MoveLeader");
+    }
+
+    @Test
+    void aSlowLeaderIsReplacedWhileADeadVoterStays() {
+        Simulated cluster = settled(new Shape(3, 0, Set.of(), false, 1), 3, 3);
+        cluster.breakDown(2);
+        cluster.run(120);
+        cluster.slowDown(0, Duration.ofMillis(250));
+        cluster.run(10);
+        assertThat(steps(cluster)).containsExactly("Start", "MoveLeader");
+    }
+
+    @Test
+    void withoutAQuorumLeadershipIsNotMoved() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.slowDown(0, Duration.ofSeconds(1));
+        cluster.slowDown(1, Duration.ofSeconds(1));
+        cluster.slowDown(2, Duration.ofSeconds(1));
+        cluster.stall(1);
+        cluster.stall(2);
+        cluster.run(120);
+        assertThat(cluster.changes()).isEmpty();
+    }
+
+    @Test
+    void aRemovedMembersProcessEndsWhileALearnerJoins() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.stall(0);
+        cluster.leaveToItsOperator(4);
+        cluster.run(60);
+        assertThat(cluster.learnerNames()).containsExactly("m5");
+        assertThat(steps(cluster)).contains("Retire");
+    }
+
+    @Test
     void aSlowDiskThatAllShareMovesNothing() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         for (int machine = 0; machine < 4; machine++) {
