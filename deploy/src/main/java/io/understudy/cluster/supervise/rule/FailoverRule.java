@@ -30,10 +30,14 @@ final class FailoverRule {
     }
 
     static Optional<Decision> replaceDeadVoter(Situation situation) {
-        return situation.facts().voters().stream()
+        List<Decision> decisions = situation.facts().voters().stream()
                 .filter(situation::isDead)
+                .map(dead -> replace(situation, dead))
+                .toList();
+        return decisions.stream()
+                .filter(decision -> decision instanceof Decision.Change)
                 .findFirst()
-                .map(dead -> replace(situation, dead));
+                .or(() -> decisions.stream().findFirst());
     }
 
     private static Decision replace(Situation situation, MemberFacts dead) {
@@ -82,14 +86,16 @@ final class FailoverRule {
         // The end of a process is certain; silence of several may be a fault of the network, or of this supervisor.
         List<MemberFacts> others = situation.facts().voters().stream()
                 .filter(voter -> !voter.id().equals(dead.id()))
-                .filter(voter -> !voter.isHealthy() && !Diagnosis.isDown(situation, voter))
+                .filter(voter -> !voter.isHealthy()
+                        && !Diagnosis.isDown(situation, voter)
+                        && !Diagnosis.isHeard(situation.facts(), voter))
                 .toList();
         return others.isEmpty() || Diagnosis.isDown(situation, dead)
                 ? Optional.empty()
                 : Optional.of(new Decision.Waiting(
                         NAME,
                         observed,
-                        "not removed: several voting members fail at once, also " + Rules.names(others)
+                        "not removed: several voting members are silent at once, also " + Rules.names(others)
                                 + "; remove one by hand if it is lost"));
     }
 

@@ -570,7 +570,32 @@ final class RulesTest {
         cluster.stall(4);
         cluster.run(300);
         assertThat(cluster.changes()).isEmpty();
-        assertThat(cluster.last().told()).contains("several voting members fail at once, also m5");
+        assertThat(cluster.last().told()).contains("several voting members are silent at once, also m5");
+    }
+
+    @Test
+    void aVoterThatTheLeaderHearsDelaysNoReplacement() {
+        Simulated stuck = settled(FIVE_AND_ONE, 8, 5);
+        stuck.cripple(3);
+        stuck.stall(4);
+        stuck.run(60);
+        assertThat(stuck.voterNames()).containsExactlyInAnyOrder("m1", "m2", "m3", "m4", "m6");
+
+        Simulated unreachable = settled(FIVE_AND_ONE, 8, 5);
+        unreachable.cutFromSupervisor(3);
+        unreachable.stall(4);
+        unreachable.run(60);
+        assertThat(unreachable.voterNames()).containsExactlyInAnyOrder("m1", "m2", "m3", "m4", "m6");
+    }
+
+    @Test
+    void aHungVoterIsReplacedBeforeADeafOne() {
+        Simulated cluster = settled(FIVE_AND_ONE, 8, 5);
+        cluster.deafen(3);
+        cluster.stall(4);
+        cluster.run(300);
+        assertThat(cluster.changes().get(0).observed()).contains("m5 is hung");
+        assertThat(cluster.voterNames()).hasSize(5).doesNotContain("m4", "m5");
     }
 
     @Test
