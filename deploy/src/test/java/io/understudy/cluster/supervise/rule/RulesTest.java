@@ -556,6 +556,15 @@ final class RulesTest {
     }
 
     @Test
+    void aClockThatIsOffDelaysNoReplacement() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.setClock(1, Duration.ofMinutes(-1));
+        cluster.kill(0);
+        cluster.run(60);
+        assertThat(cluster.voterNames()).containsExactlyInAnyOrder("m2", "m3", "m4");
+    }
+
+    @Test
     void aMemberThatNeverStartedIsJoining() {
         Simulated cluster = new Simulated(THREE_AND_ONE, LIMITS, V35, 4, 3);
         cluster.breakDown(3);
