@@ -39,6 +39,7 @@ public final class Rules {
             LeadershipRule::move,
             ReportRule::member,
             ReportRule::alarm,
+            ReportRule::votingReplica,
             Rules::foreign);
 
     /** They change no member list, so that a rule that waits does not block them. */

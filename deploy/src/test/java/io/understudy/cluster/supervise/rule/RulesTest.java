@@ -556,6 +556,14 @@ final class RulesTest {
     }
 
     @Test
+    void aReadReplicaThatVotesIsReported() {
+        Simulated cluster = settled(new Shape(3, 0, Set.of("m3"), false, 1), 4, 3);
+        cluster.run(100);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last().observed()).isEqualTo("m3 is declared as a read replica and is a voting member");
+    }
+
+    @Test
     void aClockThatIsOffDelaysNoReplacement() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.setClock(1, Duration.ofMinutes(-1));
