@@ -350,6 +350,13 @@ final class ClusterChange implements AutoCloseable {
         }
     }
 
+    /** Returns where voting members may run. */
+    List<MemberSpec> votingPlaces() {
+        return cluster.settings().votingMachines().stream()
+                .map(MachineSettings::member)
+                .toList();
+    }
+
     List<MemberSpec> places() {
         return cluster.places();
     }

@@ -75,7 +75,7 @@ final class ClusterGoals {
         return new Scale(
                 voters,
                 Stream.concat(
-                                seen.places().stream(),
+                                seen.votingPlaces().stream(),
                                 members.entrySet().stream()
                                         .map(each -> seen.place(each.getKey(), List.of(each.getValue()), List.of())))
                         .toList());
@@ -226,7 +226,7 @@ final class ClusterGoals {
                 seen.work()::stopped,
                 seen.work()::freeBytes,
                 Math.max(seen.declaredVoters(), votersBefore(facts)),
-                seen.places().stream()
+                seen.votingPlaces().stream()
                         .sorted(Comparator.comparing(
                                 place -> facts.named(place.name()).isPresent()))
                         .toList());

@@ -55,7 +55,7 @@ final class ClusterRecovery extends ClusterFlags implements Operator {
                     () -> SnapshotTool.of(settings.machines()),
                     () -> EtcdBinaries.find().etcd(),
                     settings.snapshots().directory().map(SnapshotDirectory::new),
-                    settings.shape().voters(),
+                    settings.shape(),
                     timeout);
             boolean isDone = new Recovery(survey, this, learners, timeout).run(from);
             String next = isDone

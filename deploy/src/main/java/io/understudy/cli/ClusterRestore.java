@@ -49,12 +49,12 @@ final class ClusterRestore extends ClusterFlags {
     void run() {
         try (ClusterConnection cluster = connect()) {
             ClusterSettings settings = cluster.settings();
-            List<MachineSettings> machines = settings.machines().stream()
+            List<MachineSettings> machines = settings.votingMachines().stream()
                     .limit(settings.shape().voters())
                     .toList();
             if (machines.size() < settings.shape().voters()) {
                 throw usageError("shape.voters is " + settings.shape().voters() + " but the configuration has only "
-                        + machines.size() + " machines");
+                        + machines.size() + " machines for voting members");
             }
             Machines control = cluster.machines(this::progress);
             refuseBesideAnother(cluster.observerOfAll());

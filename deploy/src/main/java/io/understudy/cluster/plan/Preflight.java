@@ -24,8 +24,7 @@ public final class Preflight {
             UrlRules::wellFormed,
             UrlRules::notInUse,
             UrlRules::nameNotInUse,
-            SanityRules::versions,
-            SanityRules::clocks);
+            SanityRules::versions);
 
     private Preflight() {}
 

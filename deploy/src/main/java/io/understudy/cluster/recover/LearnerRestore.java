@@ -8,6 +8,7 @@ import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.OwnMachines;
 import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.shape.Shape;
 import io.understudy.cluster.snapshot.Restore;
 import io.understudy.cluster.snapshot.SnapshotDirectory;
 import io.understudy.cluster.snapshot.SnapshotTaker;
@@ -43,7 +44,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param etcd the server for machines that name none
  * @param snapshots where the learner's snapshot and the older ones are
- * @param voters the size of the new cluster
+ * @param shape of the new cluster; machines of read replicas are used last
  * @param patience how long a member may take to serve
  */
 public record LearnerRestore(
@@ -52,7 +53,7 @@ public record LearnerRestore(
         Supplier<SnapshotTool> tool,
         Supplier<Path> etcd,
         Optional<SnapshotDirectory> snapshots,
-        int voters,
+        Shape shape,
         Duration patience) {
 
     private static final Logger LOG = LoggerFactory.getLogger(LearnerRestore.class);
@@ -85,13 +86,14 @@ public record LearnerRestore(
                 .filter(each -> !each.name().equals(learner.name()))
                 // Another learner that serves is not stopped: it cannot serve again without a leader.
                 .filter(each -> !(each.isLearner() && each.answer().isPresent()))
-                .sorted(Comparator.comparing(each -> !each.isGone() && !each.isEmpty()))
-                .limit(voters)
+                .sorted(Comparator.comparing((Remains each) -> !shape.mayPromote(each.name()))
+                        .thenComparing(each -> !each.isGone() && !each.isEmpty()))
+                .limit(shape.voters())
                 .toList();
-        if (targets.size() < voters) {
+        if (targets.size() < shape.voters()) {
             throw new RecoveryException(
-                    "shape.voters is " + voters + ", and only " + targets.size() + " machines are configured besides "
-                            + learner.name() + ": configure more",
+                    "shape.voters is " + shape.voters() + ", and only " + targets.size()
+                            + " machines are configured besides " + learner.name() + ": configure more",
                     null);
         }
         List<String> unknown = remains.stream()

@@ -147,6 +147,13 @@ public record ClusterSettings(
         return endpointsByHand ? FallbackEndpoints.NOWHERE : FallbackEndpoints.ofMost(others, shape.voters());
     }
 
+    /** Returns the machines for voting members. */
+    public List<MachineSettings> votingMachines() {
+        return machines.stream()
+                .filter(machine -> shape.mayPromote(machine.name()))
+                .toList();
+    }
+
     public Optional<MachineSettings> machine(String name) {
         return machines.stream().filter(machine -> machine.name().equals(name)).findFirst();
     }

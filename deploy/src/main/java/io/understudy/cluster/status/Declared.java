@@ -57,6 +57,13 @@ public record Declared(Shape shape, List<String> machines) {
                 .filter(name -> facts.named(name).isEmpty())
                 .sorted()
                 .collect(joining(", "));
+        String voting = facts.voters().stream()
+                .map(MemberFacts::name)
+                .filter(name -> !shape.mayPromote(name))
+                .collect(joining(", "));
+        if (!voting.isEmpty()) {
+            deviations.add(new Warning(RULE, "read replicas that are voting members: " + voting));
+        }
         if (!missing.isEmpty()) {
             deviations.add(new Warning(RULE, "read replicas that are not members: " + missing));
         }

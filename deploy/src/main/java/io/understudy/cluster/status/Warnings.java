@@ -11,6 +11,7 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Preflight;
 import io.understudy.cluster.quorum.Quorum;
 import io.understudy.etcd.EtcdVersion;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,9 @@ final class Warnings {
     /** The most that etcd's documentation recommends ("What is maximum cluster size?"). */
     private static final int MOST_VOTERS = 7;
 
+    /** Clocks are read to the second. */
+    private static final Duration MOST_APART = Duration.ofSeconds(5);
+
     private static final List<Function<ClusterFacts, Optional<Warning>>> RULES = List.of(
             Warnings::quorumLost,
             Warnings::membersDiffer,
@@ -35,6 +39,7 @@ final class Warnings {
             Warnings::manyVoters,
             Warnings::versionsMixed,
             Warnings::versionFaults,
+            Warnings::clocksDiffer,
             Warnings::learnerSlotTaken);
 
     private Warnings() {}
@@ -156,6 +161,28 @@ final class Warnings {
                 .map(version -> "etcd " + version + ": " + String.join("; ", version.warnings()))
                 .collect(joining(". "));
         return warning(!faults.isEmpty(), "version-faults", faults);
+    }
+
+    private static Optional<Warning> clocksDiffer(ClusterFacts facts) {
+        List<MemberFacts> byClock = facts.members().stream()
+                .filter(member -> member.process().clockAhead().isPresent())
+                .sorted(Comparator.comparing(Warnings::clock))
+                .toList();
+        if (byClock.isEmpty()) {
+            return Optional.empty();
+        }
+        MemberFacts slow = byClock.get(0);
+        MemberFacts fast = byClock.get(byClock.size() - 1);
+        Duration apart = clock(fast).minus(clock(slow));
+        return warning(
+                apart.compareTo(MOST_APART) > 0,
+                "clocks-differ",
+                "the clock of " + fast.label() + " is " + apart.toSeconds() + " s ahead of that of " + slow.label()
+                        + ". Synchronize the clocks (NTP)");
+    }
+
+    private static Duration clock(MemberFacts member) {
+        return member.process().clockAhead().orElse(Duration.ZERO);
     }
 
     /** Where a version allows several, how many is in no member's answer. */

@@ -11,6 +11,7 @@ import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.UnobservableException;
+import io.understudy.cluster.shape.Shape;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.Role;
@@ -86,7 +87,7 @@ final class ForeignClusterTest {
                 },
                 () -> Path.of("etcd"),
                 Optional.empty(),
-                3,
+                new Shape(3, 1, Set.of(), false, 1),
                 Duration.ofSeconds(1));
 
         assertThatThrownBy(() -> restore.run(

@@ -19,6 +19,7 @@ import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.shape.Shape;
 import io.understudy.cluster.snapshot.SnapshotDirectory;
 import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.etcd.Endpoint;
@@ -444,7 +445,7 @@ final class RecoveryIT {
                 () -> SnapshotTool.of(binaries),
                 binaries::etcd,
                 Optional.<SnapshotDirectory>empty(),
-                Math.min(3, machines.size()),
+                new Shape(machines.size() < 3 ? 1 : 3, 1, Set.of(), false, 1),
                 PATIENCE);
         return new Recovery(survey, operator, learners, PATIENCE, lostFor, ELECTION);
     }

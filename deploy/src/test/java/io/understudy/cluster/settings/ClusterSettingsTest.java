@@ -73,6 +73,7 @@ final class ClusterSettingsTest {
         assertThat(first.process()).isEqualTo(ProcessKind.LOCAL);
         assertThat(first.log()).isEqualTo(Path.of("/data/voter-1.log"));
         assertThat(settings.machine("voter-2").orElseThrow().arguments()).hasSize(2);
+        assertThat(settings.votingMachines()).extracting(MachineSettings::name).containsExactly("voter-1");
         assertThat(settings.shape().voters()).isEqualTo(5);
         assertThat(settings.shape().standbys()).isEqualTo(1);
         assertThat(settings.limits().dead()).isEqualTo(Duration.ofSeconds(10));

@@ -20,6 +20,7 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.net.URI;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -67,6 +68,32 @@ final class ClusterStatusTest {
         assertThat(status(facts(), Optional.of(new Declared(new Shape(5, 0, Set.of(), false, 1), MACHINES)), List.of())
                         .isAsDeclared())
                 .isTrue();
+    }
+
+    @Test
+    void aReadReplicaThatVotesIsNotAsDeclared() {
+        Shape shape = new Shape(3, 0, Set.of("m3"), false, 1);
+
+        ClusterStatus status = status(facts(), Optional.of(new Declared(shape, MACHINES)), List.of());
+
+        assertThat(status.isAsDeclared()).isFalse();
+        assertThat(status.warnings()).extracting(Warning::text).contains("read replicas that are voting members: m3");
+        Shape asStandby = new Shape(3, 0, Set.of("m3"), true, 1);
+        assertThat(status(facts(), Optional.of(new Declared(asStandby, MACHINES)), List.of())
+                        .isAsDeclared())
+                .isTrue();
+    }
+
+    @Test
+    void clocksThatDifferAreAWarning() {
+        assertThat(status(withClocks(-4, 1), Optional.empty(), List.of()).warnings())
+                .extracting(Warning::rule)
+                .doesNotContain("clocks-differ");
+        ClusterStatus status = status(withClocks(-4, 2), Optional.empty(), List.of());
+        assertThat(status.warnings())
+                .extracting(Warning::text)
+                .contains("the clock of m2 is 6 s ahead of that of m1. Synchronize the clocks (NTP)");
+        assertThat(status.isHealthy()).isTrue();
     }
 
     @Test
@@ -155,7 +182,22 @@ final class ClusterStatusTest {
                 Map.of(new MemberId(3), new Failure("connection refused", false)));
     }
 
+    private static ClusterFacts withClocks(long first, long second) {
+        return new ClusterFacts(
+                new ClusterId(1),
+                List.of(
+                        member(1, Role.VOTER, true, Optional.of(Duration.ofSeconds(first))),
+                        member(2, Role.VOTER, true, Optional.of(Duration.ofSeconds(second)))),
+                true,
+                List.of(),
+                Instant.EPOCH);
+    }
+
     private static MemberFacts member(int number, boolean answers) {
+        return member(number, Role.VOTER, answers, Optional.empty());
+    }
+
+    private static MemberFacts member(int number, Role role, boolean answers, Optional<Duration> clockAhead) {
         MemberAnswer answer = new MemberAnswer(
                 EtcdVersion.parse("3.6.5"),
                 Optional.of(new MemberId(1)),
@@ -171,14 +213,14 @@ final class ClusterStatusTest {
         return new MemberFacts(
                 new MemberId(number),
                 "m" + number,
-                Role.VOTER,
+                role,
                 List.of(URI.create("http://10.0.0." + number + ":2380")),
                 List.of(),
                 answers ? Optional.of(answer) : Optional.empty(),
                 Measurements.NONE,
                 new MemberProcess(
                         Optional.empty(),
-                        Optional.empty(),
+                        clockAhead,
                         Optional.empty(),
                         answers ? Optional.of(2048L) : Optional.empty()));
     }

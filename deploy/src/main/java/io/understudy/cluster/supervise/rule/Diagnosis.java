@@ -84,6 +84,14 @@ final class Diagnosis {
                 .anyMatch(other -> other.measurements().hears(member.id()));
     }
 
+    /** Whether the leader, or as a leader a follower, received messages from it recently. */
+    static boolean isHeard(ClusterFacts facts, MemberFacts member) {
+        return isFollowed(facts, member)
+                || facts.leader()
+                        .filter(leader -> leader.measurements().hears(member.id()))
+                        .isPresent();
+    }
+
     private static Finding connected(
             Situation situation, MemberFacts leader, MemberFacts member, String own, boolean lasts) {
         Duration stalled = tenured(situation, leader.measurements().stalled().getOrDefault(member.id(), Duration.ZERO));

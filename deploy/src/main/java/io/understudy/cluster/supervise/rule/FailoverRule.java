@@ -1,5 +1,6 @@
 package io.understudy.cluster.supervise.rule;
 
+import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Preflight;
 import io.understudy.cluster.plan.Projection;
@@ -11,9 +12,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Removes a dead voter, then promotes a standby: no step needs more votes than are alive.
- *
- * <p>It is removed only when a standby can replace it.
+ * A dead voter is removed, then a standby promoted: in this order no step needs more votes than are alive. It is removed
+ * only if the next step that replaces it is possible in the same look.
  */
 final class FailoverRule {
 
@@ -30,10 +30,14 @@ final class FailoverRule {
     }
 
     static Optional<Decision> replaceDeadVoter(Situation situation) {
-        return situation.facts().voters().stream()
+        List<Decision> decisions = situation.facts().voters().stream()
                 .filter(situation::isDead)
+                .map(dead -> replace(situation, dead))
+                .toList();
+        return decisions.stream()
+                .filter(decision -> decision instanceof Decision.Change)
                 .findFirst()
-                .map(dead -> replace(situation, dead));
+                .or(() -> decisions.stream().findFirst());
     }
 
     private static Decision replace(Situation situation, MemberFacts dead) {
@@ -82,14 +86,16 @@ final class FailoverRule {
         // The end of a process is certain; silence of several may be a fault of the network, or of this supervisor.
         List<MemberFacts> others = situation.facts().voters().stream()
                 .filter(voter -> !voter.id().equals(dead.id()))
-                .filter(voter -> !voter.isHealthy() && !Diagnosis.isDown(situation, voter))
+                .filter(voter -> !voter.isHealthy()
+                        && !Diagnosis.isDown(situation, voter)
+                        && !Diagnosis.isHeard(situation.facts(), voter))
                 .toList();
         return others.isEmpty() || Diagnosis.isDown(situation, dead)
                 ? Optional.empty()
                 : Optional.of(new Decision.Waiting(
                         NAME,
                         observed,
-                        "not removed: several voting members fail at once, also " + Rules.names(others)
+                        "not removed: several voting members are silent at once, also " + Rules.names(others)
                                 + "; remove one by hand if it is lost"));
     }
 
@@ -104,14 +110,34 @@ final class FailoverRule {
         List<Place> spare = situation.usablePlaces().stream()
                 .filter(place -> situation.shape().mayPromote(place.name()))
                 .toList();
-        return spare.isEmpty()
-                ? new Decision.Waiting(NAME, observed, "not removed: there is no standby, and no machine for another")
-                : remove(
+        if (spare.isEmpty()) {
+            return new Decision.Waiting(NAME, observed, "not removed: there is no standby, and no machine for another");
+        }
+        List<Place> own = spare.stream().filter(Place::isKnownToBeDown).toList();
+        if (own.isEmpty()) {
+            String successor = spare.get(0).name();
+            return new Decision.Waiting(
+                    NAME,
+                    observed,
+                    "not removed: there is no standby, and " + successor
+                            + " is started manually: understudy cluster replace " + dead.label() + " --with "
+                            + successor);
+        }
+        Optional<ClusterFacts> room =
+                LearnerRules.withSlot(situation, Projection.after(situation.facts(), removal(dead)));
+        if (room.isEmpty()) {
+            return new Decision.Waiting(
+                    NAME, observed, "not removed: there is no standby, and " + LearnerRules.taken(situation));
+        }
+        List<Refusal> refusals = Preflight.check(new Step.AddLearner(own.get(0).spec()), room.get());
+        return refusals.isEmpty()
+                ? remove(
                         situation,
                         dead,
                         observed,
                         "it is removed, then a new member is to join on "
-                                + spare.get(0).name());
+                                + own.get(0).name())
+                : notYet(observed, refusals);
     }
 
     /** What would forbid the promotion once the dead one is removed. */

@@ -1,8 +1,11 @@
 package io.understudy.cluster.supervise.rule;
 
+import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Preflight;
+import io.understudy.cluster.plan.Projection;
+import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
-import io.understudy.cluster.quorum.Quorum;
 import io.understudy.cluster.shape.Shape;
 import java.util.Comparator;
 import java.util.List;
@@ -25,13 +28,39 @@ final class LearnerRules {
     /** A dead learner gives its slot to another; those on machines we know nothing of are their operator's. */
     static Optional<Decision> dead(Situation situation) {
         return situation.facts().learners().stream()
-                .filter(situation::isDead)
-                .filter(learner -> situation.placeOf(learner).isPresent())
-                // Silence of several may be a fault of the network, or of this supervisor.
-                .filter(learner -> Diagnosis.isDown(situation, learner)
-                        || situation.facts().voters().stream().allMatch(MemberFacts::isHealthy))
+                .filter(learner -> isReplaced(situation, situation.facts(), learner))
                 .findFirst()
                 .map(learner -> replace(situation, learner));
+    }
+
+    private static boolean isReplaced(Situation situation, ClusterFacts facts, MemberFacts learner) {
+        return situation.isDead(learner)
+                && situation.placeOf(learner).isPresent()
+                // Silence of several may be a fault of the network, or of this supervisor.
+                && (Diagnosis.isDown(situation, learner)
+                        || facts.voters().stream().allMatch(MemberFacts::isHealthy));
+    }
+
+    private static Optional<MemberFacts> yielding(Situation situation, ClusterFacts facts) {
+        return facts.learners().stream()
+                .filter(learner -> !situation.mayPromote(learner))
+                .filter(learner -> situation.placeOf(learner).isPresent())
+                .findFirst();
+    }
+
+    /** Returns the cluster once a future voter has a slot; empty if all slots stay taken. */
+    static Optional<ClusterFacts> withSlot(Situation situation, ClusterFacts facts) {
+        return situation.isSlotFree()
+                ? Optional.of(facts)
+                : facts.learners().stream()
+                        .filter(learner -> isReplaced(situation, facts, learner))
+                        .findFirst()
+                        .or(() -> yielding(situation, facts))
+                        .map(learner -> Projection.after(facts, removal(learner)));
+    }
+
+    private static Step removal(MemberFacts learner) {
+        return new Step.Remove(learner.id(), learner.label());
     }
 
     private static Decision replace(Situation situation, MemberFacts learner) {
@@ -40,37 +69,44 @@ final class LearnerRules {
                 "dead-learner",
                 situation.described(learner),
                 "it is removed; another takes its slot",
-                new Step.Remove(learner.id(), learner.label()));
+                removal(learner));
     }
 
     /** A learner that is to become a voter; a machine that something was wrong with goes first, while nothing depends on it. */
     static Optional<Decision> addForVoter(Situation situation, String observed) {
         boolean odd = situation.facts().voters().size() % 2 == 1;
         Comparator<Place> leastSetBack = Comparator.comparingInt(situation::setbacks);
-        Optional<Place> place = usable(situation, name -> situation.shape().mayPromote(name)).stream()
-                .min(odd ? leastSetBack.reversed() : leastSetBack);
-        return place.map(chosen -> situation.isSlotFree()
-                ? add(situation, "automatic-promotion", observed, chosen)
-                : giveWay(situation, observed, chosen));
+        // An even number needs another voter soon: on a machine that needs no operator.
+        Comparator<Place> order = odd
+                ? leastSetBack.reversed()
+                : Comparator.comparing((Place place) -> !place.isKnownToBeDown())
+                        .thenComparing(leastSetBack);
+        return usable(situation, situation.shape()::mayPromote).stream()
+                .min(order)
+                .map(place -> {
+                    Optional<ClusterFacts> room = withSlot(situation, situation.facts());
+                    Decision add = room.map(facts -> add(situation, facts, "automatic-promotion", observed, place))
+                            .orElseGet(() -> new Decision.Waiting(SLOT, observed, taken(situation)));
+                    return situation.isSlotFree() || add instanceof Decision.Waiting
+                            ? add
+                            : giveWay(situation, observed, place);
+                });
     }
 
+    /** Dead learners are removed before. */
     private static Decision giveWay(Situation situation, String observed, Place successor) {
-        Optional<MemberFacts> replica = situation.facts().learners().stream()
-                .filter(learner -> !situation.mayPromote(learner))
-                .filter(learner -> situation.placeOf(learner).isPresent())
-                .findFirst();
-        return replica.<Decision>map(learner -> Rules.change(
-                        situation,
-                        SLOT,
-                        observed + "; the read replica " + learner.label() + " holds the learner slot",
-                        "it gives way until " + successor.name()
-                                + " votes, then joins again; gateways continue from their memory",
-                        new Step.Remove(learner.id(), learner.label())))
-                .orElseGet(() -> new Decision.Waiting(
-                        SLOT,
-                        observed,
-                        "the learner slots are taken by "
-                                + Rules.names(situation.facts().learners())));
+        MemberFacts replica = yielding(situation, situation.facts()).orElseThrow();
+        return Rules.change(
+                situation,
+                SLOT,
+                observed + "; the read replica " + replica.label() + " holds the learner slot",
+                "it gives way until " + successor.name()
+                        + " votes, then joins again; gateways continue from their memory",
+                removal(replica));
+    }
+
+    static String taken(Situation situation) {
+        return "the learner slots are taken by " + Rules.names(situation.facts().learners());
     }
 
     static Optional<Decision> standby(Situation situation) {
@@ -92,7 +128,7 @@ final class LearnerRules {
         return usable(situation, shape::mayPromote).stream()
                 .min(Comparator.comparing((Place place) -> !shape.readReplicas().contains(place.name()))
                         .thenComparingInt(situation::setbacks))
-                .map(place -> add(situation, STANDBY, observed, place))
+                .map(place -> add(situation, situation.facts(), STANDBY, observed, place))
                 .or(() -> noMachine(situation, STANDBY, observed, situation.freePlaces()));
     }
 
@@ -114,7 +150,7 @@ final class LearnerRules {
         }
         return usable(situation, isReplica).stream()
                 .findFirst()
-                .map(place -> add(situation, REPLICA, observed, place))
+                .map(place -> add(situation, situation.facts(), REPLICA, observed, place))
                 .or(() -> noMachine(situation, REPLICA, observed, missing));
     }
 
@@ -133,20 +169,16 @@ final class LearnerRules {
                 .toList();
     }
 
-    private static Decision add(Situation situation, String rule, String observed, Place place) {
-        Quorum now = situation.quorum();
-        int connected = new Quorum(now.voters() + 1, 0).needed();
-        if (now.voters() > 1 && now.healthy() < connected) {
-            return new Decision.Waiting(
-                    rule,
-                    observed,
-                    "etcd adds no member, not even a learner, unless " + connected + " voters are healthy; "
-                            + now.healthy() + " are");
+    /** @param facts the cluster in which it is added */
+    private static Decision add(Situation situation, ClusterFacts facts, String rule, String observed, Place place) {
+        Step add = new Step.AddLearner(place.spec());
+        List<Refusal> refusals = Preflight.check(add, facts);
+        if (!refusals.isEmpty()) {
+            return new Decision.Waiting(rule, observed, place.name() + " is not added: " + refusals.get(0));
         }
-        if (situation.wasOrdered(new Step.AddLearner(place.spec()))) {
+        if (situation.wasOrdered(add)) {
             return new Decision.Waiting(rule, observed, place.name() + " was to be added just now");
         }
-        return Rules.change(
-                situation, rule, observed, place.name() + " is added as a learner", new Step.AddLearner(place.spec()));
+        return Rules.change(situation, rule, observed, place.name() + " is added as a learner", add);
     }
 }

@@ -24,6 +24,20 @@ final class ReportRule {
                 });
     }
 
+    static Optional<Decision> votingReplica(Situation situation) {
+        return situation.facts().voters().stream()
+                .filter(voter -> situation
+                        .placeOf(voter)
+                        .filter(place -> !situation.shape().mayPromote(place.name()))
+                        .isPresent())
+                .findFirst()
+                .map(voter -> new Decision.Waiting(
+                        "read-replica",
+                        voter.label() + " is declared as a read replica and is a voting member",
+                        "no automatic change repairs this: understudy cluster replace " + voter.label()
+                                + " --with NAME"));
+    }
+
     static Optional<Decision> alarm(Situation situation) {
         return situation.facts().alarms().isEmpty()
                 ? Optional.empty()

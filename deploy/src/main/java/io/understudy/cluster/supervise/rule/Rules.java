@@ -11,9 +11,9 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Returns the next action for a cluster, if any, by the first rule that applies.
- *
- * <p>A pure function of the situation, and the only place that orders the rules.
+ * What to do next about a cluster, if anything: the first rule that applies decides. If it waits, leadership may move and
+ * processes of removed members may end meanwhile. A pure function of the situation, and the only place that orders the
+ * rules.
  *
  * <p>Invariant DP22: no change is made that the healthy members could not survive, and clusters return to their shape
  * and keep it.
@@ -39,15 +39,24 @@ public final class Rules {
             LeadershipRule::move,
             ReportRule::member,
             ReportRule::alarm,
+            ReportRule::votingReplica,
             Rules::foreign);
+
+    /** They change no member list, so that a rule that waits does not block them. */
+    private static final List<Function<Situation, Optional<Decision>>> UNBLOCKED =
+            List.of(Rules::retire, LeadershipRule::move);
 
     private Rules() {}
 
     public static Decision decide(Situation situation) {
-        return RULES.stream()
-                .flatMap(rule -> rule.apply(situation).stream())
-                .findFirst()
-                .orElseGet(() -> new Decision.Settled(summary(situation)));
+        Decision first = first(RULES, situation).orElseGet(() -> new Decision.Settled(summary(situation)));
+        boolean isBlocked = first instanceof Decision.Waiting
+                && situation.history().lostSince().isEmpty();
+        return isBlocked ? first(UNBLOCKED, situation).orElse(first) : first;
+    }
+
+    private static Optional<Decision> first(List<Function<Situation, Optional<Decision>>> rules, Situation situation) {
+        return rules.stream().flatMap(rule -> rule.apply(situation).stream()).findFirst();
     }
 
     /** Whether a process is known to have ended, and was not started since then. */

@@ -23,6 +23,7 @@ final class RulesTest {
             Duration.ofSeconds(30), 100, Duration.ofSeconds(5), Duration.ofSeconds(60), Duration.ofSeconds(120), 20);
     private static final EtcdVersion V35 = EtcdVersion.parse("3.5.30");
     private static final EtcdVersion V36 = EtcdVersion.parse("3.6.5");
+    private static final Shape FIVE_AND_ONE = new Shape(5, 1, Set.of(), false, 1);
     private static final Shape THREE_AND_ONE_OF_TWO = new Shape(3, 1, Set.of(), false, 2);
 
     private static Simulated settled(Shape shape, int machines, int voters) {
@@ -223,6 +224,56 @@ final class RulesTest {
         cluster.run(60);
         assertThat(cluster.changes()).isEmpty();
         assertThat(cluster.last().action()).contains("not removed yet", "no response at the peer URL of m4");
+    }
+
+    @Test
+    void aDeadVoterStaysWhileNoLearnerSlotIsFree() {
+        Simulated cluster = settled(new Shape(3, 0, Set.of(), false, 1), 4, 3);
+        cluster.addElsewhere(true);
+        cluster.breakDown(2);
+        cluster.run(300);
+        assertThat(steps(cluster)).containsExactly("Start");
+        assertThat(cluster.last()).asString().contains("not removed", "learner slots are taken by elsewhere");
+    }
+
+    @Test
+    void aDeadVoterStaysWhileNoLearnerCouldBeAdded() {
+        Simulated cluster = new Simulated(new Shape(3, 0, Set.of(), false, 2), LIMITS, V36, 4, 3);
+        cluster.run(1);
+        cluster.addElsewhere(false);
+        cluster.breakDown(2);
+        cluster.run(300);
+        assertThat(steps(cluster)).containsExactly("Start");
+        assertThat(cluster.last()).asString().contains("not removed yet", "one-change-at-a-time");
+    }
+
+    @Test
+    void aDeadVoterStaysWhileTheOnlyFreeMachineIsManual() {
+        Simulated cluster = settled(new Shape(3, 0, Set.of(), false, 1), 4, 3);
+        cluster.leaveToItsOperator(3);
+        cluster.breakDown(2);
+        cluster.run(300);
+        assertThat(steps(cluster)).containsExactly("Start");
+        assertThat(cluster.last()).asString().contains("not removed", "understudy cluster replace m3 --with m4");
+    }
+
+    @Test
+    void aReadReplicaKeepsItsSlotWhileEtcdAddsNoMember() {
+        Simulated cluster = settled(new Shape(3, 0, Set.of("m4"), false, 1), 7, 3);
+        cluster.declare(new Shape(5, 0, Set.of("m4"), false, 1));
+        cluster.stall(0);
+        cluster.run(10);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last()).asString().contains("m5 is not added: etcd-adds");
+    }
+
+    @Test
+    void aDeadLearnersSlotCountsAsFree() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.breakDown(3);
+        cluster.breakDown(2);
+        cluster.run(120);
+        assertThat(cluster.voterNames()).containsExactlyInAnyOrder("m1", "m2", "m5");
     }
 
     @Test
@@ -428,6 +479,47 @@ final class RulesTest {
     }
 
     @Test
+    void aSlowLeaderIsReplacedWhileAnotherRuleWaitsForASlot() {
+        Simulated cluster = settled(new Shape(3, 1, Set.of("m5"), false, 1), 5, 3);
+        assertThat(cluster.last()).isInstanceOf(Decision.Waiting.class);
+        cluster.slowDown(0, Duration.ofMillis(250));
+        cluster.run(10);
+        assertThat(steps(cluster)).containsExactly("MoveLeader");
+    }
+
+    @Test
+    void aSlowLeaderIsReplacedWhileADeadVoterStays() {
+        Simulated cluster = settled(new Shape(3, 0, Set.of(), false, 1), 3, 3);
+        cluster.breakDown(2);
+        cluster.run(120);
+        cluster.slowDown(0, Duration.ofMillis(250));
+        cluster.run(10);
+        assertThat(steps(cluster)).containsExactly("Start", "MoveLeader");
+    }
+
+    @Test
+    void withoutAQuorumLeadershipIsNotMoved() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.slowDown(0, Duration.ofSeconds(1));
+        cluster.slowDown(1, Duration.ofSeconds(1));
+        cluster.slowDown(2, Duration.ofSeconds(1));
+        cluster.stall(1);
+        cluster.stall(2);
+        cluster.run(120);
+        assertThat(cluster.changes()).isEmpty();
+    }
+
+    @Test
+    void aRemovedMembersProcessEndsWhileALearnerJoins() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.stall(0);
+        cluster.leaveToItsOperator(4);
+        cluster.run(60);
+        assertThat(cluster.learnerNames()).containsExactly("m5");
+        assertThat(steps(cluster)).contains("Retire");
+    }
+
+    @Test
     void aSlowDiskThatAllShareMovesNothing() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         for (int machine = 0; machine < 4; machine++) {
@@ -464,6 +556,23 @@ final class RulesTest {
     }
 
     @Test
+    void aReadReplicaThatVotesIsReported() {
+        Simulated cluster = settled(new Shape(3, 0, Set.of("m3"), false, 1), 4, 3);
+        cluster.run(100);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last().observed()).isEqualTo("m3 is declared as a read replica and is a voting member");
+    }
+
+    @Test
+    void aClockThatIsOffDelaysNoReplacement() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.setClock(1, Duration.ofMinutes(-1));
+        cluster.kill(0);
+        cluster.run(60);
+        assertThat(cluster.voterNames()).containsExactlyInAnyOrder("m2", "m3", "m4");
+    }
+
+    @Test
     void aMemberThatNeverStartedIsJoining() {
         Simulated cluster = new Simulated(THREE_AND_ONE, LIMITS, V35, 4, 3);
         cluster.breakDown(3);
@@ -478,7 +587,32 @@ final class RulesTest {
         cluster.stall(4);
         cluster.run(300);
         assertThat(cluster.changes()).isEmpty();
-        assertThat(cluster.last().action()).contains("several voting members fail at once, also m5");
+        assertThat(cluster.last().told()).contains("several voting members are silent at once, also m5");
+    }
+
+    @Test
+    void aVoterThatTheLeaderHearsDelaysNoReplacement() {
+        Simulated stuck = settled(FIVE_AND_ONE, 8, 5);
+        stuck.cripple(3);
+        stuck.stall(4);
+        stuck.run(60);
+        assertThat(stuck.voterNames()).containsExactlyInAnyOrder("m1", "m2", "m3", "m4", "m6");
+
+        Simulated unreachable = settled(FIVE_AND_ONE, 8, 5);
+        unreachable.cutFromSupervisor(3);
+        unreachable.stall(4);
+        unreachable.run(60);
+        assertThat(unreachable.voterNames()).containsExactlyInAnyOrder("m1", "m2", "m3", "m4", "m6");
+    }
+
+    @Test
+    void aHungVoterIsReplacedBeforeADeafOne() {
+        Simulated cluster = settled(FIVE_AND_ONE, 8, 5);
+        cluster.deafen(3);
+        cluster.stall(4);
+        cluster.run(300);
+        assertThat(cluster.changes().get(0).observed()).contains("m5 is hung");
+        assertThat(cluster.voterNames()).hasSize(5).doesNotContain("m4", "m5");
     }
 
     @Test

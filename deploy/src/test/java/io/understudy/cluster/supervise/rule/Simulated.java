@@ -8,6 +8,7 @@ import io.understudy.cluster.observe.Measurements;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.MemberProcess;
+import io.understudy.cluster.plan.Preflight;
 import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.quorum.Quorum;
 import io.understudy.cluster.shape.Limits;
@@ -40,7 +41,7 @@ final class Simulated {
     private static final int CATCH_UP = 400;
     private static final Duration TICK = Duration.ofSeconds(1);
 
-    private final Shape shape;
+    private Shape shape;
     private final Limits limits;
     private final EtcdVersion version;
     private final List<String> machines = new ArrayList<>();
@@ -85,6 +86,11 @@ final class Simulated {
                 processes.put("m" + number, id);
             }
         }
+    }
+
+    /** The configuration of the supervisor changes. */
+    void declare(Shape other) {
+        shape = other;
     }
 
     /** The process ends; the machine could start it again. */
@@ -275,8 +281,22 @@ final class Simulated {
             history = history.ordered(change.step(), now);
             changes.add(change);
             take(facts, change.step());
+            requireReplaceable(change, places);
         }
         return last;
+    }
+
+    /** No dead voter is removed in vain: the next step follows from the same look. */
+    private void requireReplaceable(Decision.Change change, List<Place> places) {
+        if (change.rule().equals("standby-failover")) {
+            ClusterFacts after = facts();
+            Decision next = Rules.decide(
+                    new Situation(after, history.after(after, now, places, limits, TICK), places, shape, limits));
+            assertThat(next).as("after %s", change).isNotInstanceOf(Decision.Waiting.class);
+            if (next instanceof Decision.Change step) {
+                assertThat(Preflight.check(step.step(), after)).as("%s", step).isEmpty();
+            }
+        }
     }
 
     /** Invariant DP22, checked independently of the rules. */
