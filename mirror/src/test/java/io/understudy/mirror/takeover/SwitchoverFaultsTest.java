@@ -618,6 +618,56 @@ final class SwitchoverFaultsTest {
         world.assertMoved();
     }
 
+    /** The sites were split for longer than the lock lives: the mirror closed what the command has to undo. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    void anUndoDoesNotOpenTheSourceOnceTheTargetFailedOver(Way way) {
+        World world = new World(way, false);
+        List<FormerPrimary> mirrors = new ArrayList<>();
+        world.meanwhileAt = "drain";
+        world.meanwhile = () -> {
+            world.failOver();
+            FormerPrimary former = world.former(world.source, world.target);
+            assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
+                    .contains("is closed"));
+            mirrors.add(former);
+            throw new TakeOverException("interrupted");
+        };
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run())
+                .isInstanceOf(TakeOverException.class)
+                .hasMessageContainingAll("interrupted", "has moved to target", "understudy mirror rejoin");
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+        assertThatThrownBy(() -> world.switchover(OPTIONS).undo())
+                .hasMessageContainingAll("has moved to target", "understudy mirror rejoin");
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+        var unused = world.failover(OPTIONS).rejoin();
+        assertEnds(mirrors.get(0));
+    }
+
+    /** Such as an undo that saw the target before it failed over. */
+    @Test
+    void aFormerPrimaryThatACommandOpensIsClosedAgain() {
+        World world = new World(Way.ROLES, false);
+        world.failOver();
+        FormerPrimary former = world.former(world.source, world.target);
+        assertThat(former.close()).isPresent();
+        Home closed = world.home(world.source);
+        world.closing(world.source).open(closed(world));
+        world.source.put(ReservedKeys.home("dr"), closed.with(Move.NONE).encode(), 0);
+        for (int look = 0; look < 2; look++) {
+            assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
+                    .contains("is closed"));
+        }
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+        int before = world.requests;
+        for (int look = 0; look < 20; look++) {
+            assertThat(former.close()).isPresent();
+        }
+        assertThat(world.requests - before).isLessThanOrEqualTo(26);
+    }
+
     /** Two clusters, a mirror, clients, and the faults between them and the command. */
     private static final class World implements FakeCluster.World {
 
@@ -686,6 +736,15 @@ final class SwitchoverFaultsTest {
             for (int i = 0; i < 3; i++) {
                 tick();
             }
+        }
+
+        /** Without the source; the lock of a command that is at work expires. */
+        void failOver() {
+            heal();
+            disputed = true;
+            lost = source;
+            var unused = failover(OPTIONS).run();
+            lost = null;
         }
 
         /** Both are the primary, with epoch 0. */
