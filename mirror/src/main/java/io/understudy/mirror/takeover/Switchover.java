@@ -170,6 +170,7 @@ public final class Switchover {
                 throw new TakeOverException(
                         direction.to().shown() + " is the primary of mirror " + direction.mirror() + " already");
             }
+            resumed = other.move().operation();
             locked("open");
             try {
                 return finished(null);
@@ -340,6 +341,9 @@ public final class Switchover {
             if (moved == null) {
                 throw e;
             }
+            if (!isOwn(moved)) {
+                throw new StaysClosed(e.getMessage() + ". " + stillClosed(moved).getMessage(), e);
+            }
             return;
         }
         throw new TakeOverException("the epoch of mirror " + direction.mirror() + " at "
@@ -413,10 +417,23 @@ public final class Switchover {
                 + direction.to().shown() + " is being written by another command");
     }
 
+    /** Whether the role is there by the move of this command, or of the one that it resumes. */
+    private boolean isOwn(Found moved) {
+        Operation last = moved.move().operation();
+        String id = last == null ? "" : last.id();
+        return moved.isPrimary()
+                && (id.equals(operation.id())
+                        || (resumed == null ? last == null && !mayMove : id.equals(resumed.id())));
+    }
+
     /** What is left to do once the role has moved. */
     private TakeOverReport finished(@Nullable Closed formerly) {
         begin("open");
         Found primary = to.read();
+        if (!isOwn(primary)) {
+            throw new TakeOverException("another command has moved mirror " + direction.mirror()
+                    + " since; see \"understudy mirror status\"");
+        }
         leases.addAll(to.leases());
         releaseLeases();
         Closed closedHere = primary.move().closed();
@@ -480,8 +497,11 @@ public final class Switchover {
             Found former = from.read();
             // Until the mirror back does it.
             keepAlive(direction.from());
-            // One that the mirror closed was open after the move, or was restored.
-            return former.epoch() >= primary.epoch() || turn(primary, former, !former.isLast(Failover.FAILOVER))
+            // One that the mirror closed was open after the move, or was restored, as one that had turned before.
+            boolean isPlanned = primary.move().phase() == Phase.MOVED
+                    && primary.isLast(SWITCHOVER)
+                    && !former.isLast(Failover.FAILOVER);
+            return former.epoch() >= primary.epoch() || turn(primary, former, isPlanned)
                     ? null
                     : "its record was written meanwhile";
         } catch (TakeOverException e) {
