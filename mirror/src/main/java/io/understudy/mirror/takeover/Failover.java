@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Failover {
 
-    private static final Duration ANSWER = Duration.ofSeconds(3);
+    static final Duration ANSWER = Duration.ofSeconds(3);
     private static final int ATTEMPTS = 5;
     /** Kind of the operation. */
     static final String FAILOVER = "failover";
@@ -297,7 +297,7 @@ public final class Failover {
                         primary.required().move().in(Phase.STEADY).by(chosen));
                 primary = to.read();
             }
-            closeFormer(former, closed);
+            var unusedRevision = closeFormer(former, closed);
             steps.begin("compare");
             // The checkpoint may be of another history.
             Lost since = isChosen ? new Lost(List.of(), "the operator chose the primary") : lost(primary, former);
@@ -355,17 +355,20 @@ public final class Failover {
         return former.move().phase() == Phase.CLOSING && begun != null && begun.way() != Way.NONE ? begun : null;
     }
 
-    private void closeFormer(Found former, Closed closed) {
+    /** @return revision of its record */
+    private long closeFormer(Found former, Closed closed) {
+        long written = former.recordRevision();
         // An alarm that was raised refuses a write of the record.
         if (begun(former) == null) {
             Move closing = new Move(Phase.CLOSING, operation(FAILOVER), 0, 0, closed);
-            long written = from.write(former.required().with(closing), former.recordRevision(), List.of(), List.of());
+            written = from.write(former.required().with(closing), former.recordRevision(), List.of(), List.of());
             if (written == 0) {
                 throw new TakeOverException("another command changed the record at "
                         + direction.from().shown() + " meanwhile; run the command again");
             }
         }
         direction.closingFrom().close(closed);
+        return written;
     }
 
     /**
@@ -373,8 +376,9 @@ public final class Failover {
      *
      * @param revision up to which the primary has its writes
      * @param lost what only the former primary has; nothing if it was left open
+     * @param recordRevision of its record, which a command that opens it changes; 0 if it was left open
      */
-    record Former(Way way, long revision, Lost lost) {}
+    record Former(Way way, long revision, Lost lost, long recordRevision) {}
 
     /** Both records: the one of the higher epoch is right, unless they are unordered. */
     record Claims(Found primary, Found former) {
@@ -466,7 +470,7 @@ public final class Failover {
         Way way = chosen == null ? Way.ROLES : chosen;
         long reached = reached(primary);
         if (way == Way.NONE) {
-            return new Former(way, reached, Lost.NOTHING);
+            return new Former(way, reached, Lost.NOTHING, 0);
         }
         long lock = to.lock(process, "close");
         Runnable kept = keeper.apply(lock);
@@ -475,8 +479,8 @@ public final class Failover {
             requireStale(primary, former);
             Closed begun = begun(former);
             Closed closed = begun == null ? direction.closingFrom().prepare(way) : begun;
-            closeFormer(former, closed);
-            return new Former(closed.way(), reached, lost(primary, former));
+            long written = closeFormer(former, closed);
+            return new Former(closed.way(), reached, lost(primary, former), written);
         } finally {
             kept.run();
             to.unlock(lock);

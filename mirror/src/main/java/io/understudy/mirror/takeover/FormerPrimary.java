@@ -31,6 +31,8 @@ public final class FormerPrimary {
     private volatile @Nullable String warning;
     /** What the mirror waits for once the cluster is closed; null before. */
     private @Nullable String closed;
+    /** Revision of its record then. */
+    private long closedAt;
     /** As last found, of these claims; null if it has to be found again. */
     private @Nullable Conflict found;
 
@@ -78,14 +80,14 @@ public final class FormerPrimary {
             return Optional.of(new Conflict(both + command.orElse("a command has changed that"), true));
         }
         String remedy = "run " + claims.remedy();
-        Conflict conflict = new Conflict(both + (claims.isStale() ? stale(remedy) : remedy), false);
+        Conflict conflict = new Conflict(both + (claims.isStale() ? stale(claims, remedy) : remedy), false);
         seen = claims;
         found = isToRepeat ? null : conflict;
         return Optional.of(conflict);
     }
 
-    private String stale(String remedy) {
-        if (closed != null) {
+    private String stale(Claims claims, String remedy) {
+        if (closed != null && claims.former().recordRevision() == closedAt) {
             return closed;
         }
         try {
@@ -97,6 +99,7 @@ public final class FormerPrimary {
                     + found.way().word() + "). " + beyond(found) + "; " + remedy;
             warn(summary + keys(found.lost()));
             closed = summary;
+            closedAt = found.recordRevision();
             return summary;
         } catch (TakeOverException e) {
             isLeftOpen = true;

@@ -57,11 +57,11 @@ public final class Switchover {
 
     private static final String SWITCHOVER = "switchover";
 
-    /** The outcome of the moving transaction is not known: nothing may be opened. */
-    private static final class UnknownOutcome extends RuntimeException {
+    /** The role may be at the other cluster: this one may not be opened. */
+    private static final class StaysClosed extends TakeOverException {
         private static final long serialVersionUID = 1L;
 
-        UnknownOutcome(String message, Throwable cause) {
+        StaysClosed(String message, @Nullable Throwable cause) {
             super(message, cause);
         }
     }
@@ -183,6 +183,7 @@ public final class Switchover {
                 throw new TakeOverException(
                         direction.to().shown() + " is the primary of mirror " + direction.mirror() + " already");
             }
+            resumed = other.move().operation();
             locked("open");
             try {
                 return finished(null);
@@ -220,8 +221,8 @@ public final class Switchover {
             // A client that the former primary answered last must not outlive its lease here.
             keepAlive(direction.to());
             moveTo(primary, other, marker, equal);
-        } catch (UnknownOutcome e) {
-            throw new TakeOverException(String.valueOf(e.getMessage()), e);
+        } catch (StaysClosed e) {
+            throw e;
         } catch (RuntimeException e) {
             throw undone(e);
         }
@@ -237,6 +238,8 @@ public final class Switchover {
                     what + ". The primary role has not moved, and "
                             + direction.from().shown() + " is open again",
                     why);
+        } catch (StaysClosed e) {
+            return new TakeOverException(what + ". " + e.getMessage(), why);
         } catch (RuntimeException e) {
             why.addSuppressed(e);
             return new TakeOverException(
@@ -356,8 +359,12 @@ public final class Switchover {
                 // A mirror process has taken over: it may be the same one again.
             }
         } catch (TakeOverException e) {
-            if (isFencedFor(e)) {
+            Found moved = fencedFor(e);
+            if (moved == null) {
                 throw e;
+            }
+            if (!isOwn(moved)) {
+                throw new StaysClosed(e.getMessage() + ". " + stillClosed(moved).getMessage(), e);
             }
             return;
         }
@@ -389,14 +396,14 @@ public final class Switchover {
                 > 0;
     }
 
-    /** False if the role has moved although that was not answered. */
-    private boolean isFencedFor(TakeOverException why) {
+    /** As {@link #fenced}, after a move that was not answered. */
+    private @Nullable Found fencedFor(TakeOverException why) {
         boolean interrupted = Thread.interrupted();
         try {
-            return isFenced();
+            return fenced(to);
         } catch (TakeOverException e) {
             why.addSuppressed(e);
-            throw new UnknownOutcome(
+            throw new StaysClosed(
                     why.getMessage() + ". Whether the primary role has moved is unknown, so "
                             + direction.from().shown() + " stays closed. Run the command again once "
                             + direction.to().shown() + " responds, or with --undo --force if it is lost",
@@ -411,31 +418,44 @@ public final class Switchover {
     /**
      * Writes the record there again, so that no moving transaction that is on its way succeeds.
      *
-     * @return false if the role has moved
+     * @return what is stored there if the role has moved; null if it has not
      */
-    private boolean isFenced() {
+    private @Nullable Found fenced(Records there) {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-            Found now = to.read();
+            Found now = there.read();
             if (now.isPrimary()) {
-                return false;
+                return now;
             }
             Home same = now.required();
             Home again = same.movedTo(same.cluster(), same.moves(), operation.startedAt())
                     .with(now.move()
                             .by(new Operation(
                                     UUID.randomUUID().toString(), "undo", operation.process(), operation.startedAt())));
-            if (to.write(again, now.recordRevision(), List.of(), List.of()) > 0) {
-                return true;
+            if (there.write(again, now.recordRevision(), List.of(), List.of()) > 0) {
+                return null;
             }
         }
         throw new TakeOverException("the record of mirror " + direction.mirror() + " at "
                 + direction.to().shown() + " is being written by another command");
     }
 
+    /** Whether the role is there by the move of this command, or of the one that it resumes. */
+    private boolean isOwn(Found moved) {
+        Operation last = moved.move().operation();
+        String id = last == null ? "" : last.id();
+        return moved.isPrimary()
+                && (id.equals(operation.id())
+                        || (resumed == null ? last == null && !mayMove : id.equals(resumed.id())));
+    }
+
     /** What is left to do once the role has moved. */
     private TakeOverReport finished(@Nullable Closed formerly) {
         begin("open");
         Found primary = to.read();
+        if (!isOwn(primary)) {
+            throw new TakeOverException("another command has moved mirror " + direction.mirror()
+                    + " since; see \"understudy mirror status\"");
+        }
         leases.addAll(to.leases());
         releaseLeases();
         Closed closedHere = primary.move().closed();
@@ -497,9 +517,11 @@ public final class Switchover {
     private @Nullable String turned(Found primary) {
         try {
             Found former = from.read();
-            // One that the mirror closed was open after the move, or was restored.
-            boolean isTurned =
-                    former.epoch() >= primary.epoch() || turn(primary, former, !former.isLast(Failover.FAILOVER));
+            // One that the mirror closed was open after the move, or was restored, as one that had turned before.
+            boolean isPlanned = primary.move().phase() == Phase.MOVED
+                    && primary.isLast(SWITCHOVER)
+                    && !former.isLast(Failover.FAILOVER);
+            boolean isTurned = former.epoch() >= primary.epoch() || turn(primary, former, isPlanned);
             // Until the mirror back does it; an alarm is disarmed by now.
             keepAlive(direction.from());
             return isTurned ? null : "its record was written meanwhile";
@@ -617,11 +639,28 @@ public final class Switchover {
             reopen(FORCED_EPOCHS);
             return;
         }
-        if (mayMove && !isFenced()) {
-            throw new TakeOverException("the primary role has moved to "
-                    + direction.to().shown() + ": run the command again, without --undo, to complete the move");
+        Found moved = null;
+        try {
+            moved = fenced(mayMove ? to : new Records(direction.to().with(Failover.ANSWER), direction.mirror()));
+        } catch (TakeOverException e) {
+            if (mayMove) {
+                throw e;
+            }
+            // It is lost, and this command has not moved the role.
+        }
+        if (moved != null) {
+            throw stillClosed(moved);
         }
         reopen(0);
+    }
+
+    private StaysClosed stillClosed(Found moved) {
+        Found former = from.read();
+        String remedy = former.isPrimary() ? "; run " + new Claims(moved, former).remedy() : "";
+        return new StaysClosed(
+                direction.from().shown() + " stays closed: the primary role of mirror " + direction.mirror()
+                        + " has moved to " + direction.to().shown() + remedy,
+                null);
     }
 
     private void reopen(long epochs) {

@@ -3,7 +3,7 @@ package io.understudy.mirror.takeover;
 import org.jspecify.annotations.Nullable;
 
 /** A take-over can't continue; the message has the error, its place and what is allowed. It undoes nothing. */
-public final class TakeOverException extends RuntimeException {
+public class TakeOverException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 

@@ -660,6 +660,87 @@ final class SwitchoverFaultsTest {
         world.assertMoved();
     }
 
+    /** The sites were split for longer than the lock lives: the mirror closed what the command has to undo. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    void anUndoDoesNotOpenTheSourceOnceTheTargetFailedOver(Way way) {
+        World world = new World(way, false);
+        List<FormerPrimary> mirrors = new ArrayList<>();
+        world.meanwhileAt = "drain";
+        world.meanwhile = () -> {
+            world.failOver();
+            FormerPrimary former = world.former(world.source, world.target);
+            assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
+                    .contains("is closed"));
+            mirrors.add(former);
+            throw new TakeOverException("interrupted");
+        };
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run())
+                .isInstanceOf(TakeOverException.class)
+                .hasMessageContainingAll("interrupted", "has moved to target", "understudy mirror rejoin");
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+        assertThatThrownBy(() -> world.switchover(OPTIONS).undo())
+                .hasMessageContainingAll("has moved to target", "understudy mirror rejoin");
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+        var unused = world.failover(OPTIONS).rejoin();
+        assertEnds(mirrors.get(0));
+    }
+
+    /** Such as an undo that saw the target before it failed over. */
+    @Test
+    void aFormerPrimaryThatACommandOpensIsClosedAgain() {
+        World world = new World(Way.ROLES, false);
+        world.failOver();
+        FormerPrimary former = world.former(world.source, world.target);
+        assertThat(former.close()).isPresent();
+        Home closed = world.home(world.source);
+        world.closing(world.source).open(closed(world));
+        world.source.put(ReservedKeys.home("dr"), closed.with(Move.NONE).encode(), 0);
+        for (int look = 0; look < 2; look++) {
+            assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
+                    .contains("is closed"));
+        }
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+        int before = world.requests;
+        for (int look = 0; look < 20; look++) {
+            assertThat(former.close()).isPresent();
+        }
+        assertThat(world.requests - before).isLessThanOrEqualTo(26);
+    }
+
+    /** Another command ran while this one was stopped for longer than its lock lives. */
+    @Test
+    void aFailoverOfAnotherCommandIsNotTakenForTheMove() {
+        World world = new World(Way.ROLES, false);
+        world.meanwhileAt = "move";
+        world.meanwhile = world::failOver;
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run())
+                .isInstanceOf(TakeOverException.class)
+                .hasMessageContainingAll("source stays closed", "has moved to target", "understudy mirror rejoin");
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+        assertThat(world.home(world.source).cluster().value())
+                .as("no copy of the target")
+                .isEqualTo(1);
+    }
+
+    /** Likewise, once the role has moved. */
+    @Test
+    void aClusterThatAnotherCommandClosedSinceIsNotOpened() {
+        World world = new World(Way.ROLES, true);
+        world.meanwhileAt = "open";
+        world.meanwhile = () -> {
+            world.meanwhile = null;
+            world.heal();
+            var unused = world.switchover(OPTIONS).run();
+            var unusedBack = world.failback().run();
+        };
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).hasMessageContaining("another command has moved");
+        assertThat(world.target.isOpen("/app/k")).isFalse();
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+    }
+
     /** Two clusters, a mirror, clients, and the faults between them and the command. */
     private static final class World implements FakeCluster.World {
 
@@ -730,6 +811,15 @@ final class SwitchoverFaultsTest {
             }
         }
 
+        /** Without the source; the lock of a command that is at work expires. */
+        void failOver() {
+            heal();
+            disputed = true;
+            lost = source;
+            var unused = failover(OPTIONS).run();
+            lost = null;
+        }
+
         /** Both are the primary, with epoch 0. */
         void claimTarget() {
             disputed = true;
@@ -763,8 +853,8 @@ final class SwitchoverFaultsTest {
         }
 
         Switchover switchover(TakeOverOptions options, Way closing) {
-            Direction direction =
-                    new Direction("dr", SCOPE, source, target, closing(source), closing(target), new Comparing(), true);
+            Direction direction = new Direction(
+                    "dr", SCOPE, source, target, closing(source), closing(target), new Comparing(source, target), true);
             return new Switchover(direction, options.with(closing), "host test, pid 1", lease -> () -> {}, step -> {
                 Runnable other = meanwhile;
                 if (step.equals(meanwhileAt) && other != null) {
@@ -774,8 +864,8 @@ final class SwitchoverFaultsTest {
         }
 
         Switchover failback() {
-            Direction back =
-                    new Direction("dr", SCOPE, target, source, closing(target), closing(source), new Comparing(), true);
+            Direction back = new Direction(
+                    "dr", SCOPE, target, source, closing(target), closing(source), new Comparing(target, source), true);
             return new Switchover(back, OPTIONS.with(way), "host test, pid 2", lease -> () -> {}, step -> {});
         }
 
@@ -789,7 +879,7 @@ final class SwitchoverFaultsTest {
 
         private Failover failover(FakeCluster from, FakeCluster to, TakeOverOptions options) {
             Direction direction =
-                    new Direction("dr", SCOPE, from, to, closing(from), closing(to), new Comparing(), true);
+                    new Direction("dr", SCOPE, from, to, closing(from), closing(to), new Comparing(from, to), true);
             return new Failover(direction, options, "host test, pid 1", lease -> () -> {}, step -> {});
         }
 
@@ -852,7 +942,9 @@ final class SwitchoverFaultsTest {
                 throw new AssertionError("both sides acknowledge writes " + trace + names);
             }
             // Its lock would be held by another client, too: after a planned move, not after a failover.
-            if (source.keepsAlive("/app/k") && home(target).cluster().value() == 2 && !gone && !disputed) {
+            boolean isBack = home(source).cluster().value() == 1
+                    && home(source).moves() > home(target).moves();
+            if (source.keepsAlive("/app/k") && home(target).cluster().value() == 2 && !isBack && !gone && !disputed) {
                 throw new AssertionError("both sides keep leases alive " + trace + names);
             }
             String key = "/app/" + written % 4;
@@ -937,6 +1029,14 @@ final class SwitchoverFaultsTest {
 
         private final class Comparing implements Direction.Comparer {
 
+            private final FakeCluster from;
+            private final FakeCluster to;
+
+            Comparing(FakeCluster from, FakeCluster to) {
+                this.from = from;
+                this.to = to;
+            }
+
             @Override
             public Equal all() {
                 return changed(new Equal(0, 0, 0));
@@ -944,20 +1044,20 @@ final class SwitchoverFaultsTest {
 
             @Override
             public Equal changed(Equal before) {
-                return request(target, "comparison", () -> {
-                    long reached = checkpoint(target).revision().value();
-                    for (ByteString key : source.keysBelow("/app/")) {
-                        if (!source.valueAt(key, reached).equals(target.valueAt(key, target.revision()))) {
+                return request(to, "comparison", () -> {
+                    long reached = checkpoint(to).revision().value();
+                    for (ByteString key : from.keysBelow("/app/")) {
+                        if (!from.valueAt(key, reached).equals(to.valueAt(key, to.revision()))) {
                             throw new TakeOverException("the clusters differ in " + key.toStringUtf8());
                         }
                     }
-                    return new Equal(reached, target.revision(), 4);
+                    return new Equal(reached, to.revision(), 4);
                 });
             }
 
             @Override
             public Lost lostAfter(long revision) {
-                return new Lost(source.changedAfter("/app/", revision), null);
+                return new Lost(from.changedAfter("/app/", revision), null);
             }
 
             @Override
@@ -967,11 +1067,10 @@ final class SwitchoverFaultsTest {
 
             @Override
             public void differing(Consumer<ByteString> each) {
-                Set<ByteString> all = new LinkedHashSet<>(source.keysBelow("/app/"));
-                all.addAll(target.keysBelow("/app/"));
-                var unused = request(source, "all keys", () -> {
-                    all.removeIf(key ->
-                            source.valueAt(key, source.revision()).equals(target.valueAt(key, target.revision())));
+                Set<ByteString> all = new LinkedHashSet<>(from.keysBelow("/app/"));
+                all.addAll(to.keysBelow("/app/"));
+                var unused = request(from, "all keys", () -> {
+                    all.removeIf(key -> from.valueAt(key, from.revision()).equals(to.valueAt(key, to.revision())));
                     return all;
                 });
                 all.forEach(each);
