@@ -17,7 +17,7 @@ import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.run.StepWork;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.snapshot.SnapshotDirectory;
-import io.understudy.cluster.status.Declared;
+import io.understudy.cluster.status.DeclaredMembers;
 import io.understudy.cluster.status.SupervisorView;
 import io.understudy.cluster.supervise.elect.Turn;
 import io.understudy.etcd.EtcdErrors;
@@ -316,7 +316,7 @@ final class ClusterChange implements AutoCloseable {
         ClusterSettings settings = cluster.settings();
         List<String> names = places().stream().map(MemberSpec::name).toList();
         return settings.isShapeDeclared() || (lacksVoter() && !names.isEmpty())
-                ? new Declared(settings.shape(), names).voters()
+                ? new DeclaredMembers(settings.shape(), names).voters()
                 : 0;
     }
 

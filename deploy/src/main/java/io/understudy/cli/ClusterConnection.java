@@ -18,7 +18,7 @@ import io.understudy.cluster.shape.SupervisorSettings;
 import io.understudy.cluster.snapshot.SnapshotTaker;
 import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.cluster.status.ClusterStatus;
-import io.understudy.cluster.status.Declared;
+import io.understudy.cluster.status.DeclaredMembers;
 import io.understudy.cluster.status.Warning;
 import io.understudy.cluster.supervise.StateClient;
 import io.understudy.cluster.supervise.elect.Turn;
@@ -172,7 +172,8 @@ final class ClusterConnection implements AutoCloseable {
         List<String> machines = places().stream().map(MemberSpec::name).toList();
         return ClusterStatus.of(
                 facts,
-                Optional.of(new Declared(settings.shape(), machines)).filter(unused -> settings.isShapeDeclared()),
+                Optional.of(new DeclaredMembers(settings.shape(), machines))
+                        .filter(unused -> settings.isShapeDeclared()),
                 moves(facts),
                 supervisors.views(this));
     }

@@ -2,7 +2,7 @@ package io.understudy.cli;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.understudy.cluster.plan.Goal;
-import io.understudy.cluster.run.Patience;
+import io.understudy.cluster.run.OperationTimeouts;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.status.SupervisorView;
 import java.io.IOException;
@@ -159,8 +159,8 @@ class ClusterFlags extends Output {
         @Mixin
         Supervisors supervisors;
 
-        Patience patience() {
-            return Patience.DEFAULT.withStart(start).withLook(timeout);
+        OperationTimeouts patience() {
+            return OperationTimeouts.DEFAULT.withStart(start).withLook(timeout);
         }
 
         /** As {@link ClusterChange#run}. */

@@ -2,7 +2,7 @@ package io.understudy.cli;
 
 import io.understudy.lab.Lab;
 import io.understudy.lab.LabSettings;
-import io.understudy.lab.directory.DataDirectory;
+import io.understudy.lab.directory.LabDirectory;
 import io.understudy.lab.failure.LabException;
 import io.understudy.lab.ports.LabPort;
 import io.understudy.lab.ports.LabPorts;
@@ -71,7 +71,7 @@ final class LabCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         Path directory = dataDirectory == null
-                ? DataDirectory.standard(System.getenv(), Path.of(System.getProperty("user.home")))
+                ? LabDirectory.standard(System.getenv(), Path.of(System.getProperty("user.home")))
                 : dataDirectory;
         LabSettings settings = new LabSettings(
                 directory.toAbsolutePath(), fresh, !noKafka, tls, auth, exitAfterCheck, PortFlags.of(output.command()));

@@ -232,7 +232,7 @@ record UpgradeChecks(
 
     private static EtcdVersion version(List<String> line) {
         try {
-            return io.understudy.local.binary.EtcdVersion.in(Command.of(line).run(VERSION_DEADLINE))
+            return io.understudy.local.binary.ProgramVersion.in(Command.of(line).run(VERSION_DEADLINE))
                     .map(found -> EtcdVersion.parse(found.toString()))
                     .orElse(EtcdVersion.UNKNOWN);
         } catch (CommandFailedException e) {

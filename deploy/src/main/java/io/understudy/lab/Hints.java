@@ -1,6 +1,6 @@
 package io.understudy.lab;
 
-import io.understudy.lab.directory.DataDirectory;
+import io.understudy.lab.directory.LabDirectory;
 import io.understudy.lab.ports.LabPort;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.tls.TlsFiles;
@@ -10,7 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Commands that the user of a lab may want to try. */
-record Hints(LabNetwork network, DataDirectory directory, EtcdBinaries programs) {
+record Hints(LabNetwork network, LabDirectory directory, EtcdBinaries programs) {
 
     List<String> all() {
         List<String> commands = new ArrayList<>();

@@ -1,8 +1,8 @@
 package io.understudy.lab;
 
 import io.understudy.lab.check.NoSpaceException;
-import io.understudy.lab.check.Sighting;
-import io.understudy.lab.directory.DataDirectory;
+import io.understudy.lab.check.WriteVisibility;
+import io.understudy.lab.directory.LabDirectory;
 import io.understudy.lab.failure.LabException;
 import io.understudy.lab.plan.StartPlan;
 import io.understudy.lab.ports.LabPort;
@@ -66,7 +66,7 @@ public final class Lab implements AutoCloseable {
      * @throws LabException it could not start, failed its check, lost a part, or could not stop a part in order
      */
     public void run() throws Exception {
-        try (DataDirectory directory = DataDirectory.open(settings.dataDirectory(), settings.fresh())) {
+        try (LabDirectory directory = LabDirectory.open(settings.dataDirectory(), settings.fresh())) {
             runIn(directory);
         } catch (StopRequestedException e) {
             // A requested stop is no failure.
@@ -80,7 +80,7 @@ public final class Lab implements AutoCloseable {
         }
     }
 
-    private void runIn(DataDirectory directory) throws Exception {
+    private void runIn(LabDirectory directory) throws Exception {
         directory
                 .abandonedBy()
                 .ifPresent(pid -> progress.note("the lab that ran as process " + pid
@@ -96,7 +96,7 @@ public final class Lab implements AutoCloseable {
                 new StartPlan(parts.steps()).run();
                 return true;
             });
-            List<Sighting> seen = during(watch, () -> check(parts));
+            List<WriteVisibility> seen = during(watch, () -> check(parts));
             progress.close();
             report.accept(parts.report(seen));
             while (!settings.exitAfterCheck() && !stopRequested.await(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
@@ -113,20 +113,19 @@ public final class Lab implements AutoCloseable {
     }
 
     /** Members keep the URLs that they were founded with. */
-    private @Nullable LabCertificates certificates(DataDirectory directory) {
+    private @Nullable LabCertificates certificates(LabDirectory directory) {
         Path folder = directory.path().resolve("pki");
         requireAsBefore(directory, "TLS", "--tls", LabCertificates.existIn(folder), settings.tls());
         return settings.tls() ? new LabCertificates(folder) : null;
     }
 
-    private @Nullable LabUsers users(DataDirectory directory) {
+    private @Nullable LabUsers users(LabDirectory directory) {
         Path folder = directory.path().resolve("auth");
         requireAsBefore(directory, "authentication", "--auth", LabUsers.existIn(folder), settings.auth());
         return settings.auth() ? new LabUsers(folder) : null;
     }
 
-    private static void requireAsBefore(
-            DataDirectory directory, String what, String flag, boolean before, boolean now) {
+    private static void requireAsBefore(LabDirectory directory, String what, String flag, boolean before, boolean now) {
         if (before != now && Files.exists(directory.path().resolve("core"))) {
             String with = before ? "with" : "without";
             throw new LabException(directory.path() + " has the data of a lab " + with + " " + what + "; start it "
@@ -134,7 +133,7 @@ public final class Lab implements AutoCloseable {
         }
     }
 
-    private static Exception explained(Exception failed, DataDirectory directory) {
+    private static Exception explained(Exception failed, LabDirectory directory) {
         String why = String.valueOf(failed.getMessage());
         if (failed instanceof NoSpaceException) {
             return new LabException(why, failed);
@@ -151,7 +150,7 @@ public final class Lab implements AutoCloseable {
                 .orElse(failed);
     }
 
-    private List<Sighting> check(LabParts parts) throws Exception {
+    private List<WriteVisibility> check(LabParts parts) throws Exception {
         try (Viewpoints viewpoints = parts.viewpoints()) {
             return parts.check(viewpoints).run();
         } catch (NoSpaceException e) {

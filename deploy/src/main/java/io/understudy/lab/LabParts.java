@@ -7,9 +7,9 @@ import io.understudy.etcd.EtcdSettings;
 import io.understudy.lab.check.EtcdViewpoint;
 import io.understudy.lab.check.KafkaViewpoint;
 import io.understudy.lab.check.SelfCheck;
-import io.understudy.lab.check.Sighting;
 import io.understudy.lab.check.Viewpoint;
-import io.understudy.lab.directory.DataDirectory;
+import io.understudy.lab.check.WriteVisibility;
+import io.understudy.lab.directory.LabDirectory;
 import io.understudy.lab.failure.LabException;
 import io.understudy.lab.part.Child;
 import io.understudy.lab.part.CoreClusterPart;
@@ -18,7 +18,7 @@ import io.understudy.lab.part.EtcdPrograms;
 import io.understudy.lab.part.KafkaPart;
 import io.understudy.lab.part.Part;
 import io.understudy.lab.part.UnderstudyPart;
-import io.understudy.lab.plan.Step;
+import io.understudy.lab.plan.LabStep;
 import io.understudy.lab.ports.LabPort;
 import io.understudy.lab.progress.Progress;
 import io.understudy.local.etcd.LocalEtcd;
@@ -54,7 +54,7 @@ final class LabParts {
             List.of(LabPort.VOTER_1, LabPort.VOTER_2, LabPort.VOTER_3, LabPort.LEARNER);
 
     private final LabNetwork network;
-    private final DataDirectory directory;
+    private final LabDirectory directory;
     private final EtcdPrograms programs;
     private final CoreClusterPart core;
     private final EtcdPart dr;
@@ -70,7 +70,7 @@ final class LabParts {
         }
     }
 
-    private LabParts(DataDirectory directory, LabNetwork network, boolean withKafka, Progress progress) {
+    private LabParts(LabDirectory directory, LabNetwork network, boolean withKafka, Progress progress) {
         LabUsers users = network.users();
         this.network = network;
         this.directory = directory;
@@ -146,7 +146,7 @@ final class LabParts {
         return own.withEndpoints(CORE_PORTS.stream().map(network::url).toList());
     }
 
-    static LabParts of(DataDirectory directory, LabNetwork network, boolean withKafka, Progress progress) {
+    static LabParts of(LabDirectory directory, LabNetwork network, boolean withKafka, Progress progress) {
         Path cluster = directory.folder(CORE).resolve("cluster.yaml");
         try {
             Files.writeString(cluster, Configurations.cluster(network, OWN));
@@ -213,18 +213,18 @@ final class LabParts {
         return parts;
     }
 
-    List<Step> steps() {
-        List<Step> steps = new ArrayList<>();
-        relay.map(Relay::kafka).ifPresent(part -> steps.add(Step.first(part.name(), part::start)));
-        steps.add(Step.first("etcd", programs::find));
-        steps.add(Step.after("etcd", core.name(), core::start));
-        steps.add(Step.after("etcd", dr.name(), dr::start));
-        steps.add(Step.first(gateway.name(), gateway::start));
-        steps.add(Step.first(mirror.name(), mirror::start));
-        steps.add(Step.first(supervisor.name(), supervisor::start));
+    List<LabStep> steps() {
+        List<LabStep> steps = new ArrayList<>();
+        relay.map(Relay::kafka).ifPresent(part -> steps.add(LabStep.first(part.name(), part::start)));
+        steps.add(LabStep.first("etcd", programs::find));
+        steps.add(LabStep.after("etcd", core.name(), core::start));
+        steps.add(LabStep.after("etcd", dr.name(), dr::start));
+        steps.add(LabStep.first(gateway.name(), gateway::start));
+        steps.add(LabStep.first(mirror.name(), mirror::start));
+        steps.add(LabStep.first(supervisor.name(), supervisor::start));
         relay.ifPresent(more -> {
-            steps.add(Step.after("etcd", more.edge().name(), more.edge()::start));
-            steps.add(Step.first(more.gateway().name(), more.gateway()::start));
+            steps.add(LabStep.after("etcd", more.edge().name(), more.edge()::start));
+            steps.add(LabStep.first(more.gateway().name(), more.gateway()::start));
         });
         return steps;
     }
@@ -264,7 +264,7 @@ final class LabParts {
         return new Viewpoints(all);
     }
 
-    LabReport report(List<Sighting> check) {
+    LabReport report(List<WriteVisibility> check) {
         List<LabReport.Served> served = new ArrayList<>();
         for (LabPort port : LabPort.used(relay.isPresent())) {
             if (!port.internal()) {

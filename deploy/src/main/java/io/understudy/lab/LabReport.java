@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.understudy.lab.check.Sighting;
+import io.understudy.lab.check.WriteVisibility;
 import io.understudy.report.TextTable;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
  * @param check empty if the core took no writes
  * @param hints commands to try
  */
-public record LabReport(Path dataDirectory, List<Served> endpoints, List<Sighting> check, List<String> hints) {
+public record LabReport(Path dataDirectory, List<Served> endpoints, List<WriteVisibility> check, List<String> hints) {
 
     public LabReport {
         endpoints = List.copyOf(endpoints);

@@ -3,9 +3,9 @@ package io.understudy.lab;
 import com.google.protobuf.ByteString;
 import io.understudy.etcd.Credentials;
 import io.understudy.lab.failure.LabException;
-import io.understudy.lab.part.Authentication;
-import io.understudy.lab.part.Authentication.Grant;
-import io.understudy.lab.part.Authentication.User;
+import io.understudy.lab.part.ClusterUsers;
+import io.understudy.lab.part.ClusterUsers.Grant;
+import io.understudy.lab.part.ClusterUsers.User;
 import io.understudy.vocabulary.KeyRange;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -57,8 +57,8 @@ final class LabUsers {
     }
 
     /** Users of the source cluster; gateway and mirror read all its keys. */
-    Authentication ofCore() {
-        return new Authentication(
+    ClusterUsers ofCore() {
+        return new ClusterUsers(
                 login(ROOT),
                 List.of(
                         User.root(login(SUPERVISOR)),
@@ -68,8 +68,8 @@ final class LabUsers {
     }
 
     /** Of the cluster that the mirror writes to. */
-    Authentication ofCopy() {
-        return new Authentication(
+    ClusterUsers ofCopy() {
+        return new ClusterUsers(
                 login(ROOT),
                 List.of(
                         User.of(login(MIRROR), new Grant(KeyRange.all(), true)),

@@ -1,7 +1,7 @@
 package io.understudy.seed;
 
 import io.understudy.local.binary.EtcdBinaries;
-import io.understudy.local.binary.EtcdVersion;
+import io.understudy.local.binary.ProgramVersion;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
 import java.nio.file.Path;
@@ -11,7 +11,7 @@ import java.util.List;
 /** {@code etcdutl}, of a version that can move revisions. */
 record RestoreTool(Path etcdutl) {
 
-    private static final EtcdVersion OLDEST = new EtcdVersion(3, 5, 10);
+    private static final ProgramVersion OLDEST = new ProgramVersion(3, 5, 10);
     private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);
     private static final Duration DEADLINE = Duration.ofMinutes(10);
 
@@ -24,7 +24,7 @@ record RestoreTool(Path etcdutl) {
                     null);
         }
         String printed = Command.of(List.of(etcdutl.toString(), "version")).run(VERSION_DEADLINE);
-        EtcdVersion version = EtcdVersion.in(printed)
+        ProgramVersion version = ProgramVersion.in(printed)
                 .orElseThrow(() ->
                         new SeedException("cannot read the version of " + etcdutl + ": " + printed.strip(), null));
         if (!version.isAtLeast(OLDEST)) {

@@ -9,7 +9,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.understudy.local.binary.EtcdBinaries;
-import io.understudy.local.binary.EtcdVersion;
+import io.understudy.local.binary.ProgramVersion;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.LocalEtcd;
 import java.io.PrintWriter;
@@ -64,7 +64,7 @@ final class ClusterStatusIT {
                 .containsPattern("whole-4 +[0-9a-f]+ +learner +healthy ")
                 .doesNotContain("even-size");
         assertThat(table.out().contains("learner-slot-taken: before 3.6, etcd allows one learner, which is whole-4"))
-                .isEqualTo(!EtcdBinaries.find().version().isAtLeast(new EtcdVersion(3, 6, 0)));
+                .isEqualTo(!EtcdBinaries.find().version().isAtLeast(new ProgramVersion(3, 6, 0)));
         assertThat(page.path("healthy").asBoolean()).isTrue();
         assertThat(page.path("confirmed").asBoolean()).isTrue();
         assertThat(page.path("tolerance").asInt()).isEqualTo(1);
@@ -148,7 +148,7 @@ final class ClusterStatusIT {
     /** Its limit is not part of the replicated state: a member with another one accepts what the others reject. */
     @Test
     void aMemberWithAnotherListIsNamedAndCanBeRemoved() {
-        assumeTrue(EtcdBinaries.find().version().isAtLeast(new EtcdVersion(3, 6, 0)));
+        assumeTrue(EtcdBinaries.find().version().isAtLeast(new ProgramVersion(3, 6, 0)));
         start("limit", 3, 0);
         EtcdMember apart = cluster.members().get(0);
         cluster.members().stream().filter(other -> other != apart).forEach(other -> {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.understudy.lab.check.Sighting;
+import io.understudy.lab.check.WriteVisibility;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -15,7 +15,7 @@ final class LabReportTest {
     private final LabReport report = new LabReport(
             Path.of("/data"),
             List.of(new LabReport.Served("gateway", "etcd v3 API", "127.0.0.1:2379", 4711)),
-            List.of(new Sighting("seen at the gateway", Duration.ofNanos(7_460_000), Duration.ofMillis(12))),
+            List.of(new WriteVisibility("seen at the gateway", Duration.ofNanos(7_460_000), Duration.ofMillis(12))),
             List.of("etcdctl get greeting"));
 
     @Test

@@ -61,7 +61,7 @@ final class EtcdSource implements GatewaySource {
     private final GatewaySettings settings;
     private final Replica replica;
     private final EtcdCluster cluster;
-    private final SourceFacts facts;
+    private final NewestReported facts;
     private final EtcdFeedSource feeds;
     private final Compactions compactions;
     private final Verifier verifier;
@@ -100,7 +100,7 @@ final class EtcdSource implements GatewaySource {
                 () -> confirmed == null
                         ? EtcdCluster.connectForOthers(source, settings.range(), files, registry)
                         : EtcdCluster.connectReading(source, settings.range(), confirmed, files, registry));
-        this.facts = new SourceFacts(cluster);
+        this.facts = new NewestReported(cluster);
         this.feeds = new EtcdFeedSource(cluster, settings.feed(), fed);
         this.compactions = new Compactions(replica, feeds, this::isFollowed);
         this.verifier = new Verifier(
@@ -282,7 +282,7 @@ final class EtcdSource implements GatewaySource {
     }
 
     @Override
-    public void close(Closing steps) {
+    public void close(ShutdownSteps steps) {
         if (permissions != null) {
             steps.run("permissions", permissions::close);
         }

@@ -306,11 +306,11 @@ final class FollowedSource implements GatewaySource {
         SourceMove moved = new SourceMove(
                 to.revision(), to.endMarker(), new Revision(before.source().revision()), PrimaryRecord::isReserved);
         var unused = writing.move(moved, () -> feeding = next).thenRun(() -> new Thread(
-                        () -> close(before.source(), new Closing(settings.closeTimeout())), "former-primary")
+                        () -> close(before.source(), new ShutdownSteps(settings.closeTimeout())), "former-primary")
                 .start());
     }
 
-    private void close(EtcdSource source, Closing steps) {
+    private void close(EtcdSource source, ShutdownSteps steps) {
         if (open.remove(source)) {
             source.close(steps);
         }
@@ -555,7 +555,7 @@ final class FollowedSource implements GatewaySource {
     }
 
     @Override
-    public void close(Closing steps) {
+    public void close(ShutdownSteps steps) {
         records.values().forEach(each -> steps.run("primary record", each::close));
         steps.run("primary", () -> {
             var unused = thread.shutdownNow();

@@ -14,7 +14,7 @@ import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.dashboard.Dashboard;
-import io.understudy.gateway.dashboard.Subject;
+import io.understudy.gateway.dashboard.DashboardSources;
 import io.understudy.gateway.forward.ForwardMetrics;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.hub.WatchHub;
@@ -192,7 +192,7 @@ public final class Gateway implements AutoCloseable {
         this.dashboard = settings.rest().enabled() && settings.dashboard().enabled()
                 ? new Dashboard(
                         settings.dashboard(),
-                        new Subject(
+                        new DashboardSources(
                                 report,
                                 source.topic(),
                                 source::view,
@@ -305,7 +305,7 @@ public final class Gateway implements AutoCloseable {
         if (!closing.compareAndSet(false, true)) {
             return;
         }
-        Closing steps = new Closing(settings.closeTimeout());
+        ShutdownSteps steps = new ShutdownSteps(settings.closeTimeout());
         steps.run("watches", watches::close);
         steps.run("server", () -> steps.await(server.shutdown(settings.closeTimeout())));
         steps.run("REST", () -> steps.await(rest.shutdown(settings.closeTimeout())));

@@ -84,5 +84,5 @@ sealed interface GatewaySource permits EtcdSource, FollowedSource, KafkaSource {
     void replicaReady();
 
     /** Closes it after its last use. Idempotent. */
-    void close(Closing steps);
+    void close(ShutdownSteps steps);
 }

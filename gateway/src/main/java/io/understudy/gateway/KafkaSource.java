@@ -157,7 +157,7 @@ final class KafkaSource implements GatewaySource {
     }
 
     @Override
-    public void close(Closing steps) {
+    public void close(ShutdownSteps steps) {
         // Each feed closes its own connections.
     }
 }

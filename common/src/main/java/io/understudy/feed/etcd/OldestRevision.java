@@ -46,7 +46,7 @@ final class OldestRevision implements AutoCloseable {
     private boolean created;
     private long watchedNanos;
     private volatile @Nullable ListenableFuture<RangeResponse> reading;
-    private volatile @Nullable WatchStream watching;
+    private volatile @Nullable MemberWatchStream watching;
     private volatile boolean closed;
 
     /**
@@ -83,7 +83,7 @@ final class OldestRevision implements AutoCloseable {
         if (request != null) {
             request.cancel(true);
         }
-        WatchStream stream = watching;
+        MemberWatchStream stream = watching;
         if (stream != null) {
             stream.close();
         }
@@ -138,14 +138,14 @@ final class OldestRevision implements AutoCloseable {
     }
 
     private @Nullable Revision watch(Duration timeout) throws InterruptedException {
-        WatchStream stream = watching;
+        MemberWatchStream stream = watching;
         if (stream == null) {
             Endpoint endpoint = choose(Duty.WATCH);
             if (endpoint == null) {
                 return null;
             }
-            stream =
-                    WatchStream.open(cluster.channel(endpoint), WatchMessages.create(key, wanted, false, false), false);
+            stream = MemberWatchStream.open(
+                    cluster.channel(endpoint), WatchMessages.create(key, wanted, false, false), false);
             watchedNanos = System.nanoTime();
             created = false;
             watching = stream;
@@ -153,8 +153,8 @@ final class OldestRevision implements AutoCloseable {
                 stream.close();
             }
         }
-        WatchStream.Signal signal = stream.next(timeout);
-        if (signal instanceof WatchStream.Signal.Message message) {
+        MemberWatchStream.Signal signal = stream.next(timeout);
+        if (signal instanceof MemberWatchStream.Signal.Message message) {
             WatchResponse response = message.response();
             if (response.getCanceled() && response.getCompactRevision() > 0) {
                 stream.close();
@@ -168,7 +168,7 @@ final class OldestRevision implements AutoCloseable {
             } else {
                 notCompacted();
             }
-        } else if (signal instanceof WatchStream.Signal.Closed ended) {
+        } else if (signal instanceof MemberWatchStream.Signal.Closed ended) {
             refused(ended.status().toString());
         } else if (System.nanoTime() - watchedNanos > requestTimeout.toNanos()) {
             if (created) {
@@ -192,7 +192,7 @@ final class OldestRevision implements AutoCloseable {
     }
 
     private void startOver() {
-        WatchStream stream = watching;
+        MemberWatchStream stream = watching;
         if (stream != null) {
             stream.close();
         }

@@ -46,7 +46,7 @@ final class Tail implements AutoCloseable {
     private final Duration progressInterval;
     private final Duration stallTimeout;
     private final SourceFacts facts;
-    private final WatchStream stream;
+    private final MemberWatchStream stream;
     private final CommitAssembler assembler = new CommitAssembler();
     private final long maxCommitBytes;
     private final boolean fragments;
@@ -78,7 +78,7 @@ final class Tail implements AutoCloseable {
             Recognition recognition,
             boolean isHistory,
             EtcdFeedOptions options,
-            Patience patience,
+            TailRetry patience,
             boolean requiresLeader,
             SourceFacts facts) {
         this.where = where;
@@ -92,7 +92,7 @@ final class Tail implements AutoCloseable {
         this.isHistory = isHistory;
         this.maxCommitBytes = options.maxCommitBytes();
         this.fragments = patience.fragments();
-        this.stream = WatchStream.open(
+        this.stream = MemberWatchStream.open(
                 channel,
                 WatchMessages.create(range, recognition.start(), previous, patience.fragments()),
                 requiresLeader);
@@ -131,16 +131,16 @@ final class Tail implements AutoCloseable {
                 requestedNanos = now;
                 progressDue = now + interval;
             }
-            WatchStream.Signal signal =
+            MemberWatchStream.Signal signal =
                     stream.next(Duration.ofNanos(Math.max(0, Math.min(deadline, progressDue) - now)));
             now = System.nanoTime();
-            if (signal instanceof WatchStream.Signal.Message message) {
+            if (signal instanceof MemberWatchStream.Signal.Message message) {
                 long before = heardNanos;
                 heardNanos = now;
                 if (!receive(message.response())) {
                     heardNanos = before;
                 }
-            } else if (signal instanceof WatchStream.Signal.Closed closed) {
+            } else if (signal instanceof MemberWatchStream.Signal.Closed closed) {
                 onClosed(closed.status());
             } else if (now >= deadline) {
                 break;

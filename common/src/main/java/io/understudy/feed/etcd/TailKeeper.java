@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Keeps one tail open: chooses its member, and after a loss another one, with back-off and growing {@link Patience}. Where
+ * Keeps one tail open: chooses its member, and after a loss another one, with back-off and growing {@link TailRetry}. Where
  * that is wanted, it has the tail {@linkplain TailMove moved} to the leader. Used by the feed's thread; {@link #close} and
  * {@link #requestProgress} from any.
  */
@@ -40,7 +40,7 @@ final class TailKeeper implements AutoCloseable {
     private final Backoff backoff;
     private final @Nullable TailMove move;
 
-    private Patience patience;
+    private TailRetry patience;
     /** Whether the tail that is open is at a member without a leader, which may never deliver what others commit. */
     private boolean isLeaderless;
     /** Whether the tail that is open was moved. */
@@ -78,7 +78,7 @@ final class TailKeeper implements AutoCloseable {
         this.backoff = backoff;
         this.move = watch == WatchedVoter.LEADER ? new TailMove(cluster, options.stallTimeout()) : null;
         this.facts = new SourceFacts(cluster, options.requestTimeout());
-        this.patience = Patience.initial(options.stallTimeout());
+        this.patience = TailRetry.initial(options.stallTimeout());
     }
 
     boolean isOpen() {
@@ -253,7 +253,7 @@ final class TailKeeper implements AutoCloseable {
         // Only what comes after the opening proves that the member serves.
         if (!backoff.isFirst() || patience.stallsInARow() > 0) {
             backoff.succeeded();
-            patience = Patience.initial(options.stallTimeout());
+            patience = TailRetry.initial(options.stallTimeout());
         }
         if (serving != null && event instanceof TailEvent.Marked) {
             cluster.reportSuccess(serving, Duty.WATCH);

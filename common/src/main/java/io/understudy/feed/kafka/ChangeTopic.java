@@ -41,7 +41,7 @@ final class ChangeTopic {
     private long repeats;
     private @Nullable BatchAssembly assembly;
     /** Null once the position is reached. */
-    private @Nullable Recognition recognition;
+    private @Nullable TopicHistoryCheck recognition;
     /** Whether it began before the position's anchor. */
     private boolean byAnchor;
     /** What ends the feed, once what is ready was given. */
@@ -94,7 +94,7 @@ final class ChangeTopic {
         partitions = all;
         BatchAssembly begun = new BatchAssembly(starts, range, options.maxCommitBytes());
         assembly = begun;
-        recognition = new Recognition(position, begun.complete());
+        recognition = new TopicHistoryCheck(position, begun.complete());
         connection.assign(all);
         for (int i = 0; i < starts.size(); i++) {
             connection.seek(all.get(i), starts.get(i).offset());
@@ -194,7 +194,7 @@ final class ChangeTopic {
     }
 
     private void give(BatchAssembly.Batch batch) throws FeedEndedException {
-        Recognition recognizing = recognition;
+        TopicHistoryCheck recognizing = recognition;
         if (recognizing != null) {
             recognizing.accept(batch);
         }

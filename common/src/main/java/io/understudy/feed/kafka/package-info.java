@@ -6,7 +6,7 @@
  * {@code TopicWatch} that distinguish outages from lasting failures, and an {@code OriginCheck} of the mirror that
  * wrote them. {@code StateTopic} is read into a {@code StateTable}, which is given in {@code SnapshotPages}. {@code
  * ChangeTopic} gives what follows: {@code ChangeTopicStart} finds where to begin, with one {@code OffsetSearch} for
- * each partition; {@code BatchAssembly} assembles whole commits from the partitions; {@code Recognition} makes sure of
+ * each partition; {@code BatchAssembly} assembles whole commits from the partitions; {@code TopicHistoryCheck} makes sure of
  * the history. {@code TopicHead} answers how far the topic is.
  */
 @NullMarked

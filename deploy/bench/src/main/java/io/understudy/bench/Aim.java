@@ -32,7 +32,7 @@ final class Aim {
         Object expected = expected(work);
         ByteString request = work.api().request(work.range());
         URI server = servers.url(path);
-        try (Caller caller = Caller.open(work.api(), server, servers.access(), 1)) {
+        try (ServerConnections caller = ServerConnections.open(work.api(), server, servers.access(), 1)) {
             byte[] answer = Waiting.until(
                     PATIENCE,
                     () -> Optional.of(answer(caller, request, path, work))
@@ -52,12 +52,13 @@ final class Aim {
     /** A learner only serves serializable reads, which no writes make different here. */
     private Object expected(Work work) {
         RangeRequest range = work.range().toBuilder().setSerializable(true).build();
-        try (Caller caller = Caller.open(work.api(), servers.url(ServerPath.LEARNER), servers.access(), 1)) {
+        try (ServerConnections caller =
+                ServerConnections.open(work.api(), servers.url(ServerPath.LEARNER), servers.access(), 1)) {
             return work.api().content(answer(caller, work.api().request(range), ServerPath.LEARNER, work));
         }
     }
 
-    private static byte[] answer(Caller caller, ByteString request, ServerPath path, Work work) {
+    private static byte[] answer(ServerConnections caller, ByteString request, ServerPath path, Work work) {
         try {
             return caller.call(request.toByteArray()).join();
         } catch (CompletionException e) {

@@ -34,7 +34,7 @@ final class CpuMeter {
     }
 
     /** Returns the CPU microseconds that the servers use per second while idle. */
-    Map<Role, Double> idleRates() throws InterruptedException {
+    Map<ProcessRole, Double> idleRates() throws InterruptedException {
         CpuReading before = now();
         TimeUnit.MILLISECONDS.sleep(schedule.idle().toMillis());
         return now().rateSince(before);
@@ -45,8 +45,8 @@ final class CpuMeter {
     }
 
     /** CPU microseconds of the path's servers since then, less what they use when idle; may be changed. */
-    Map<Role, Double> used(ServerPath path, CpuReading before, Map<Role, Double> idle) {
-        Map<Role, Double> used = now().usedSince(before, idle);
+    Map<ProcessRole, Double> used(ServerPath path, CpuReading before, Map<ProcessRole, Double> idle) {
+        Map<ProcessRole, Double> used = now().usedSince(before, idle);
         used.keySet().retainAll(path.roles());
         return used;
     }
@@ -83,7 +83,8 @@ final class CpuMeter {
      */
     Duration finishCompiling(ServerPath path, Runnable load) {
         List<Long> compiling = servers.stream()
-                .filter(server -> server.role() == Role.GATEWAY && path.roles().contains(server.role()))
+                .filter(server ->
+                        server.role() == ProcessRole.GATEWAY && path.roles().contains(server.role()))
                 .map(Server::pid)
                 .toList();
         double share = compiling.isEmpty() ? 0 : 1;
@@ -104,7 +105,7 @@ final class CpuMeter {
         return pids.stream().mapToLong(micros).sum();
     }
 
-    static double sum(Map<Role, Double> figures) {
+    static double sum(Map<ProcessRole, Double> figures) {
         return figures.values().stream().mapToDouble(Double::doubleValue).sum();
     }
 }

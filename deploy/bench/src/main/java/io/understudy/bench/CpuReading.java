@@ -9,22 +9,22 @@ import java.util.Map;
  *
  * @param nanos when, by {@link System#nanoTime}
  */
-record CpuReading(long nanos, Map<Role, Long> microsByRole) {
+record CpuReading(long nanos, Map<ProcessRole, Long> microsByRole) {
 
     CpuReading {
         microsByRole = Map.copyOf(microsByRole);
     }
 
     static CpuReading of(List<Server> servers) {
-        Map<Role, Long> micros = new EnumMap<>(Role.class);
+        Map<ProcessRole, Long> micros = new EnumMap<>(ProcessRole.class);
         servers.forEach(server -> micros.merge(server.role(), ProcessCpu.micros(server.pid()), Long::sum));
         return new CpuReading(System.nanoTime(), micros);
     }
 
     /** Microseconds of CPU time per second, by role, since an earlier reading of the same servers. */
-    Map<Role, Double> rateSince(CpuReading earlier) {
+    Map<ProcessRole, Double> rateSince(CpuReading earlier) {
         double seconds = (nanos - earlier.nanos) / 1e9;
-        Map<Role, Double> rates = new EnumMap<>(Role.class);
+        Map<ProcessRole, Double> rates = new EnumMap<>(ProcessRole.class);
         microsByRole.forEach((role, micros) -> rates.put(role, (micros - earlier.used(role)) / seconds));
         return rates;
     }
@@ -34,15 +34,15 @@ record CpuReading(long nanos, Map<Role, Long> microsByRole) {
      *
      * @param idle as {@link #rateSince}
      */
-    Map<Role, Double> usedSince(CpuReading earlier, Map<Role, Double> idle) {
+    Map<ProcessRole, Double> usedSince(CpuReading earlier, Map<ProcessRole, Double> idle) {
         double seconds = (nanos - earlier.nanos) / 1e9;
-        Map<Role, Double> used = new EnumMap<>(Role.class);
+        Map<ProcessRole, Double> used = new EnumMap<>(ProcessRole.class);
         microsByRole.forEach(
                 (role, micros) -> used.put(role, micros - earlier.used(role) - idle.getOrDefault(role, 0.0) * seconds));
         return used;
     }
 
-    private long used(Role role) {
+    private long used(ProcessRole role) {
         return microsByRole.getOrDefault(role, 0L);
     }
 }

@@ -111,7 +111,7 @@ public record Experiment(List<String> heading, Map<String, Object> settings, Lis
     }
 
     /** A line about the warm-up and the idle rates of a work. */
-    static String before(Map<ServerPath, Duration> warmUps, Map<Role, Double> idleRates) {
+    static String before(Map<ServerPath, Duration> warmUps, Map<ProcessRole, Double> idleRates) {
         String each = new TreeMap<>(warmUps)
                 .entrySet().stream()
                         .map(path -> path.getKey() + " " + seconds(path.getValue()))

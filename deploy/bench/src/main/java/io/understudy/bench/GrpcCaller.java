@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /** {@code KV.Range} over gRPC, messages as bytes. */
-final class GrpcCaller implements Caller {
+final class GrpcCaller implements ServerConnections {
 
     /** As large as h2load's are for the answers of a benchmark: the window is not what is measured. */
     private static final int WINDOW_BYTES = 64 * 1024 * 1024;

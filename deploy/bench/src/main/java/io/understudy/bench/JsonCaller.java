@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /** etcd's JSON mapping over HTTP/1.1, a connection for each request in flight. */
-final class JsonCaller implements Caller {
+final class JsonCaller implements ServerConnections {
 
     private static final int OK = 200;
     private static final int NOT_FOUND = 404;

@@ -17,7 +17,7 @@ final class Measuring {
     }
 
     /** As {@link CpuMeter#idleRates}. */
-    Map<Role, Double> idleRates() throws InterruptedException {
+    Map<ProcessRole, Double> idleRates() throws InterruptedException {
         return cpu.idleRates();
     }
 
@@ -37,7 +37,7 @@ final class Measuring {
      * @param idle as {@link #idleRates}
      * @throws BenchException a request failed
      */
-    Run run(ServerPath path, Shot shot, Pace pace, Map<Role, Double> idle) {
+    Run run(ServerPath path, Shot shot, Pace pace, Map<ProcessRole, Double> idle) {
         double perSecond =
                 pace.isFull() ? generator.warmUp(shot, schedule.warmUp()).perSecond() : pace.perSecond();
         double wanted = perSecond * schedule.duration().toMillis() / 1e3;
@@ -45,7 +45,7 @@ final class Measuring {
         long requests = Math.max(perConnection * shot.connections(), shot.inFlight());
         CpuReading before = cpu.now();
         Load load = generator.run(shot, requests, pace);
-        Map<Role, Double> used = cpu.used(path, before, idle);
+        Map<ProcessRole, Double> used = cpu.used(path, before, idle);
         used.replaceAll((role, micros) -> micros / load.tally().requests());
         Map<Figure, Double> figures = Run.latencies(load.latencies());
         figures.put(Figure.REQUESTS_PER_SECOND, load.tally().perSecond());

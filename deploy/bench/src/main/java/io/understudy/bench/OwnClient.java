@@ -35,7 +35,8 @@ final class OwnClient implements LoadGenerator {
         Semaphore free = new Semaphore(shot.inFlight());
         byte[] request = shot.request().toByteArray();
         OwnClientTally tally = new OwnClientTally(shot.answerBytes());
-        try (Caller caller = Caller.open(shot.api(), shot.server(), shot.access(), shot.connections())) {
+        try (ServerConnections caller =
+                ServerConnections.open(shot.api(), shot.server(), shot.access(), shot.connections())) {
             long began = System.nanoTime();
             for (long sent = 0; more.than(sent, System.nanoTime() - began); sent++) {
                 awaitNanos(began + pace.dueNanos(sent));

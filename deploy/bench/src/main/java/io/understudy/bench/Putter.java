@@ -51,7 +51,7 @@ final class Putter implements AutoCloseable {
         Put put = new Put(System.nanoTime(), new AtomicLong());
         KVGrpc.newStub(channel)
                 .withWaitForReady()
-                .withDeadlineAfter(Caller.DEADLINE.toMillis(), TimeUnit.MILLISECONDS)
+                .withDeadlineAfter(ServerConnections.DEADLINE.toMillis(), TimeUnit.MILLISECONDS)
                 .put(keys.put(puts.size()), new StreamObserver<>() {
                     @Override
                     public void onNext(PutResponse response) {

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
  *
  * @param cpuMicrosByRole CPU time per operation; empty if not measured
  */
-public record Run(Map<Figure, Double> figures, Map<Role, Double> cpuMicrosByRole) {
+public record Run(Map<Figure, Double> figures, Map<ProcessRole, Double> cpuMicrosByRole) {
 
     public Run {
         figures = Collections.unmodifiableMap(new TreeMap<>(figures));
@@ -69,7 +69,7 @@ public record Run(Map<Figure, Double> figures, Map<Role, Double> cpuMicrosByRole
         return byRole(cpuMicrosByRole, 1);
     }
 
-    static String byRole(Map<Role, Double> figures, double scale) {
+    static String byRole(Map<ProcessRole, Double> figures, double scale) {
         return new TreeMap<>(figures)
                 .entrySet().stream()
                         .map(each -> String.format(Locale.ROOT, "%s %.1f", each.getKey(), each.getValue() * scale))

@@ -1,4 +1,4 @@
 package io.understudy.bench;
 
 /** A process of a role. */
-record Server(Role role, long pid) {}
+record Server(ProcessRole role, long pid) {}

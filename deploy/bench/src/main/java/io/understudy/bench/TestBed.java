@@ -84,7 +84,7 @@ final class TestBed implements AutoCloseable {
     /** Starts all, writes the keys, and returns when everything serves. */
     void start() throws InterruptedException {
         etcd.start();
-        Loader.load(cluster.leader().directClientUrl(), learner().directClientUrl());
+        DataSetWriter.load(cluster.leader().directClientUrl(), learner().directClientUrl());
         if (authenticated) {
             access = Access.enable(cluster, password);
         }
@@ -130,11 +130,12 @@ final class TestBed implements AutoCloseable {
     /** The process that a path's clients are connected to. */
     Server serving(ServerPath path) {
         return switch (path) {
-            case GATEWAY, GATEWAY_NEAR -> server(Role.GATEWAY, gatewayProcess());
-            case LEARNER -> server(Role.LEARNER, learner().process());
-            case LEADER -> server(Role.VOTERS, cluster.leader().process());
-            case FOLLOWER -> server(Role.VOTERS, cluster.followers().get(0).process());
-            case GRPC_PROXY -> server(Role.GRPC_PROXY, proxy.process());
+            case GATEWAY, GATEWAY_NEAR -> server(ProcessRole.GATEWAY, gatewayProcess());
+            case LEARNER -> server(ProcessRole.LEARNER, learner().process());
+            case LEADER -> server(ProcessRole.VOTERS, cluster.leader().process());
+            case FOLLOWER ->
+                server(ProcessRole.VOTERS, cluster.followers().get(0).process());
+            case GRPC_PROXY -> server(ProcessRole.GRPC_PROXY, proxy.process());
         };
     }
 
@@ -167,14 +168,14 @@ final class TestBed implements AutoCloseable {
     /** All processes. */
     List<Server> servers() {
         List<Server> servers = new ArrayList<>();
-        servers.add(server(Role.GATEWAY, gatewayProcess()));
-        servers.add(server(Role.GRPC_PROXY, proxy.process()));
-        servers.add(server(Role.LEARNER, learner().process()));
-        cluster.voters().forEach(voter -> servers.add(server(Role.VOTERS, voter.process())));
+        servers.add(server(ProcessRole.GATEWAY, gatewayProcess()));
+        servers.add(server(ProcessRole.GRPC_PROXY, proxy.process()));
+        servers.add(server(ProcessRole.LEARNER, learner().process()));
+        cluster.voters().forEach(voter -> servers.add(server(ProcessRole.VOTERS, voter.process())));
         return servers;
     }
 
-    private static Server server(Role role, ServerProcess process) {
+    private static Server server(ProcessRole role, ServerProcess process) {
         return new Server(
                 role,
                 process.pid()

@@ -38,9 +38,9 @@ final class WatchClient implements AutoCloseable {
 
     private final Watchers watchers;
     private final Deliveries deliveries = new Deliveries();
-    private final WatchMessage message = new WatchMessage(Unpooled.EMPTY_BUFFER);
+    private final WatchEventCounter message = new WatchEventCounter(Unpooled.EMPTY_BUFFER);
     private final Random chance = new Random(DataSet.SEED);
-    private final List<WatchStream> streams = new ArrayList<>();
+    private final List<CountedWatchStream> streams = new ArrayList<>();
     private final List<Channel> channels = new ArrayList<>();
     private final CompletableFuture<Void> failure = new CompletableFuture<>();
     private final MultiThreadIoEventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
@@ -120,7 +120,7 @@ final class WatchClient implements AutoCloseable {
         for (int watcher = 0; watcher < sampled.length; watcher++) {
             sampled[watcher] = chance.nextInt(watchers.reachedByEachPut()) < SAMPLED_WATCHERS;
         }
-        WatchStream stream = new WatchStream(indexes.length, sampled, deliveries, message);
+        CountedWatchStream stream = new CountedWatchStream(indexes.length, sampled, deliveries, message);
         streams.add(stream);
         return new Opening(
                 stream, IntStream.of(indexes).mapToObj(watchers::create).toList());

@@ -42,7 +42,7 @@ final class WatchConnection extends ByteToMessageDecoder {
     private final Http2FrameReader reader = new DefaultHttp2FrameReader(false);
     private final Http2FrameWriter writer = new DefaultHttp2FrameWriter();
     private final Frames frames = new Frames();
-    private final Map<Integer, WatchStream> streams = new HashMap<>();
+    private final Map<Integer, CountedWatchStream> streams = new HashMap<>();
     private final Map<Integer, Integer> unreturned = new HashMap<>();
     private final Access access;
     private final List<Opening> openings;
@@ -53,7 +53,7 @@ final class WatchConnection extends ByteToMessageDecoder {
     private long now;
 
     /** A stream and the requests that create its watchers. */
-    record Opening(WatchStream stream, List<ByteString> requests) {
+    record Opening(CountedWatchStream stream, List<ByteString> requests) {
 
         Opening {
             requests = List.copyOf(requests);
@@ -162,7 +162,7 @@ final class WatchConnection extends ByteToMessageDecoder {
                 ChannelHandlerContext context, int streamId, ByteBuf data, int padding, boolean endOfStream)
                 throws Http2Exception {
             int bytes = data.readableBytes() + padding;
-            WatchStream stream = streams.get(streamId);
+            CountedWatchStream stream = streams.get(streamId);
             if (stream == null) {
                 throw Http2Exception.connectionError(Http2Error.PROTOCOL_ERROR, "data on stream %d", streamId);
             }

@@ -11,14 +11,14 @@ import java.util.Map;
  * @param loadCores cores that the load generator used
  * @param voterBytes between voters and their clients; zero if not measured
  */
-record WatchCost(WatchLoad load, Map<Role, Double> cpuMicros, double loadCores, long voterBytes) {
+record WatchCost(WatchLoad load, Map<ProcessRole, Double> cpuMicros, double loadCores, long voterBytes) {
 
     WatchCost {
         cpuMicros = Map.copyOf(cpuMicros);
     }
 
-    Map<Role, Double> cpuMicrosPerEvent() {
-        Map<Role, Double> perEvent = new HashMap<>(cpuMicros);
+    Map<ProcessRole, Double> cpuMicrosPerEvent() {
+        Map<ProcessRole, Double> perEvent = new HashMap<>(cpuMicros);
         perEvent.replaceAll((role, micros) -> micros / load.events().requests());
         return perEvent;
     }
@@ -28,7 +28,7 @@ record WatchCost(WatchLoad load, Map<Role, Double> cpuMicros, double loadCores, 
     }
 
     double votersMicrosPerPut() {
-        return cpuMicros.getOrDefault(Role.VOTERS, 0.0) / load.puts();
+        return cpuMicros.getOrDefault(ProcessRole.VOTERS, 0.0) / load.puts();
     }
 
     double voterBytesPerPut() {

@@ -69,19 +69,19 @@ final class WatchLoadProbe implements WatchProbe {
     }
 
     @Override
-    public Run run(ServerPath path, Map<Role, Double> idle) {
+    public Run run(ServerPath path, Map<ProcessRole, Double> idle) {
         return work.demand() == Demand.FULL ? fastest(path, idle) : paced(path, idle);
     }
 
     /** One watcher is measured first, for comparison. */
-    private Run paced(ServerPath path, Map<Role, Double> idle) {
+    private Run paced(ServerPath path, Map<ProcessRole, Double> idle) {
         Pace pace = new Pace(settings.putsPerSecond());
         WatchCost one = measure(path, Watchers.one(), pace, Integer.MAX_VALUE, idle);
         return measure(path, work.watchers(), pace, Integer.MAX_VALUE, idle).beside(one);
     }
 
     /** With ever more puts under way; a peer may fail with many, not the gateway. */
-    private Run fastest(ServerPath path, Map<Role, Double> idle) {
+    private Run fastest(ServerPath path, Map<ProcessRole, Double> idle) {
         List<Run> runs = new ArrayList<>();
         for (int inFlight : settings.inFlight()) {
             try {
@@ -97,7 +97,8 @@ final class WatchLoadProbe implements WatchProbe {
         return Collections.max(runs, Comparator.comparing(run -> run.figure(Figure.EVENTS_PER_SECOND)));
     }
 
-    private WatchCost measure(ServerPath path, Watchers watchers, Pace pace, int inFlight, Map<Role, Double> idle) {
+    private WatchCost measure(
+            ServerPath path, Watchers watchers, Pace pace, int inFlight, Map<ProcessRole, Double> idle) {
         try (WatchClient client = WatchClient.open(servers.url(path), servers.access(), watchers)) {
             long traffic = servers.voterTraffic();
             long own = ownMicros();

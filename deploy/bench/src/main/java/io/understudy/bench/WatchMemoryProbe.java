@@ -40,7 +40,7 @@ final class WatchMemoryProbe implements WatchProbe {
     }
 
     @Override
-    public Run run(ServerPath path, Map<Role, Double> idle) throws InterruptedException {
+    public Run run(ServerPath path, Map<ProcessRole, Double> idle) throws InterruptedException {
         double before = residentBytes(path);
         try (WatchClient many = WatchClient.open(servers.url(path), servers.access(), shared)) {
             double withShared = residentBytes(path);
@@ -58,7 +58,7 @@ final class WatchMemoryProbe implements WatchProbe {
     private long residentBytes(ServerPath path) throws InterruptedException {
         TimeUnit.MILLISECONDS.sleep(SETTLING.toMillis());
         Server server = servers.serving(path);
-        if (server.role() == Role.GATEWAY) {
+        if (server.role() == ProcessRole.GATEWAY) {
             ProcessMemory.collectGarbage(server.pid());
         }
         return ProcessMemory.residentBytes(server.pid());

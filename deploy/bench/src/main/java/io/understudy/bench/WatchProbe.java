@@ -23,5 +23,5 @@ interface WatchProbe {
      * @param idle as {@link CpuMeter#idleRates}
      * @throws BenchException something was lost
      */
-    Run run(ServerPath path, Map<Role, Double> idle) throws InterruptedException;
+    Run run(ServerPath path, Map<ProcessRole, Double> idle) throws InterruptedException;
 }

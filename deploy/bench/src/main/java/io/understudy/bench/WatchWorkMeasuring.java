@@ -47,7 +47,7 @@ final class WatchWorkMeasuring {
         notes.accept(work + ", idle");
         // Servers have to clear away the watchers of the warm-ups first.
         cpu.idleRates();
-        Map<Role, Double> idle = cpu.idleRates();
+        Map<ProcessRole, Double> idle = cpu.idleRates();
         Map<ServerPath, List<Run>> runs = new EnumMap<>(ServerPath.class);
         for (int number = 1; number <= probe.runs(); number++) {
             String count = ", run " + number + " of " + probe.runs() + ": ";

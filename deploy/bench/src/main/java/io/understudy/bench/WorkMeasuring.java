@@ -41,7 +41,7 @@ final class WorkMeasuring {
         }
         Map<ServerPath, Duration> warmUps = warmUps(shots);
         notes.accept(work + ", idle");
-        Map<Role, Double> idle = measuring.idleRates();
+        Map<ProcessRole, Double> idle = measuring.idleRates();
         Map<ServerPath, Series> full = runs(shots, Pace.FULL, idle);
         Map<ServerPath, Series> equal = new EnumMap<>(ServerPath.class);
         if (!settings.equalLoad().isNone() && !full.isEmpty()) {
@@ -101,7 +101,7 @@ final class WorkMeasuring {
         return lasted;
     }
 
-    private Map<ServerPath, Series> runs(Map<ServerPath, Shot> shots, Pace pace, Map<Role, Double> idle) {
+    private Map<ServerPath, Series> runs(Map<ServerPath, Shot> shots, Pace pace, Map<ProcessRole, Double> idle) {
         Map<ServerPath, List<Run>> runs = new EnumMap<>(ServerPath.class);
         for (int number = 1; number <= settings.schedule().runs(); number++) {
             for (Map.Entry<ServerPath, Shot> each : shots.entrySet()) {
@@ -114,7 +114,7 @@ final class WorkMeasuring {
         return results;
     }
 
-    private Run run(ServerPath path, Shot shot, Pace pace, Map<Role, Double> idle, int number) {
+    private Run run(ServerPath path, Shot shot, Pace pace, Map<ProcessRole, Double> idle, int number) {
         servers.prepare(path);
         try {
             Run run = measuring.run(path, shot, pace, idle);

@@ -108,13 +108,13 @@ final class ExperimentTest {
                         Figure.CPU_PER_EVENT, cpuMicros,
                         Figure.P99_MILLIS, p99Millis,
                         Figure.VOTERS_TO_ONE, votersToOne),
-                Map.of(Role.VOTERS, cpuMicros))));
+                Map.of(ProcessRole.VOTERS, cpuMicros))));
     }
 
     private static Run run(double perSecond, double cpuMicros) {
         return new Run(
                 Map.of(Figure.REQUESTS_PER_SECOND, perSecond, Figure.CPU_PER_REQUEST, cpuMicros),
-                Map.of(Role.LEARNER, cpuMicros));
+                Map.of(ProcessRole.LEARNER, cpuMicros));
     }
 
     private static Goal.Outcome outcome(Goal goal, double gateway, double learner) {

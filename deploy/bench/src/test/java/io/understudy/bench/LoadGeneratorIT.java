@@ -37,7 +37,7 @@ final class LoadGeneratorIT {
 
     @BeforeAll
     static void load() {
-        Loader.load(server(), server());
+        DataSetWriter.load(server(), server());
     }
 
     static Stream<Arguments> generators() {
@@ -95,7 +95,7 @@ final class LoadGeneratorIT {
     }
 
     private static int answerBytes(Api api) {
-        try (Caller caller = Caller.open(api, server(), Access.OPEN, 1)) {
+        try (ServerConnections caller = ServerConnections.open(api, server(), Access.OPEN, 1)) {
             return caller.call(api.request(DataSet.oneKey(true)).toByteArray()).join().length;
         }
     }

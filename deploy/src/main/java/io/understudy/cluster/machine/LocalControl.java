@@ -1,6 +1,6 @@
 package io.understudy.cluster.machine;
 
-import io.understudy.local.binary.EtcdVersion;
+import io.understudy.local.binary.ProgramVersion;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
 import io.understudy.local.process.Folders;
@@ -74,7 +74,7 @@ public final class LocalControl implements ProcessControl {
         Path program = program(machine);
         try {
             String output = Command.of(List.of(program.toString(), "--version")).run(VERSION_DEADLINE);
-            return EtcdVersion.in(output).isPresent()
+            return ProgramVersion.in(output).isPresent()
                     ? Optional.empty()
                     : Optional.of("'" + program + " --version' prints no version of etcd");
         } catch (CommandFailedException e) {

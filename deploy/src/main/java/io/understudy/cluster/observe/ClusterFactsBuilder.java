@@ -43,7 +43,7 @@ final class ClusterFactsBuilder {
     }
 
     ClusterFacts facts(Instant at) {
-        Map<MemberId, Reply> replies = replies();
+        Map<MemberId, ProbeReply> replies = replies();
         List<MemberFacts> members = listing.members().stream()
                 .map(member -> facts(member, Optional.ofNullable(replies.get(new MemberId(member.getID())))))
                 .sorted(ORDER)
@@ -58,10 +58,10 @@ final class ClusterFactsBuilder {
                 failures(members, replies));
     }
 
-    private Map<MemberId, Failure> failures(List<MemberFacts> members, Map<MemberId, Reply> replies) {
+    private Map<MemberId, Failure> failures(List<MemberFacts> members, Map<MemberId, ProbeReply> replies) {
         Map<MemberId, Failure> failures = new HashMap<>();
         for (MemberFacts member : members) {
-            Reply reply = replies.get(member.id());
+            ProbeReply reply = replies.get(member.id());
             if (reply != null) {
                 reply.unreached().ifPresent(failure -> failures.put(member.id(), failure));
                 continue;
@@ -120,7 +120,7 @@ final class ClusterFactsBuilder {
     private Optional<MemberId> memberAt(Endpoint endpoint) {
         return answers.replies().stream()
                 .filter(reply -> reply.endpoint().equals(endpoint))
-                .map(Reply::member)
+                .map(ProbeReply::member)
                 .findFirst();
     }
 
@@ -152,17 +152,17 @@ final class ClusterFactsBuilder {
 
     Found found() {
         Map<MemberId, Endpoint> answering =
-                replies().values().stream().collect(Collectors.toMap(Reply::member, Reply::endpoint));
+                replies().values().stream().collect(Collectors.toMap(ProbeReply::member, ProbeReply::endpoint));
         return new Found(listing, listing.endpoints(seeds.get(0).tls()).collect(Collectors.toSet()), answering);
     }
 
     /** That of the endpoints given, which must agree; of those known from before, if none of these answers. */
     private ClusterId cluster() {
-        Map<Endpoint, Reply> given = answers.replies().stream()
+        Map<Endpoint, ProbeReply> given = answers.replies().stream()
                 .filter(reply -> seeds.contains(reply.endpoint()))
-                .collect(Collectors.toMap(Reply::endpoint, reply -> reply));
+                .collect(Collectors.toMap(ProbeReply::endpoint, reply -> reply));
         List<ClusterId> clusters =
-                given.values().stream().map(Reply::cluster).distinct().toList();
+                given.values().stream().map(ProbeReply::cluster).distinct().toList();
         if (clusters.size() > 1) {
             throw UnobservableException.contradictory("endpoints belong to different clusters: "
                     + given.values().stream()
@@ -208,11 +208,11 @@ final class ClusterFactsBuilder {
     }
 
     /** By member; of several endpoints of one member, the reply that reaches the quorum. */
-    private Map<MemberId, Reply> replies() {
-        Map<MemberId, Reply> replies = new HashMap<>();
+    private Map<MemberId, ProbeReply> replies() {
+        Map<MemberId, ProbeReply> replies = new HashMap<>();
         answers.replies().stream()
                 .filter(reply -> reply.cluster().equals(cluster) && !reply.isGateway())
-                .sorted(Comparator.comparing(Reply::reachesQuorum))
+                .sorted(Comparator.comparing(ProbeReply::reachesQuorum))
                 .forEach(reply -> replies.put(reply.member(), reply));
         return replies;
     }
@@ -226,7 +226,7 @@ final class ClusterFactsBuilder {
                         .collect(Collectors.joining("; "));
     }
 
-    private MemberFacts facts(Member member, Optional<Reply> reply) {
+    private MemberFacts facts(Member member, Optional<ProbeReply> reply) {
         List<URI> peerUrls = Listing.urls(member.getPeerURLsList());
         return new MemberFacts(
                 new MemberId(member.getID()),
@@ -234,7 +234,7 @@ final class ClusterFactsBuilder {
                 member.getIsLearner() ? Role.LEARNER : Role.VOTER,
                 peerUrls,
                 Listing.urls(member.getClientURLsList()),
-                reply.map(Reply::answer),
+                reply.map(ProbeReply::answer),
                 refuses(member) ? Measurements.NONE.refused() : Measurements.NONE,
                 new MemberProcess(
                         reply.flatMap(each -> each.page().metrics().startedAt()),
@@ -256,7 +256,7 @@ final class ClusterFactsBuilder {
     }
 
     /** Metrics pages of the members that returned one. */
-    Map<MemberId, Reply.Page> pages() {
-        return replies().values().stream().collect(Collectors.toMap(Reply::member, Reply::page));
+    Map<MemberId, ProbeReply.Page> pages() {
+        return replies().values().stream().collect(Collectors.toMap(ProbeReply::member, ProbeReply::page));
     }
 }

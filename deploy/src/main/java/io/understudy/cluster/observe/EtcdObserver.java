@@ -116,13 +116,13 @@ public final class EtcdObserver implements ClusterObserver {
         if (last == null || !last.isGlanceEnough()) {
             return Optional.empty();
         }
-        Map<MemberId, CompletableFuture<Reply.Page>> requests = new HashMap<>();
+        Map<MemberId, CompletableFuture<ProbeReply.Page>> requests = new HashMap<>();
         last.found()
                 .answering()
                 .forEach((member, endpoint) -> requests.put(member, Probe.page(connections, endpoint, patience)));
-        Map<MemberId, Reply.Page> pages = new HashMap<>();
-        for (Map.Entry<MemberId, CompletableFuture<Reply.Page>> request : requests.entrySet()) {
-            pages.put(request.getKey(), Look.within(request.getValue(), patience, Reply.Page.NONE));
+        Map<MemberId, ProbeReply.Page> pages = new HashMap<>();
+        for (Map.Entry<MemberId, CompletableFuture<ProbeReply.Page>> request : requests.entrySet()) {
+            pages.put(request.getKey(), Look.within(request.getValue(), patience, ProbeReply.Page.NONE));
         }
         Instant now = Instant.now();
         ClusterFacts facts = growth.measured(last.facts(), pages);
@@ -136,11 +136,11 @@ public final class EtcdObserver implements ClusterObserver {
                 : Optional.empty();
     }
 
-    private static Reply.Page page(Map<MemberId, Reply.Page> pages, MemberFacts member) {
-        return pages.getOrDefault(member.id(), Reply.Page.NONE);
+    private static ProbeReply.Page page(Map<MemberId, ProbeReply.Page> pages, MemberFacts member) {
+        return pages.getOrDefault(member.id(), ProbeReply.Page.NONE);
     }
 
-    private static boolean isUnchanged(ClusterFacts facts, MemberFacts member, Reply.Page page) {
+    private static boolean isUnchanged(ClusterFacts facts, MemberFacts member, ProbeReply.Page page) {
         MemberFacts leader = facts.leader().orElseThrow();
         boolean leads = leader.id().equals(member.id());
         Set<MemberId> peers = facts.members().stream()

@@ -40,20 +40,20 @@ final class Growth {
      *
      * @param pages of this observation
      */
-    synchronized ClusterFacts measured(ClusterFacts facts, Map<MemberId, Reply.Page> pages) {
+    synchronized ClusterFacts measured(ClusterFacts facts, Map<MemberId, ProbeReply.Page> pages) {
         samples.keySet()
                 .removeIf(key -> facts.member(key.member()).isEmpty()
                         || facts.member(key.peer()).isEmpty());
         disks.keySet().removeIf(member -> facts.member(member).isEmpty());
         return facts.withMembers(facts.members().stream()
                 .map(member -> {
-                    Reply.Page page = pages.getOrDefault(member.id(), Reply.Page.NONE);
+                    ProbeReply.Page page = pages.getOrDefault(member.id(), ProbeReply.Page.NONE);
                     return page.metrics().isEmpty() ? member : member.withMeasurements(measured(facts, member, page));
                 })
                 .toList());
     }
 
-    private Measurements measured(ClusterFacts facts, MemberFacts member, Reply.Page page) {
+    private Measurements measured(ClusterFacts facts, MemberFacts member, ProbeReply.Page page) {
         Optional<Instant> process = page.metrics().startedAt();
         Map<MemberId, Double> received = page.metrics().received();
         Map<MemberId, Duration> silence = new HashMap<>();
@@ -95,7 +95,7 @@ final class Growth {
         return Optional.of(Duration.ofNanos(Math.max(0, sent - before.since())));
     }
 
-    private Optional<Duration> fsync(MemberId member, Reply.Page page, long now) {
+    private Optional<Duration> fsync(MemberId member, ProbeReply.Page page, long now) {
         Optional<MetricsPage.Fsyncs> fsyncs = page.metrics().fsyncs();
         if (fsyncs.isEmpty()) {
             return Optional.empty();

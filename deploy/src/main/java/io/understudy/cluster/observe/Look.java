@@ -65,7 +65,7 @@ final class Look {
      * @param refusing endpoints that refuse connections
      */
     record Answers(
-            List<Reply> replies,
+            List<ProbeReply> replies,
             List<Listing> listings,
             Map<Endpoint, Failure> failures,
             List<Listing> differing,
@@ -200,7 +200,7 @@ final class Look {
         }
     }
 
-    private List<Reply> replies() {
+    private List<ProbeReply> replies() {
         return probes.values().stream().flatMap(probe -> probe.reply().stream()).toList();
     }
 

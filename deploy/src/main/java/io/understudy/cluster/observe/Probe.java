@@ -45,7 +45,7 @@ final class Probe {
     private final Duration deadline;
     private final CompletableFuture<StatusResponse> status;
     private final CompletableFuture<Optional<Failure>> unreached;
-    private final CompletableFuture<Reply.Page> metrics;
+    private final CompletableFuture<ProbeReply.Page> metrics;
 
     /**
      * Sends everything at once.
@@ -66,16 +66,16 @@ final class Probe {
                         .thenApply(page -> RaftProgress.behind(page.body()))
                         .exceptionally(failure -> Map.of())
                 : CompletableFuture.completedFuture(Map.of());
-        this.metrics = page(connections, endpoint, deadline).thenCombine(behind, Reply.Page::with);
+        this.metrics = page(connections, endpoint, deadline).thenCombine(behind, ProbeReply.Page::with);
     }
 
     /** The metrics page; empty if it can't be read. */
-    static CompletableFuture<Reply.Page> page(EtcdConnections connections, Endpoint endpoint, Duration deadline) {
+    static CompletableFuture<ProbeReply.Page> page(EtcdConnections connections, Endpoint endpoint, Duration deadline) {
         long sent = System.nanoTime();
         return connections
                 .page(endpoint, "/metrics", deadline)
                 .thenApply(page -> page(page, sent))
-                .exceptionally(failure -> Reply.Page.NONE);
+                .exceptionally(failure -> ProbeReply.Page.NONE);
     }
 
     /** Completes, successfully, when nothing more will come. */
@@ -84,16 +84,16 @@ final class Probe {
     }
 
     /** What has come; empty while there is no status. */
-    Optional<Reply> reply() {
+    Optional<ProbeReply> reply() {
         if (!status.isDone() || status.isCompletedExceptionally()) {
             return Optional.empty();
         }
         StatusResponse answer = status.join();
-        return Optional.of(new Reply(
+        return Optional.of(new ProbeReply(
                 endpoint,
                 answer,
                 unreached.getNow(Optional.of(Failure.timeout(deadline))),
-                metrics.getNow(Reply.Page.NONE)));
+                metrics.getNow(ProbeReply.Page.NONE)));
     }
 
     /** Whether the endpoint refuses connections: its host is up, and no process listens. */
@@ -118,13 +118,13 @@ final class Probe {
                 : Failure.timeout(deadline);
     }
 
-    private static Reply.Page page(HttpResponse<String> page, long sent) {
+    private static ProbeReply.Page page(HttpResponse<String> page, long sent) {
         Optional<Duration> clockAhead = page.headers()
                 .firstValue("Date")
                 .flatMap(Probe::date)
                 .map(date -> Duration.between(Instant.now().truncatedTo(ChronoUnit.SECONDS), date));
         MetricsPage metrics = new MetricsPage(page.statusCode() == HTTP_OK ? page.body() : "");
-        return new Reply.Page(metrics, clockAhead, Map.of(), sent, System.nanoTime());
+        return new ProbeReply.Page(metrics, clockAhead, Map.of(), sent, System.nanoTime());
     }
 
     private static Optional<Instant> date(String text) {

@@ -60,7 +60,7 @@ public final class Runner {
     private final ClusterObserver observer;
     private final StepWork work;
     private final Rollback rollback;
-    private final Patience patience;
+    private final OperationTimeouts patience;
     private final RunListener listener;
     private final Function<ClusterFacts, Optional<String>> forbidden;
     /** Failures of steps that the goal passes. */
@@ -71,7 +71,7 @@ public final class Runner {
     /** Whether a member came by this run. */
     private boolean hasBroughtIn;
 
-    public Runner(ClusterObserver observer, StepWork work, Patience patience, RunListener listener) {
+    public Runner(ClusterObserver observer, StepWork work, OperationTimeouts patience, RunListener listener) {
         this(observer, work, patience, listener, facts -> Optional.empty());
     }
 
@@ -79,7 +79,7 @@ public final class Runner {
     public Runner(
             ClusterObserver observer,
             StepWork work,
-            Patience patience,
+            OperationTimeouts patience,
             RunListener listener,
             Function<ClusterFacts, Optional<String>> forbidden) {
         this.observer = observer;
@@ -264,9 +264,9 @@ public final class Runner {
 
         private final ClusterObserver observer;
         private final StepWork work;
-        private final Patience patience;
+        private final OperationTimeouts patience;
 
-        Rollback(ClusterObserver observer, StepWork work, Patience patience) {
+        Rollback(ClusterObserver observer, StepWork work, OperationTimeouts patience) {
             this.observer = observer;
             this.work = work;
             this.patience = patience;

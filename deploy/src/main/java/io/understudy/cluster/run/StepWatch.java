@@ -24,10 +24,10 @@ final class StepWatch {
 
     private final ClusterObserver observer;
     private final StepWork work;
-    private final Patience patience;
+    private final OperationTimeouts patience;
     private final RunListener listener;
 
-    StepWatch(ClusterObserver observer, StepWork work, Patience patience, RunListener listener) {
+    StepWatch(ClusterObserver observer, StepWork work, OperationTimeouts patience, RunListener listener) {
         this.observer = observer;
         this.work = work;
         this.patience = patience;

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.local.binary.EtcdBinaries;
-import io.understudy.local.binary.EtcdVersion;
+import io.understudy.local.binary.ProgramVersion;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
 import java.io.File;
@@ -28,7 +28,7 @@ import java.util.stream.Stream;
 public record SnapshotTool(Path program) {
 
     private static final Duration DEADLINE = Duration.ofMinutes(10);
-    private static final EtcdVersion WITHOUT_ETCDCTL = new EtcdVersion(3, 6, 0);
+    private static final ProgramVersion WITHOUT_ETCDCTL = new ProgramVersion(3, 6, 0);
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /**

@@ -37,7 +37,10 @@ public record ClusterStatus(
      * @param more warnings of the caller
      */
     public static ClusterStatus of(
-            ClusterFacts facts, Optional<Declared> declared, List<Warning> more, List<SupervisorView> supervisors) {
+            ClusterFacts facts,
+            Optional<DeclaredMembers> declared,
+            List<Warning> more,
+            List<SupervisorView> supervisors) {
         return new ClusterStatus(
                 facts,
                 tolerance(facts),
@@ -50,7 +53,7 @@ public record ClusterStatus(
 
     /** Whether the members are those that are declared. */
     public boolean isAsDeclared() {
-        return warnings.stream().noneMatch(warning -> warning.rule().equals(Declared.RULE));
+        return warnings.stream().noneMatch(warning -> warning.rule().equals(DeclaredMembers.RULE));
     }
 
     /** Why a member is not healthy; empty if it is. */

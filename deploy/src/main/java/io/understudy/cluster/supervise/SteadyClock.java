@@ -14,7 +14,7 @@ final class SteadyClock implements InstantSource {
         return began.plusNanos(System.nanoTime() - beganNanos);
     }
 
-    Moment now() {
-        return new Moment(instant(), Instant.now());
+    ObservationTime now() {
+        return new ObservationTime(instant(), Instant.now());
     }
 }

@@ -205,7 +205,7 @@ final class Supervisor implements AutoCloseable {
             if (!orders.areUnderWay(clock.instant())) {
                 candidacy.betweenSteps();
             }
-            Moment at = clock.now();
+            ObservationTime at = clock.now();
             // A glance reads no membership and makes no linearizable read, so no change is based on it.
             Optional<ClusterFacts> glance =
                     decided instanceof Decision.Settled ? observer.glance(settings.patience()) : Optional.empty();
@@ -276,7 +276,7 @@ final class Supervisor implements AutoCloseable {
         }
     }
 
-    private Situation situation(ClusterFacts now, Moment at, List<Place> places) {
+    private Situation situation(ClusterFacts now, ObservationTime at, List<Place> places) {
         history = history.after(now, at.steady(), places, limits, settings.pace());
         Situation situation = new Situation(now, history, places, shape, limits);
         seen = Optional.of(situation);
@@ -288,7 +288,7 @@ final class Supervisor implements AutoCloseable {
         return situation;
     }
 
-    private boolean act(Decision.Change change, Situation situation, Moment at) throws InterruptedException {
+    private boolean act(Decision.Change change, Situation situation, ObservationTime at) throws InterruptedException {
         if (paused().isPresent()) {
             return record(change, Outcome.PAUSED, paused().orElse(""));
         }

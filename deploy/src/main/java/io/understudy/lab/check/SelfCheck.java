@@ -5,8 +5,8 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.lab.failure.LabException;
+import io.understudy.lab.plan.LabStep;
 import io.understudy.lab.plan.StartPlan;
-import io.understudy.lab.plan.Step;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,7 +46,7 @@ public final class SelfCheck {
      * @throws LabException a viewpoint does not show the write or the deletion in time, or the voter refuses it
      * @throws NoSpaceException the voter refuses it because the cluster takes no puts
      */
-    public List<Sighting> run() throws Exception {
+    public List<WriteVisibility> run() throws Exception {
         try (EtcdClient client = new EtcdClient(voter)) {
             everywhere(viewpoint -> viewpoint.connect(DEADLINE));
             round(client);
@@ -54,19 +54,19 @@ public final class SelfCheck {
         }
     }
 
-    private List<Sighting> round(EtcdClient client) throws Exception {
+    private List<WriteVisibility> round(EtcdClient client) throws Exception {
         ByteString key = ByteString.copyFromUtf8(PREFIX + UUID.randomUUID());
         ByteString value = ByteString.copyFromUtf8("written by the lab");
         Map<String, Duration> writes = timed(key, value, () -> client.put(key, value));
         Map<String, Duration> deletes = timed(key, null, () -> client.delete(key));
-        List<Sighting> sightings = new ArrayList<>();
+        List<WriteVisibility> sightings = new ArrayList<>();
         sightings.add(sighting(ACKNOWLEDGED, writes, deletes));
         viewpoints.forEach(viewpoint -> sightings.add(sighting(viewpoint.name(), writes, deletes)));
         return sightings;
     }
 
-    private static Sighting sighting(String where, Map<String, Duration> writes, Map<String, Duration> deletes) {
-        return new Sighting(
+    private static WriteVisibility sighting(String where, Map<String, Duration> writes, Map<String, Duration> deletes) {
+        return new WriteVisibility(
                 where, writes.getOrDefault(where, Duration.ZERO), deletes.getOrDefault(where, Duration.ZERO));
     }
 
@@ -99,8 +99,8 @@ public final class SelfCheck {
     }
 
     private void everywhere(Look look) throws Exception {
-        List<Step> steps = viewpoints.stream()
-                .map(viewpoint -> Step.first(viewpoint.name(), () -> look.at(viewpoint)))
+        List<LabStep> steps = viewpoints.stream()
+                .map(viewpoint -> LabStep.first(viewpoint.name(), () -> look.at(viewpoint)))
                 .toList();
         new StartPlan(steps).run();
     }

@@ -13,8 +13,8 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.UnobservableException;
+import io.understudy.cluster.run.OperationTimeouts;
 import io.understudy.cluster.run.Outcome;
-import io.understudy.cluster.run.Patience;
 import io.understudy.cluster.run.RunListener;
 import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.run.StepWork;
@@ -52,7 +52,7 @@ public final class CoreClusterPart implements Part {
     private final List<Seat> voters;
     private final Seat learner;
     private final EtcdSettings cluster;
-    private final @Nullable Authentication authentication;
+    private final @Nullable ClusterUsers authentication;
     private final Progress progress;
     private final LocalControl control;
     private final Machines machines;
@@ -83,7 +83,7 @@ public final class CoreClusterPart implements Part {
             List<Seat> voters,
             Seat learner,
             EtcdSettings cluster,
-            @Nullable Authentication authentication,
+            @Nullable ClusterUsers authentication,
             EtcdPrograms programs,
             Progress progress) {
         this.voters = List.copyOf(voters);
@@ -135,7 +135,7 @@ public final class CoreClusterPart implements Part {
             Outcome outcome = new Runner(
                             observer,
                             new StepWork(new EtcdMembership(observer, connections, unread), machines),
-                            Patience.DEFAULT,
+                            OperationTimeouts.DEFAULT,
                             RunListener.NONE)
                     .run(new AddMember(learner.member(), false));
             if (!(outcome instanceof Outcome.Reached)) {

@@ -25,7 +25,7 @@ public final class EtcdPart implements Part {
     private final String name;
     private final List<String> members;
     private final Supplier<LocalEtcd> description;
-    private final @Nullable Authentication authentication;
+    private final @Nullable ClusterUsers authentication;
     private final @Nullable TlsFiles tls;
     private final Progress progress;
     private volatile @Nullable LocalEtcd cluster;
@@ -46,7 +46,7 @@ public final class EtcdPart implements Part {
             String name,
             List<String> members,
             Supplier<LocalEtcd> description,
-            @Nullable Authentication authentication,
+            @Nullable ClusterUsers authentication,
             @Nullable TlsFiles tls,
             Progress progress) {
         this.name = name;

@@ -82,7 +82,7 @@ public final class UnderstudyPart implements Part {
         }
         progress.change(name, Phase.STARTING, "");
         process.start();
-        new Readiness(tls).await(child, ready, detail -> progress.change(name, Phase.STARTING, detail));
+        new ReadinessProbe(tls).await(child, ready, detail -> progress.change(name, Phase.STARTING, detail));
         progress.change(name, Phase.READY, "");
     }
 

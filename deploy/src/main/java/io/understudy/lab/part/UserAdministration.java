@@ -16,8 +16,8 @@ import io.understudy.etcd.Credentials;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.lab.failure.LabException;
-import io.understudy.lab.part.Authentication.Grant;
-import io.understudy.lab.part.Authentication.User;
+import io.understudy.lab.part.ClusterUsers.Grant;
+import io.understudy.lab.part.ClusterUsers.User;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
 

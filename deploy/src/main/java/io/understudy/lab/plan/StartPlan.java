@@ -21,7 +21,7 @@ public final class StartPlan {
     private static final Logger LOG = LoggerFactory.getLogger(StartPlan.class);
     private static final long GIVE_UP_SECONDS = 1;
 
-    private final List<Step> steps;
+    private final List<LabStep> steps;
     private final CompletableFuture<Void> givenUp = new CompletableFuture<>();
     private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
         Thread thread = new Thread(task, "lab-start");
@@ -34,10 +34,10 @@ public final class StartPlan {
      *
      * @throws IllegalArgumentException a name is there twice, or a step waits for one that is not listed before it
      */
-    public StartPlan(List<Step> steps) {
+    public StartPlan(List<LabStep> steps) {
         this.steps = List.copyOf(steps);
-        Map<String, Step> before = new HashMap<>();
-        for (Step step : steps) {
+        Map<String, LabStep> before = new HashMap<>();
+        for (LabStep step : steps) {
             if (!before.keySet().containsAll(step.after())) {
                 throw new IllegalArgumentException("step " + step.name() + " depends on " + step.after()
                         + "; preceding steps: " + before.keySet());
@@ -57,7 +57,7 @@ public final class StartPlan {
      */
     public void run() throws Exception {
         Map<String, CompletableFuture<Void>> begun = new HashMap<>();
-        for (Step step : steps) {
+        for (LabStep step : steps) {
             CompletableFuture<?>[] before =
                     step.after().stream().map(begun::get).toArray(CompletableFuture<?>[]::new);
             CompletableFuture<Void> done =
@@ -77,7 +77,7 @@ public final class StartPlan {
         }
     }
 
-    private void perform(Step.Action action) {
+    private void perform(LabStep.Action action) {
         try {
             action.run();
         } catch (Exception | Error e) {

@@ -14,8 +14,8 @@ import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
+import io.understudy.cluster.run.OperationTimeouts;
 import io.understudy.cluster.run.Outcome;
-import io.understudy.cluster.run.Patience;
 import io.understudy.cluster.run.RunListener;
 import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.run.StepWork;
@@ -193,7 +193,7 @@ final class RunnerTest {
 
     private Outcome run(Goal goal) throws InterruptedException {
         StepWork work = new StepWork(new Moves(), new ManualMachines(List.of(), line -> {}));
-        return new Runner(patience -> facts(), work, Patience.DEFAULT, RunListener.NONE).run(goal);
+        return new Runner(patience -> facts(), work, OperationTimeouts.DEFAULT, RunListener.NONE).run(goal);
     }
 
     /** As if another brought the leadership back after each step. */

@@ -17,8 +17,8 @@ import io.understudy.cluster.membership.EtcdMembership;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.plan.Plan.Planned;
 import io.understudy.cluster.run.CatchUpRate;
+import io.understudy.cluster.run.OperationTimeouts;
 import io.understudy.cluster.run.Outcome;
-import io.understudy.cluster.run.Patience;
 import io.understudy.cluster.run.RunListener;
 import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.run.StepWork;
@@ -213,7 +213,7 @@ final class GentleJoinIT {
 
     private Outcome add() throws InterruptedException {
         StepWork work = new StepWork(new EtcdMembership(observer, connections, new SimpleMeterRegistry()), machines);
-        return new Runner(observer, work, Patience.DEFAULT, new RunListener() {
+        return new Runner(observer, work, OperationTimeouts.DEFAULT, new RunListener() {
                     @Override
                     public void begins(Planned step) {}
 

@@ -13,7 +13,7 @@ import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.local.binary.EtcdBinaries;
-import io.understudy.local.binary.EtcdVersion;
+import io.understudy.local.binary.ProgramVersion;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.vocabulary.MemberId;
@@ -200,7 +200,7 @@ final class EtcdRefusalsIT {
                 .strictReconfiguration(strict)
                 // One learner, as before 3.6 and by default since.
                 .extraArguments(
-                        EtcdBinaries.find().version().isAtLeast(new EtcdVersion(3, 6, 0))
+                        EtcdBinaries.find().version().isAtLeast(new ProgramVersion(3, 6, 0))
                                 ? new String[] {"--max-learners=1"}
                                 : new String[0])
                 .dataDirectory(folder)

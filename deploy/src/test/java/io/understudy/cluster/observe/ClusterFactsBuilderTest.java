@@ -66,7 +66,7 @@ final class ClusterFactsBuilderTest {
                 .map(id -> Member.newBuilder().setID(id).setName("m" + id).build())
                 .toList();
         List<Member> four = Stream.concat(three.stream(), Stream.of(LEARNER)).toList();
-        List<Reply> replies = Stream.of(0, 1, 2)
+        List<ProbeReply> replies = Stream.of(0, 1, 2)
                 .map(index -> reply(at.get(index), index + 1, "3.6.16"))
                 .toList();
         List<Listing> lists = List.of(
@@ -102,7 +102,7 @@ final class ClusterFactsBuilderTest {
                         .addClientURLs((id == 1 ? MEMBER : GATEWAY).uri().toString())
                         .build())
                 .toList();
-        Reply leaderless = new Reply(
+        ProbeReply leaderless = new ProbeReply(
                 MEMBER,
                 StatusResponse.newBuilder()
                         .setHeader(ResponseHeader.newBuilder()
@@ -111,7 +111,7 @@ final class ClusterFactsBuilderTest {
                         .setVersion("3.6.16")
                         .build(),
                 Optional.of(Failure.timeout(Duration.ofSeconds(5))),
-                Reply.Page.NONE);
+                ProbeReply.Page.NONE);
         Listing listing = new Listing(MEMBER, new ClusterId(CLUSTER), voters, 2, false);
         return new ClusterFactsBuilder(
                         List.of(GATEWAY, MEMBER),
@@ -121,7 +121,7 @@ final class ClusterFactsBuilderTest {
                 .verdict();
     }
 
-    private static ClusterFacts facts(List<Reply> replies, Listing... listings) {
+    private static ClusterFacts facts(List<ProbeReply> replies, Listing... listings) {
         return new ClusterFactsBuilder(
                         List.of(GATEWAY, MEMBER),
                         new Answers(replies, List.of(listings), Map.of(), List.of(), Map.of(), Set.of()),
@@ -129,8 +129,8 @@ final class ClusterFactsBuilderTest {
                 .facts(Instant.EPOCH);
     }
 
-    private static Reply reply(Endpoint endpoint, long member, String version) {
-        return new Reply(
+    private static ProbeReply reply(Endpoint endpoint, long member, String version) {
+        return new ProbeReply(
                 endpoint,
                 StatusResponse.newBuilder()
                         .setHeader(ResponseHeader.newBuilder()
@@ -139,7 +139,7 @@ final class ClusterFactsBuilderTest {
                         .setVersion(version)
                         .build(),
                 Optional.empty(),
-                Reply.Page.NONE);
+                ProbeReply.Page.NONE);
     }
 
     private static Listing listing(Endpoint from, Member member) {

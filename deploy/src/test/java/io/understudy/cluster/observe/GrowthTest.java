@@ -41,8 +41,8 @@ final class GrowthTest {
     /** Other members of the observation may take longer. */
     @Test
     void silenceCountsFromTheArrivalOfThePageThatShowsTheLastMessage() {
-        var unused = look(new Reply.Page(received(100), Optional.empty(), Map.of(), 0, SECOND));
-        assertThat(look(new Reply.Page(received(100), Optional.empty(), Map.of(), 3 * SECOND, 9 * SECOND))
+        var unused = look(new ProbeReply.Page(received(100), Optional.empty(), Map.of(), 0, SECOND));
+        assertThat(look(new ProbeReply.Page(received(100), Optional.empty(), Map.of(), 3 * SECOND, 9 * SECOND))
                         .silence())
                 .containsOnly(Map.entry(FOLLOWER, Duration.ofSeconds(2)));
     }
@@ -130,7 +130,7 @@ final class GrowthTest {
     }
 
     private Map<MemberId, Duration> stalled(long second, Map<MemberId, Long> behind) {
-        return look(new Reply.Page(
+        return look(new ProbeReply.Page(
                         new MetricsPage("other 1\n"), Optional.empty(), behind, second * SECOND, second * SECOND))
                 .stalled();
     }
@@ -139,7 +139,7 @@ final class GrowthTest {
         String text = Stream.of(lines)
                 .map(line -> line.replace("From", "etcd_network_peer_received_bytes_total{From=\"b2\"}") + "\n")
                 .collect(Collectors.joining());
-        return look(new Reply.Page(
+        return look(new ProbeReply.Page(
                 new MetricsPage(text.isBlank() ? "" : text),
                 Optional.empty(),
                 Map.of(),
@@ -147,7 +147,7 @@ final class GrowthTest {
                 second * SECOND));
     }
 
-    private Measurements look(Reply.Page page) {
+    private Measurements look(ProbeReply.Page page) {
         ClusterFacts facts = new ClusterFacts(
                 new ClusterId(1), List.of(member(LEADER), member(FOLLOWER)), true, List.of(), Instant.EPOCH);
         return growth.measured(facts, Map.of(LEADER, page))

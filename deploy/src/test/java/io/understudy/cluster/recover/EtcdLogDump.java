@@ -1,6 +1,6 @@
 package io.understudy.cluster.recover;
 
-import io.understudy.local.binary.EtcdVersion;
+import io.understudy.local.binary.ProgramVersion;
 import io.understudy.local.process.Command;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -47,7 +47,7 @@ record EtcdLogDump(Path program) {
             """;
 
     /** Builds it of the modules of that version. */
-    static EtcdLogDump build(EtcdVersion version, Path folder) throws IOException {
+    static EtcdLogDump build(ProgramVersion version, Path folder) throws IOException {
         boolean isOld = version.minor() < 6;
         Files.writeString(folder.resolve("go.mod"), "module local/dump\n");
         Files.writeString(

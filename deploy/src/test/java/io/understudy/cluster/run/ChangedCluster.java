@@ -26,7 +26,7 @@ import org.awaitility.Awaitility;
 /** A real cluster with everything that changes it, and a writer beside. */
 final class ChangedCluster implements AutoCloseable {
 
-    static final Patience PATIENCE = new Patience(
+    static final OperationTimeouts PATIENCE = new OperationTimeouts(
             Duration.ofSeconds(2),
             Duration.ofMillis(100),
             Duration.ofSeconds(15),
@@ -93,7 +93,7 @@ final class ChangedCluster implements AutoCloseable {
         return reach(goal, PATIENCE, step -> {});
     }
 
-    Outcome reach(Goal goal, Patience patience) throws InterruptedException {
+    Outcome reach(Goal goal, OperationTimeouts patience) throws InterruptedException {
         return reach(goal, patience, step -> {});
     }
 
@@ -102,7 +102,8 @@ final class ChangedCluster implements AutoCloseable {
         return reach(goal, PATIENCE, atBegin);
     }
 
-    private Outcome reach(Goal goal, Patience patience, Consumer<Planned> atBegin) throws InterruptedException {
+    private Outcome reach(Goal goal, OperationTimeouts patience, Consumer<Planned> atBegin)
+            throws InterruptedException {
         return new Runner(observer, new StepWork(membership, machines), patience, new RunListener() {
                     @Override
                     public void begins(Planned step) {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.local.binary.EtcdBinaries;
-import io.understudy.local.binary.EtcdVersion;
+import io.understudy.local.binary.ProgramVersion;
 import java.io.File;
 import java.net.URI;
 import java.nio.file.Files;
@@ -59,7 +59,8 @@ final class SnapshotToolTest {
     }
 
     private EtcdBinaries binaries(int minor) {
-        return new EtcdBinaries(folder.resolve("etcd"), folder.resolve("etcdctl"), null, new EtcdVersion(3, minor, 16));
+        return new EtcdBinaries(
+                folder.resolve("etcd"), folder.resolve("etcdctl"), null, new ProgramVersion(3, minor, 16));
     }
 
     private Path program(String name) throws Exception {

@@ -56,16 +56,24 @@ final class ClusterStatusTest {
     void whatIsMissingOfADeclaredShapeIsNamed() {
         Shape shape = new Shape(3, 1, Set.of("m5"), false, 2);
         List<Warning> deviations = status(
-                        facts(), Optional.of(new Declared(shape, List.of("m1", "m2", "m3", "m4", "m5"))), List.of())
+                        facts(),
+                        Optional.of(new DeclaredMembers(shape, List.of("m1", "m2", "m3", "m4", "m5"))),
+                        List.of())
                 .warnings();
         assertThat(deviations)
                 .extracting(Warning::text)
                 .contains("standbys: 0 of 1 declared", "read replicas that are not members: m5");
-        assertThat(status(facts(), Optional.of(new Declared(new Shape(5, 0, Set.of(), false, 1), List.of())), List.of())
+        assertThat(status(
+                                facts(),
+                                Optional.of(new DeclaredMembers(new Shape(5, 0, Set.of(), false, 1), List.of())),
+                                List.of())
                         .isAsDeclared())
                 .isFalse();
         // With machines for three voting members, three are what the declaration leads to.
-        assertThat(status(facts(), Optional.of(new Declared(new Shape(5, 0, Set.of(), false, 1), MACHINES)), List.of())
+        assertThat(status(
+                                facts(),
+                                Optional.of(new DeclaredMembers(new Shape(5, 0, Set.of(), false, 1), MACHINES)),
+                                List.of())
                         .isAsDeclared())
                 .isTrue();
     }
@@ -74,12 +82,12 @@ final class ClusterStatusTest {
     void aReadReplicaThatVotesIsNotAsDeclared() {
         Shape shape = new Shape(3, 0, Set.of("m3"), false, 1);
 
-        ClusterStatus status = status(facts(), Optional.of(new Declared(shape, MACHINES)), List.of());
+        ClusterStatus status = status(facts(), Optional.of(new DeclaredMembers(shape, MACHINES)), List.of());
 
         assertThat(status.isAsDeclared()).isFalse();
         assertThat(status.warnings()).extracting(Warning::text).contains("read replicas that are voting members: m3");
         Shape asStandby = new Shape(3, 0, Set.of("m3"), true, 1);
-        assertThat(status(facts(), Optional.of(new Declared(asStandby, MACHINES)), List.of())
+        assertThat(status(facts(), Optional.of(new DeclaredMembers(asStandby, MACHINES)), List.of())
                         .isAsDeclared())
                 .isTrue();
     }
@@ -166,7 +174,7 @@ final class ClusterStatusTest {
     }
 
     private static ClusterStatus status(
-            ClusterFacts facts, Optional<Declared> declared, List<SupervisorView> supervisors) {
+            ClusterFacts facts, Optional<DeclaredMembers> declared, List<SupervisorView> supervisors) {
         return ClusterStatus.of(facts, declared, List.of(), supervisors);
     }
 

@@ -22,15 +22,15 @@ final class StartPlanTest {
     void stepsThatNeedNothingRunAtTheSameTime() throws Exception {
         CyclicBarrier both = new CyclicBarrier(2);
 
-        new StartPlan(List.of(Step.first("a", both::await), Step.first("b", both::await))).run();
+        new StartPlan(List.of(LabStep.first("a", both::await), LabStep.first("b", both::await))).run();
     }
 
     @Test
     void aStepRunsOnlyWhenAllBeforeItAreDone() throws Exception {
         new StartPlan(List.of(
-                        Step.first("a", () -> done.add("a")),
-                        Step.after("a", "b", () -> done.add("b")),
-                        new Step("c", Set.of("a", "b"), () -> done.add("c"))))
+                        LabStep.first("a", () -> done.add("a")),
+                        LabStep.after("a", "b", () -> done.add("b")),
+                        new LabStep("c", Set.of("a", "b"), () -> done.add("c"))))
                 .run();
 
         assertThat(done).containsExactly("a", "b", "c");
@@ -41,7 +41,7 @@ final class StartPlanTest {
         AtomicBoolean interrupted = new AtomicBoolean();
         CountDownLatch waits = new CountDownLatch(1);
         StartPlan plan = new StartPlan(List.of(
-                Step.first("slow", () -> {
+                LabStep.first("slow", () -> {
                     try {
                         waits.countDown();
                         new CountDownLatch(1).await();
@@ -50,11 +50,11 @@ final class StartPlanTest {
                         throw e;
                     }
                 }),
-                Step.first("broken", () -> {
+                LabStep.first("broken", () -> {
                     waits.await();
                     throw new IOException("no space");
                 }),
-                Step.after("broken", "next", () -> done.add("next"))));
+                LabStep.after("broken", "next", () -> done.add("next"))));
 
         assertThatThrownBy(plan::run).isInstanceOf(IOException.class).hasMessage("no space");
         assertThat(interrupted).isTrue();
@@ -64,7 +64,7 @@ final class StartPlanTest {
     @Test
     void anInterruptGivesUp() throws Exception {
         CountDownLatch waits = new CountDownLatch(1);
-        StartPlan plan = new StartPlan(List.of(Step.first("slow", () -> {
+        StartPlan plan = new StartPlan(List.of(LabStep.first("slow", () -> {
             waits.countDown();
             new CountDownLatch(1).await();
         })));
@@ -87,14 +87,14 @@ final class StartPlanTest {
 
     @Test
     void aStepAfterAnUnknownOneIsRefused() {
-        assertThatThrownBy(() -> new StartPlan(List.of(Step.after("a", "b", () -> {}))))
+        assertThatThrownBy(() -> new StartPlan(List.of(LabStep.after("a", "b", () -> {}))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("step b");
     }
 
     @Test
     void aStepListedTwiceIsRefused() {
-        assertThatThrownBy(() -> new StartPlan(List.of(Step.first("a", () -> {}), Step.first("a", () -> {}))))
+        assertThatThrownBy(() -> new StartPlan(List.of(LabStep.first("a", () -> {}), LabStep.first("a", () -> {}))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("twice");
     }

@@ -30,7 +30,7 @@ public final class Dashboard implements AutoCloseable {
     private final Samples samples = new Samples();
     private final Rates rates;
     private final Overview overview;
-    private final Subject subject;
+    private final DashboardSources subject;
     private final List<Consumer<Moment>> watchers = new CopyOnWriteArrayList<>();
     private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(work -> {
         Thread thread = new Thread(work, "dashboard");
@@ -45,7 +45,7 @@ public final class Dashboard implements AutoCloseable {
      * @param registry of the gateway's metrics
      * @throws io.understudy.tls.TlsFileException if files that the settings name can't be used
      */
-    public Dashboard(DashboardSettings settings, Subject subject, MeterRegistry registry) {
+    public Dashboard(DashboardSettings settings, DashboardSources subject, MeterRegistry registry) {
         this.subject = subject;
         this.neighbours = new Neighbours(settings, registry);
         this.rates = new Rates(registry, System.nanoTime());

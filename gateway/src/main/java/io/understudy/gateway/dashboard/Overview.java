@@ -39,11 +39,11 @@ final class Overview {
             "reads_per_s",
             "watchers");
 
-    private final Subject subject;
+    private final DashboardSources subject;
     private final Neighbours neighbours;
     private final Rates rates;
 
-    Overview(Subject subject, Neighbours neighbours, Rates rates) {
+    Overview(DashboardSources subject, Neighbours neighbours, Rates rates) {
         this.subject = subject;
         this.neighbours = neighbours;
         this.rates = rates;

@@ -98,7 +98,7 @@ final class ComingStream {
     private void tooLong() {
         if (!over) {
             over();
-            exchange.refuse(new Problem(
+            exchange.refuse(new ProblemDetails(
                     503,
                     Status.Code.UNAVAILABLE,
                     "understudy: the replica has not reached revision "

@@ -122,7 +122,7 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
     public void compacted(long compactRevision) {
         if (response == null) {
             close();
-            exchange.refuse(new Problem(
+            exchange.refuse(new ProblemDetails(
                     410,
                     Status.Code.OUT_OF_RANGE,
                     "etcdserver: mvcc: required revision has been compacted; the oldest is " + compactRevision));
@@ -145,7 +145,7 @@ final class CommitStream implements WatcherListener, Rechecks.Listener {
         if (!over) {
             close();
             if (response == null) {
-                exchange.refuse(new Problem(503, Status.Code.UNAVAILABLE, "etcdserver: server stopped"));
+                exchange.refuse(new ProblemDetails(503, Status.Code.UNAVAILABLE, "etcdserver: server stopped"));
             } else {
                 Future<Void> unused = response.end();
             }

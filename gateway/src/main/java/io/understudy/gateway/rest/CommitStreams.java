@@ -50,9 +50,9 @@ final class CommitStreams {
     }
 
     /** Answers a request for a stream. */
-    void open(RestExchange exchange, Caller caller, StreamQuery query) throws Problem {
+    void open(RestExchange exchange, Caller caller, StreamQuery query) throws ProblemDetails {
         if (!source.range().covers(query.spec().range())) {
-            throw new Problem(
+            throw new ProblemDetails(
                     400,
                     Status.Code.OUT_OF_RANGE,
                     "understudy: watch range exceeds the keys of this gateway (range.prefix)");
@@ -72,8 +72,8 @@ final class CommitStreams {
                 .begin();
     }
 
-    private Problem tooMany() {
-        return new Problem(
+    private ProblemDetails tooMany() {
+        return new ProblemDetails(
                 429,
                 Status.Code.RESOURCE_EXHAUSTED,
                 "understudy: too many watchers; allowed: "
@@ -85,7 +85,7 @@ final class CommitStreams {
             return;
         }
         if (closed) {
-            exchange.refuse(new Problem(503, Status.Code.UNAVAILABLE, "etcdserver: server stopped"));
+            exchange.refuse(new ProblemDetails(503, Status.Code.UNAVAILABLE, "etcdserver: server stopped"));
         } else if (!source.hub().hasRoom()) {
             exchange.refuse(tooMany());
         } else {

@@ -39,7 +39,7 @@ record Cursor(long revision, long count, ByteString prefix, ByteString from) {
                 .encodeToString(bytes.toByteString().toByteArray());
     }
 
-    static Cursor decode(String text) throws Problem {
+    static Cursor decode(String text) throws ProblemDetails {
         try {
             CodedInputStream in =
                     CodedInputStream.newInstance(Base64.getUrlDecoder().decode(text));
@@ -55,6 +55,6 @@ record Cursor(long revision, long count, ByteString prefix, ByteString from) {
         } catch (IllegalArgumentException | IOException e) {
             // Rejected below.
         }
-        throw Problem.badRequest("'cursor' is invalid; use the cursor of the previous page");
+        throw ProblemDetails.badRequest("'cursor' is invalid; use the cursor of the previous page");
     }
 }

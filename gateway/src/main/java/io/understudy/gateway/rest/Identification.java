@@ -15,7 +15,7 @@ final class Identification {
     /** Serves the identified caller. */
     @FunctionalInterface
     interface Identified {
-        void serve(Principal principal) throws Problem;
+        void serve(Principal principal) throws ProblemDetails;
     }
 
     /**
@@ -43,7 +43,7 @@ final class Identification {
     private static void guarded(RestExchange exchange, Identified then, Principal principal) {
         try {
             then.serve(principal);
-        } catch (Problem e) {
+        } catch (ProblemDetails e) {
             exchange.refuse(e);
         } catch (RuntimeException e) {
             exchange.fail(e);

@@ -34,7 +34,7 @@ final class KeyReads {
     }
 
     /** Reads a key, or responds with 404. */
-    void one(RestExchange exchange, Session session, ByteString key) throws Problem {
+    void one(RestExchange exchange, Session session, ByteString key) throws ProblemDetails {
         Query query = Query.parse(exchange.request().query(), Query.OF_READS);
         Manner manner = query.manner();
         RangeRequest request = RangeRequest.newBuilder()
@@ -51,7 +51,7 @@ final class KeyReads {
     private static void found(RestExchange exchange, ByteString key, Answer<RangeResult> answer) {
         exchange.setHeaders(answer);
         if (answer.result().entries().size() == 0) {
-            exchange.refuse(Problem.notFound("key '" + key.toStringUtf8() + "' not found at this revision"));
+            exchange.refuse(ProblemDetails.notFound("key '" + key.toStringUtf8() + "' not found at this revision"));
             return;
         }
         Entry entry = answer.result().entries().iterator().next();
@@ -66,7 +66,7 @@ final class KeyReads {
     }
 
     /** Reads a page. */
-    void list(RestExchange exchange, Session session) throws Problem {
+    void list(RestExchange exchange, Session session) throws ProblemDetails {
         Query query = Query.parse(exchange.request().query(), LIST_PARAMETERS);
         long limit = query.number("limit", STANDARD_PAGE, 1, LARGEST_PAGE);
         Optional<Cursor> cursor = query.has("cursor")
@@ -76,10 +76,10 @@ final class KeyReads {
         if (cursor.isPresent()) {
             if (query.has("prefix")
                     && !query.bytes("prefix").equals(cursor.get().prefix())) {
-                throw Problem.badRequest("'cursor' belongs to a listing with another prefix");
+                throw ProblemDetails.badRequest("'cursor' belongs to a listing with another prefix");
             }
             if (Query.OF_READS.stream().anyMatch(query::has)) {
-                throw Problem.badRequest("'cursor' implies the revision of the first page; remove "
+                throw ProblemDetails.badRequest("'cursor' implies the revision of the first page; remove "
                         + String.join(", ", Query.OF_READS.stream().sorted().toList()));
             }
             // The revision was served once, so it is available, or soon will be.

@@ -96,7 +96,7 @@ final class Logins {
         AuthenticateRequest request;
         try {
             request = request(authorization);
-        } catch (Problem e) {
+        } catch (ProblemDetails e) {
             tokens.invalidate(key);
             pending.completeExceptionally(e);
             return;
@@ -133,7 +133,7 @@ final class Logins {
         }
     }
 
-    private static AuthenticateRequest request(String authorization) throws Problem {
+    private static AuthenticateRequest request(String authorization) throws ProblemDetails {
         try {
             String both = new String(
                     Base64.getDecoder()
@@ -149,7 +149,7 @@ final class Logins {
         } catch (IllegalArgumentException e) {
             // Rejected below, without the credentials.
         }
-        throw new Problem(
+        throw new ProblemDetails(
                 401, Status.Code.UNAUTHENTICATED, "invalid Basic credentials; allowed: NAME:PASSWORD in Base64");
     }
 

@@ -40,7 +40,7 @@ final class OperatorPages {
     }
 
     /** Readiness for all clients; replica contents for those that etcd permits its status. */
-    void status(RestExchange exchange, Session session) throws Problem {
+    void status(RestExchange exchange, Session session) throws ProblemDetails {
         Query unused = Query.parse(exchange.request().query(), Set.of());
         Optional<String> problem = report.ready().problem();
         JsonObject status = new JsonObject()
@@ -71,7 +71,7 @@ final class OperatorPages {
     }
 
     /** The overview of contents and neighbours, for clients that etcd permits its status. */
-    void overview(RestExchange exchange, Session session) throws Problem {
+    void overview(RestExchange exchange, Session session) throws ProblemDetails {
         Query unused = Query.parse(exchange.request().query(), Set.of());
         Dashboard shown = shown();
         identification.then(exchange, session, principal -> permissions
@@ -79,8 +79,8 @@ final class OperatorPages {
                 .onSuccess(permitted -> {
                     Dashboard.Moment latest = shown.latest();
                     if (latest == null) {
-                        exchange.refuse(
-                                new Problem(503, Status.Code.UNAVAILABLE, "understudy: dashboard has no data yet"));
+                        exchange.refuse(new ProblemDetails(
+                                503, Status.Code.UNAVAILABLE, "understudy: dashboard has no data yet"));
                     } else {
                         exchange.request().response().putHeader("Cache-Control", "no-store");
                         exchange.answer(latest.overview());
@@ -90,7 +90,7 @@ final class OperatorPages {
     }
 
     /** The overview as a stream. */
-    void overviews(RestExchange exchange, Session session, @Nullable OverviewStreams streams) throws Problem {
+    void overviews(RestExchange exchange, Session session, @Nullable OverviewStreams streams) throws ProblemDetails {
         Query unused = Query.parse(exchange.request().query(), Set.of());
         if (streams == null) {
             throw noDashboard();
@@ -103,14 +103,14 @@ final class OperatorPages {
                 .onFailure(exchange::fail));
     }
 
-    private Dashboard shown() throws Problem {
+    private Dashboard shown() throws ProblemDetails {
         if (dashboard == null) {
             throw noDashboard();
         }
         return dashboard;
     }
 
-    private static Problem noDashboard() {
-        return Problem.notFound("dashboard is disabled; set dashboard.enabled to true");
+    private static ProblemDetails noDashboard() {
+        return ProblemDetails.notFound("dashboard is disabled; set dashboard.enabled to true");
     }
 }

@@ -60,7 +60,7 @@ final class OverviewStreams {
      */
     void open(RestExchange exchange, Principal principal, long afterMillis) {
         if (open.size() + coming >= MOST) {
-            exchange.refuse(new Problem(
+            exchange.refuse(new ProblemDetails(
                     429,
                     Status.Code.RESOURCE_EXHAUSTED,
                     "understudy: too many dashboard streams; allowed: " + MOST + " per event loop"));
@@ -75,7 +75,7 @@ final class OverviewStreams {
     private void begin(RestExchange exchange, Principal principal, @Nullable Buffer history) {
         coming--;
         if (closed || history == null) {
-            exchange.refuse(new Problem(503, Status.Code.UNAVAILABLE, "etcdserver: server stopped"));
+            exchange.refuse(new ProblemDetails(503, Status.Code.UNAVAILABLE, "etcdserver: server stopped"));
             return;
         }
         HttpServerResponse response = exchange.stream(StreamForm.EVENTS.contentType());

@@ -13,7 +13,7 @@ final class Percent {
      *
      * @param plusIsSpace as in queries of forms
      */
-    static ByteString decode(String text, boolean plusIsSpace) throws Problem {
+    static ByteString decode(String text, boolean plusIsSpace) throws ProblemDetails {
         byte[] in = text.getBytes(StandardCharsets.UTF_8);
         ByteString.Output out = ByteString.newOutput(in.length);
         for (int i = 0; i < in.length; i++) {
@@ -21,7 +21,8 @@ final class Percent {
                 int high = i + 2 < in.length ? Character.digit(in[i + 1], 16) : -1;
                 int low = i + 2 < in.length ? Character.digit(in[i + 2], 16) : -1;
                 if (high < 0 || low < 0) {
-                    throw Problem.badRequest("'" + text + "' is invalid: % must be followed by two hexadecimal digits");
+                    throw ProblemDetails.badRequest(
+                            "'" + text + "' is invalid: % must be followed by two hexadecimal digits");
                 }
                 out.write(high << 4 | low);
                 i += 2;

@@ -29,18 +29,18 @@ final class Query {
      *
      * @param text as it came, null for none
      */
-    static Query parse(@Nullable String text, Set<String> allowed) throws Problem {
+    static Query parse(@Nullable String text, Set<String> allowed) throws ProblemDetails {
         Map<String, ByteString> given = new HashMap<>();
         if (text != null && !text.isEmpty()) {
             for (String pair : text.split("&", -1)) {
                 int equals = pair.indexOf('=');
                 String name = equals < 0 ? pair : pair.substring(0, equals);
                 if (!allowed.contains(name)) {
-                    throw Problem.badRequest("unknown parameter '" + name + "'; allowed: "
+                    throw ProblemDetails.badRequest("unknown parameter '" + name + "'; allowed: "
                             + String.join(", ", allowed.stream().sorted().toList()));
                 }
                 if (given.put(name, Percent.decode(equals < 0 ? "" : pair.substring(equals + 1), true)) != null) {
-                    throw Problem.badRequest("'" + name + "' is specified more than once");
+                    throw ProblemDetails.badRequest("'" + name + "' is specified more than once");
                 }
             }
         }
@@ -56,7 +56,7 @@ final class Query {
     }
 
     /** Returns a whole number; {@code otherwise} if the parameter is missing. */
-    long number(String name, long otherwise, long least, long most) throws Problem {
+    long number(String name, long otherwise, long least, long most) throws ProblemDetails {
         if (!has(name)) {
             return otherwise;
         }
@@ -64,7 +64,7 @@ final class Query {
     }
 
     /** Parses a whole number; {@code name} is for the error. */
-    static long number(String name, String text, long least, long most) throws Problem {
+    static long number(String name, String text, long least, long most) throws ProblemDetails {
         try {
             long number = Long.parseLong(text);
             if (number >= least && number <= most) {
@@ -73,21 +73,22 @@ final class Query {
         } catch (NumberFormatException e) {
             // Rejected below.
         }
-        throw Problem.badRequest("'" + name + "' is '" + text + "'; allowed: an integer from " + least + " to " + most);
+        throw ProblemDetails.badRequest(
+                "'" + name + "' is '" + text + "'; allowed: an integer from " + least + " to " + most);
     }
 
     /** Returns one of the allowed words; {@code otherwise} if the parameter is missing. */
-    String word(String name, String otherwise, Set<String> allowed) throws Problem {
+    String word(String name, String otherwise, Set<String> allowed) throws ProblemDetails {
         String word = has(name) ? bytes(name).toStringUtf8() : otherwise;
         if (has(name) && !allowed.contains(word)) {
-            throw Problem.badRequest("'" + name + "' is '" + word + "'; allowed: "
+            throw ProblemDetails.badRequest("'" + name + "' is '" + word + "'; allowed: "
                     + String.join(", ", allowed.stream().sorted().toList()));
         }
         return word;
     }
 
     /** The requested revision; 0 for the current one. */
-    long revision() throws Problem {
+    long revision() throws ProblemDetails {
         return number("revision", 0, 1, Long.MAX_VALUE);
     }
 
@@ -95,7 +96,7 @@ final class Query {
     record Manner(boolean serializable, Freshness freshness) {}
 
     /** The consistency and its bounds; linearizable by default as in etcd. */
-    Manner manner() throws Problem {
+    Manner manner() throws ProblemDetails {
         Duration staleness = has("max_staleness") ? duration("max_staleness") : null;
         long revision = number("min_revision", 0, 1, Long.MAX_VALUE);
         Freshness bounds = new Freshness(staleness, revision);
@@ -113,23 +114,23 @@ final class Query {
             case "bounded" -> refuse(staleness == null, "consistency=bounded requires max_staleness");
             case "at-least" -> refuse(revision == 0, "consistency=at-least requires min_revision");
             default ->
-                throw Problem.badRequest(
+                throw ProblemDetails.badRequest(
                         "'consistency' is '" + word + "'; allowed: serializable, bounded, at-least, linearizable");
         }
         return new Manner(true, bounds);
     }
 
-    private static void refuse(boolean wrong, String why) throws Problem {
+    private static void refuse(boolean wrong, String why) throws ProblemDetails {
         if (wrong) {
-            throw Problem.badRequest(why);
+            throw ProblemDetails.badRequest(why);
         }
     }
 
-    private Duration duration(String name) throws Problem {
+    private Duration duration(String name) throws ProblemDetails {
         String text = bytes(name).toStringUtf8();
         Matcher parts = DURATION.matcher(text);
         if (!parts.matches()) {
-            throw Problem.badRequest(
+            throw ProblemDetails.badRequest(
                     "'" + name + "' is '" + text + "'; allowed: a duration such as 500ms, 5s or 1m, or milliseconds");
         }
         long amount = Long.parseLong(parts.group(1));

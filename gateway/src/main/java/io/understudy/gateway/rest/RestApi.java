@@ -106,11 +106,11 @@ final class RestApi {
         String route = exchange.route();
         try {
             if (route.equals(NO_ROUTE)) {
-                throw Problem.notFound("no route '" + path + "'; see " + OPENAPI);
+                throw ProblemDetails.notFound("no route '" + path + "'; see " + OPENAPI);
             }
             String method = request.method().name();
             if (!method.equals("GET") && !method.equals("HEAD")) {
-                throw Problem.methodNotAllowed(method);
+                throw ProblemDetails.methodNotAllowed(method);
             }
             switch (route) {
                 case OPENAPI -> {
@@ -129,7 +129,7 @@ final class RestApi {
                 case OVERVIEWS -> operators.overviews(exchange, session, streams.overviews());
                 default -> keys.one(exchange, session, Percent.decode(path.substring(KEYS.length() + 1), false));
             }
-        } catch (Problem e) {
+        } catch (ProblemDetails e) {
             exchange.refuse(e);
         } catch (RuntimeException e) {
             exchange.fail(e);

@@ -212,14 +212,14 @@ final class RestExchange {
                 && more.getAsBoolean()) {
             return;
         }
-        Problem problem = Problem.of(why);
+        ProblemDetails problem = ProblemDetails.of(why);
         if (problem.isFault()) {
             LOG.atError().addKeyValue("route", route).setCause(why).log("request failed");
         }
         refuse(problem);
     }
 
-    void refuse(Problem why) {
+    void refuse(ProblemDetails why) {
         switch (why.status()) {
             case 401 -> request.response().putHeader("WWW-Authenticate", challenge());
             case 405 -> request.response().putHeader("Allow", "GET, HEAD");
@@ -228,7 +228,7 @@ final class RestExchange {
                 // No further header.
             }
         }
-        end(why.status(), Problem.CONTENT_TYPE, Buffer.buffer(why.body()));
+        end(why.status(), ProblemDetails.CONTENT_TYPE, Buffer.buffer(why.body()));
     }
 
     /** Scripts prompt for credentials themselves: Basic would open the browser's dialog before the page. */

@@ -28,7 +28,7 @@ enum StreamForm {
     }
 
     /** Returns the form by the values of {@code Accept}; events if both are accepted, or none is given. */
-    static StreamForm of(List<String> accept) throws Problem {
+    static StreamForm of(List<String> accept) throws ProblemDetails {
         List<String> types = accept.stream()
                 .flatMap(value -> Arrays.stream(value.split(",")))
                 .map(type -> type.replaceAll("\\s", "").toLowerCase(Locale.ROOT))
@@ -40,7 +40,7 @@ enum StreamForm {
                 return form;
             }
         }
-        throw new Problem(
+        throw new ProblemDetails(
                 406,
                 Status.Code.INVALID_ARGUMENT,
                 "unsupported Accept header; allowed: " + EVENTS.contentType() + ", " + LINES.contentType());

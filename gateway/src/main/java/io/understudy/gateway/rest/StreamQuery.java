@@ -17,7 +17,7 @@ record StreamQuery(WatchSpec spec, StreamForm form) {
     /** Sent by a browser that reconnects: the ID of its last event. */
     private static final String LAST_EVENT_ID = "Last-Event-ID";
 
-    static StreamQuery of(HttpServerRequest request) throws Problem {
+    static StreamQuery of(HttpServerRequest request) throws ProblemDetails {
         Query query = Query.parse(request.query(), PARAMETERS);
         String only = query.word("only", "", Set.of("put", "delete"));
         boolean previous =
@@ -27,20 +27,20 @@ record StreamQuery(WatchSpec spec, StreamForm form) {
                 StreamForm.of(request.headers().getAll("Accept")));
     }
 
-    private static KeyRange range(Query query) throws Problem {
+    private static KeyRange range(Query query) throws ProblemDetails {
         if (query.has("key") == query.has("prefix")) {
-            throw Problem.badRequest("specify either 'key' or 'prefix'");
+            throw ProblemDetails.badRequest("specify either 'key' or 'prefix'");
         }
         if (query.has("prefix")) {
             return KeyRange.prefix(query.bytes("prefix"));
         }
         if (query.bytes("key").isEmpty()) {
-            throw Problem.badRequest("'key' is empty");
+            throw ProblemDetails.badRequest("'key' is empty");
         }
         return KeyRange.single(query.bytes("key"));
     }
 
-    private static long start(HttpServerRequest request, Query query) throws Problem {
+    private static long start(HttpServerRequest request, Query query) throws ProblemDetails {
         String last = request.getHeader(LAST_EVENT_ID);
         if (last == null || last.isEmpty()) {
             return query.revision();
@@ -53,6 +53,6 @@ record StreamQuery(WatchSpec spec, StreamForm form) {
         } catch (NumberFormatException e) {
             // Rejected below.
         }
-        throw Problem.badRequest(LAST_EVENT_ID + " is '" + last + "'; allowed: a revision");
+        throw ProblemDetails.badRequest(LAST_EVENT_ID + " is '" + last + "'; allowed: a revision");
     }
 }

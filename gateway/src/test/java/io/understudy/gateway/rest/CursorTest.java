@@ -11,7 +11,7 @@ final class CursorTest {
     private static final ByteString PREFIX = ByteString.copyFromUtf8("p".repeat(3_000));
 
     @Test
-    void decodingReturnsTheEncodedCursor() throws Problem {
+    void decodingReturnsTheEncodedCursor() throws ProblemDetails {
         Cursor cursor = new Cursor(7, 1L << 40, PREFIX, PREFIX.concat(ByteString.copyFromUtf8("from")));
         assertThat(Cursor.decode(cursor.encode())).isEqualTo(cursor);
     }
@@ -23,6 +23,6 @@ final class CursorTest {
 
     @Test
     void anInvalidCursorIsRejected() {
-        assertThatExceptionOfType(Problem.class).isThrownBy(() -> Cursor.decode("AQ"));
+        assertThatExceptionOfType(ProblemDetails.class).isThrownBy(() -> Cursor.decode("AQ"));
     }
 }

@@ -25,7 +25,7 @@ final class PercentTest {
     @ParameterizedTest
     @ValueSource(strings = {"%", "a%2", "%zz", "%%%"})
     void incompleteEncodingsAreRejected(String text) {
-        assertThatExceptionOfType(Problem.class)
+        assertThatExceptionOfType(ProblemDetails.class)
                 .isThrownBy(() -> Percent.decode(text, false))
                 .withMessageContaining(text);
     }

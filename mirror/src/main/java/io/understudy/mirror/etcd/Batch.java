@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
 /** Gathers operations of different keys and has a lane write them, many at a time. */
 final class Batch {
 
-    private final Lane lane;
+    private final SyncWriter lane;
     private List<RequestOp> operations = new ArrayList<>();
     private long bytes;
 
-    Batch(Lane lane) {
+    Batch(SyncWriter lane) {
         this.lane = lane;
     }
 

@@ -68,7 +68,7 @@ public final class EtcdSink implements Sink {
     private final CheckpointWriter store;
     private final Synchronisation synchronisation;
     private final Homes homes;
-    private final Tail tail;
+    private final TailWriter tail;
 
     /** Without leases and hints of foreign writes; the source has no record of the mirror. */
     public EtcdSink(
@@ -112,7 +112,7 @@ public final class EtcdSink implements Sink {
         this.homes = new Homes(mirror, scope, atSource, atTarget);
         this.synchronisation = new Synchronisation(
                 mirror, scope, writerName, target, options, calls, sourceCalls, store, checks, homes, leases, listener);
-        this.tail = new Tail(mirror, scope, store, leases, options.history(), hint, listener);
+        this.tail = new TailWriter(mirror, scope, store, leases, options.history(), hint, listener);
     }
 
     @Override

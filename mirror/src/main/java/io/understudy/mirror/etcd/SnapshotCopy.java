@@ -23,7 +23,7 @@ final class SnapshotCopy implements AutoCloseable {
     private final @Nullable Prune prune;
     private final TargetLeases leases;
     private final LeasedEntries leased = new LeasedEntries();
-    private final Lanes<Lane> lanes;
+    private final Lanes<SyncWriter> lanes;
     private final LongAdder deleted = new LongAdder();
 
     /**
@@ -38,7 +38,7 @@ final class SnapshotCopy implements AutoCloseable {
             boolean intoEmpty,
             @Nullable Prune prune,
             TargetLeases leases,
-            Lanes<Lane> lanes) {
+            Lanes<SyncWriter> lanes) {
         this.scope = scope;
         this.onForeignKeys = onForeignKeys;
         this.foreignBefore = foreignBefore;
@@ -109,7 +109,7 @@ final class SnapshotCopy implements AutoCloseable {
     }
 
     /** @return whether nothing was put off */
-    private boolean merge(KeyRange covered, List<KeyValue> mirrored, Lane lane, Batch batch) {
+    private boolean merge(KeyRange covered, List<KeyValue> mirrored, SyncWriter lane, Batch batch) {
         boolean isWhole = true;
         PageMerge merge = new PageMerge(mirrored, onForeignKeys, leases.areKept(), foreignBefore);
         List<KeyValue> recreated = new ArrayList<>();

@@ -254,7 +254,7 @@ final class Synchronisation implements AutoCloseable {
         }
         close();
         List<RequestOp> ended = new ArrayList<>(IntStream.range(0, options.lanes())
-                .mapToObj(lane -> Operations.delete(Lane.key(mirror, lane)))
+                .mapToObj(lane -> Operations.delete(SyncWriter.key(mirror, lane)))
                 .toList());
         // As a failback of an earlier release left it.
         ended.add(Operations.delete(ReservedKeys.of(mirror, "compared")));
@@ -305,12 +305,13 @@ final class Synchronisation implements AutoCloseable {
         }
         UnfinishedSnapshot all = new UnfinishedSnapshot(at, List.of(KeyRange.all()));
         return List.of(Operations.put(
-                Lane.key(mirror, 0), LaneProgress.first(stored, 0, terms(), all).encoded()));
+                SyncWriter.key(mirror, 0),
+                LaneProgress.first(stored, 0, terms(), all).encoded()));
     }
 
     /** Operations after which the target is complete again. */
     List<RequestOp> restored() {
-        return List.of(Operations.delete(Lane.key(mirror, 0)));
+        return List.of(Operations.delete(SyncWriter.key(mirror, 0)));
     }
 
     /** Ends what is under way. */
@@ -382,7 +383,7 @@ final class Synchronisation implements AutoCloseable {
         leftOver.addAll(laneKeys());
         List<RequestOp> operations = new ArrayList<>();
         for (LaneProgress first : firsts) {
-            ByteString key = Lane.key(mirror, first.lane());
+            ByteString key = SyncWriter.key(mirror, first.lane());
             operations.add(Operations.put(key, first.encoded()));
             leftOver.remove(key);
         }
@@ -392,8 +393,8 @@ final class Synchronisation implements AutoCloseable {
         }
         writer.writeOwn(operations, syncing);
         Fence fence = writer.fence();
-        List<Lane> lanes = firsts.stream()
-                .map(first -> new Lane(
+        List<SyncWriter> lanes = firsts.stream()
+                .map(first -> new SyncWriter(
                         mirror,
                         new TargetCalls(target, listener),
                         options,

@@ -62,7 +62,7 @@ public final class KafkaSink implements Sink {
     private final StrayRecords strays;
     private final StateCheck check;
 
-    private final Batch batch = new Batch();
+    private final TransactionBatch batch = new TransactionBatch();
     private @Nullable TopicWriter writer;
     /** Position of the feed; null while a snapshot is written. */
     private @Nullable Position reached;
@@ -73,7 +73,7 @@ public final class KafkaSink implements Sink {
     /** When the source had nothing beyond what was given; null if not known since the last mark. */
     private @Nullable Instant asOf;
 
-    private @Nullable SnapshotMerge merge;
+    private @Nullable SnapshotSelection merge;
     /** Of the state that was given, with that of an open batch or snapshot; null if not known. */
     private @Nullable StateDigest state;
     /** Whether a snapshot's entries are written even if the state topic has them already. */
@@ -122,7 +122,7 @@ public final class KafkaSink implements Sink {
 
     @Override
     public @Nullable Position open() {
-        TakeOver.Outcome taken = new TakeOver(
+        SinkStart.Outcome taken = new SinkStart(
                         clients,
                         options,
                         new TopicScope(named.include(), named.exclude()),
@@ -191,7 +191,7 @@ public final class KafkaSink implements Sink {
                 .addKeyValue("topic_keys", last.size())
                 .addKeyValue("resync", resync)
                 .log("snapshot started");
-        merge = new SnapshotMerge(cluster, revision, last, resync);
+        merge = new SnapshotSelection(cluster, revision, last, resync);
         writer().mark(records -> new TopicRecord.SnapshotBegin(cluster, revision), null);
         write(
                 before == null
@@ -217,7 +217,7 @@ public final class KafkaSink implements Sink {
 
     @Override
     public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
-        SnapshotMerge open = merge;
+        SnapshotSelection open = merge;
         if (open == null) {
             throw new IllegalStateException("page received without a snapshot");
         }

@@ -86,7 +86,7 @@ public final class StatusServer implements AutoCloseable {
                     ProcessMetrics.Scrape scrape = shown.metrics(accept);
                     yield new Answer(OK, scrape.contentType(), scrape.body());
                 }
-                case "/translate" -> translate(Query.of(uri));
+                case "/translate" -> translate(StatusQuery.of(uri));
                 default ->
                     new Answer(
                             NOT_FOUND,
@@ -99,7 +99,7 @@ public final class StatusServer implements AutoCloseable {
         }
     }
 
-    private Answer translate(Query query) {
+    private Answer translate(StatusQuery query) {
         String mirror = query.text("mirror")
                 .or(() -> reports().size() == 1 ? Optional.of(reports().get(0).mirror()) : Optional.empty())
                 .orElse("");

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param mirror the mirror's user and password at the cluster; null for none
  */
 record Closing(
-        Calls cluster,
+        TakeOverCalls cluster,
         List<KeyRange> ranges,
         Set<String> exempt,
         @Nullable Credentials mirror) {

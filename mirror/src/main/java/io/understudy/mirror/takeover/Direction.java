@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 record Direction(
         String mirror,
         MirrorScope scope,
-        Calls from,
-        Calls to,
+        TakeOverCalls from,
+        TakeOverCalls to,
         Closing closingFrom,
         Closing closingTo,
         Comparer comparer,

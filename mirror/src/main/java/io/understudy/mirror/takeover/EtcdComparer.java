@@ -45,7 +45,8 @@ import org.jspecify.annotations.Nullable;
  * @param marked whether the mirror's feed has the marks of other mirrors, too
  * @param steps given how many keys, or revisions of a history, are compared
  */
-record EtcdComparer(Sides sides, boolean marked, Calls from, Calls to, Duration patience, TakeOver.Steps steps)
+record EtcdComparer(
+        Sides sides, boolean marked, TakeOverCalls from, TakeOverCalls to, Duration patience, TakeOver.Steps steps)
         implements Direction.Comparer {
 
     private static final int MOST_CHANGED = 1_000_000;
@@ -208,7 +209,7 @@ record EtcdComparer(Sides sides, boolean marked, Calls from, Calls to, Duration 
     }
 
     private void compared(
-            Calls cluster,
+            TakeOverCalls cluster,
             KeyRange range,
             Predicate<ByteString> mirrored,
             UnaryOperator<ByteString> inTarget,
@@ -240,7 +241,7 @@ record EtcdComparer(Sides sides, boolean marked, Calls from, Calls to, Duration 
     }
 
     /** Commits after one revision, up to another. */
-    private void history(EtcdCluster cluster, Calls calls, long after, long until, Consumer<Commit> commits) {
+    private void history(EtcdCluster cluster, TakeOverCalls calls, long after, long until, Consumer<Commit> commits) {
         if (until <= after) {
             return;
         }
@@ -251,7 +252,12 @@ record EtcdComparer(Sides sides, boolean marked, Calls from, Calls to, Duration 
     }
 
     private void history(
-            EtcdCluster cluster, Calls calls, KeyRange range, long after, long until, Consumer<Commit> commits) {
+            EtcdCluster cluster,
+            TakeOverCalls calls,
+            KeyRange range,
+            long after,
+            long until,
+            Consumer<Commit> commits) {
         // Writers wait: without requests, progress past the last commit in the range takes a whole interval.
         EtcdFeedSource feeds = new EtcdFeedSource(
                 sides.mirror(), cluster, sides.reading().withProgressInterval(PAUSE), new SimpleMeterRegistry());
@@ -345,7 +351,7 @@ record EtcdComparer(Sides sides, boolean marked, Calls from, Calls to, Duration 
     }
 
     private List<Optional<State>> states(
-            Calls cluster, UnaryOperator<ByteString> names, List<ByteString> keys, long revision) {
+            TakeOverCalls cluster, UnaryOperator<ByteString> names, List<ByteString> keys, long revision) {
         TxnRequest.Builder reads = TxnRequest.newBuilder();
         keys.forEach(key -> reads.addSuccess(RequestOp.newBuilder()
                 .setRequestRange(

@@ -54,7 +54,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Blocking; one thread.
  */
-public final class PatientCalls implements Calls {
+public final class PatientCalls implements TakeOverCalls {
 
     private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
     private static final String ROOT = "root";

@@ -34,7 +34,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What one cluster stores of a mirror's moves: the record, the checkpoint into it, its epoch, and the command at work. */
-record Records(Calls cluster, String mirror) {
+record Records(TakeOverCalls cluster, String mirror) {
 
     private static final Logger LOG = LoggerFactory.getLogger(Records.class);
     private static final int PAGE_KEYS = 1_000;
@@ -408,7 +408,7 @@ record Records(Calls cluster, String mirror) {
     }
 
     /** The keys of a range, in order. */
-    static void keys(Calls cluster, KeyRange range, Consumer<List<ByteString>> pages) {
+    static void keys(TakeOverCalls cluster, KeyRange range, Consumer<List<ByteString>> pages) {
         ByteString next = range.etcdKey();
         while (next != null) {
             RangeResponse page = cluster.range(RangeRequest.newBuilder()

@@ -324,7 +324,7 @@ public final class Switchover {
     }
 
     /** The owners' keep-alives are rejected where they may not write. */
-    private void keepAlive(Calls cluster) {
+    private void keepAlive(TakeOverCalls cluster) {
         if (!leases.isEmpty()) {
             var unused = cluster.keepAlive(List.copyOf(leases));
         }

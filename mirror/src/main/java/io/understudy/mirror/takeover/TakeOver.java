@@ -241,8 +241,8 @@ public final class TakeOver implements AutoCloseable {
 
     private Direction direction(boolean back, Steps steps) {
         MirrorScope scope = back ? mirror.scope().reversed() : mirror.scope();
-        Calls sources = new PatientCalls(sourceCluster, null, patience);
-        Calls targets = new PatientCalls(targetCluster, null, patience);
+        TakeOverCalls sources = new PatientCalls(sourceCluster, null, patience);
+        TakeOverCalls targets = new PatientCalls(targetCluster, null, patience);
         EtcdCluster from = back ? targetCluster : sourceCluster;
         EtcdCluster to = back ? sourceCluster : targetCluster;
         boolean leases = target.options().leases() == LeaseMode.TTL;
@@ -264,8 +264,8 @@ public final class TakeOver implements AutoCloseable {
                 mirror.scope().targetRanges(),
                 targetExempt,
                 target.cluster().login());
-        Calls first = back ? targets : sources;
-        Calls second = back ? sources : targets;
+        TakeOverCalls first = back ? targets : sources;
+        TakeOverCalls second = back ? sources : targets;
         return new Direction(
                 mirror.name(),
                 scope,
@@ -297,7 +297,7 @@ public final class TakeOver implements AutoCloseable {
             return daemon;
         });
         Duration interval = Records.LOCK_TTL.dividedBy(4);
-        Calls calls = new PatientCalls(cluster, null, interval);
+        TakeOverCalls calls = new PatientCalls(cluster, null, interval);
         var unused = thread.scheduleWithFixedDelay(
                 () -> {
                     try {

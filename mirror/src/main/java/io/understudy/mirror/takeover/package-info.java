@@ -3,7 +3,7 @@
  *
  * <p>{@link io.understudy.mirror.takeover.TakeOver} connects the clusters. {@link io.understudy.mirror.takeover.Switchover}
  * moves the role as planned, {@link io.understudy.mirror.takeover.Failover} without the primary. Both make single requests by
- * {@code Calls}, so that tests can cut each of them.
+ * {@code TakeOverCalls}, so that tests can cut each of them.
  */
 @NullMarked
 package io.understudy.mirror.takeover;

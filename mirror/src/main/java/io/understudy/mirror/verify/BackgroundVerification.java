@@ -84,7 +84,8 @@ public final class BackgroundVerification {
         try {
             compareSuspects();
             ByteString from = cursor;
-            Look first = Look.at(ConsistentPair.now(sides), rest(from), sliceKeys(), MAX_FOUND, pace());
+            RangeComparison first =
+                    RangeComparison.at(ConsistentPair.now(sides), rest(from), sliceKeys(), MAX_FOUND, pace());
             compare(known.between(from, first.next()), first);
             keysOfPass += first.keys();
             problem = null;
@@ -103,13 +104,15 @@ public final class BackgroundVerification {
         known.first(MAX_FOUND).forEach(each -> suspects.add(each.targetKey()));
         if (!suspects.isEmpty()) {
             List<KeyRange> ranges = suspects.stream().map(KeyRange::single).toList();
-            compare(suspects, Look.at(now, ranges, Long.MAX_VALUE, Integer.MAX_VALUE, Look.Pace.NONE));
+            compare(
+                    suspects,
+                    RangeComparison.at(now, ranges, Long.MAX_VALUE, Integer.MAX_VALUE, RangeComparison.Pace.NONE));
         }
     }
 
-    private void compare(Collection<ByteString> compared, Look first)
+    private void compare(Collection<ByteString> compared, RangeComparison first)
             throws CompactedException, IncomparableException, InterruptedException {
-        Look second = first.again();
+        RangeComparison second = first.again();
         report(known.found(compared, differences(second)));
         if (options.onForeignWrites() == ForeignWrites.REPAIR && !second.found().isEmpty()) {
             repair(second);
@@ -160,8 +163,9 @@ public final class BackgroundVerification {
         }
     }
 
-    private void repair(Look differing) throws CompactedException, IncomparableException, InterruptedException {
-        Look left = differing;
+    private void repair(RangeComparison differing)
+            throws CompactedException, IncomparableException, InterruptedException {
+        RangeComparison left = differing;
         for (int i = 0; i < REPAIR_ATTEMPTS && !left.found().isEmpty(); i++) {
             Repair.Attempt attempt = repair.begin(keys(left));
             if (attempt == null) {
@@ -196,7 +200,7 @@ public final class BackgroundVerification {
         return (long) SLICE_SECONDS * options.keysPerSecond();
     }
 
-    private Look.Pace pace() {
+    private RangeComparison.Pace pace() {
         long began = System.nanoTime();
         return compared -> {
             long due = began + TimeUnit.SECONDS.toNanos(1) * compared / options.keysPerSecond();
@@ -207,14 +211,14 @@ public final class BackgroundVerification {
         };
     }
 
-    private static List<ByteString> keys(Look look) {
+    private static List<ByteString> keys(RangeComparison look) {
         return look.found().stream()
                 .map(found -> found.difference().targetKey())
                 .toList();
     }
 
-    private static List<Difference> differences(Look look) {
-        return look.found().stream().map(Look.Found::difference).toList();
+    private static List<Difference> differences(RangeComparison look) {
+        return look.found().stream().map(RangeComparison.Found::difference).toList();
     }
 
     private Counter counter(MirrorMeter meter, MeterRegistry meters) {

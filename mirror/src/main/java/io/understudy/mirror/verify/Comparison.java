@@ -28,7 +28,7 @@ final class Comparison {
         this.progress = progress;
     }
 
-    VerifyReport run(Revision sourceRevision, Entries source, Revision targetRevision, Entries target)
+    VerifyReport run(Revision sourceRevision, SortedEntries source, Revision targetRevision, SortedEntries target)
             throws CompactedException, IncomparableException, InterruptedException {
         SideDigest sourceDigest = new SideDigest(equality.leases());
         SideDigest targetDigest = new SideDigest(equality.leases());

@@ -89,7 +89,7 @@ final class FedState implements AutoCloseable {
     }
 
     /** Everything, in key order. */
-    Entries entries() {
+    SortedEntries entries() {
         Iterator<KeyValue> each = entries.values().iterator();
         return () -> each.hasNext() ? each.next() : null;
     }

@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 /** Iterates over both sides together, in key order. */
 final class Merge {
 
-    private final Entries source;
-    private final Entries target;
+    private final SortedEntries source;
+    private final SortedEntries target;
     private @Nullable KeyValue nextSource;
     private @Nullable KeyValue nextTarget;
 
-    Merge(Entries source, Entries target) {
+    Merge(SortedEntries source, SortedEntries target) {
         this.source = source;
         this.target = target;
     }

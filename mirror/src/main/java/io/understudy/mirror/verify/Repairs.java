@@ -24,9 +24,9 @@ final class Repairs {
      * <p>Keys with leases are left alone where leases are kept: they are restored, with leases that exist, when the
      * mirror starts.
      */
-    static Map<ByteString, RequestOp> of(Look look) {
+    static Map<ByteString, RequestOp> of(RangeComparison look) {
         Map<ByteString, RequestOp> operations = new LinkedHashMap<>();
-        for (Look.Found found : look.found()) {
+        for (RangeComparison.Found found : look.found()) {
             ByteString key = found.difference().targetKey();
             KeyValue source = found.source();
             KeyValue target = found.target();

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * Reads one side at one revision, range after range, from a learner when there is one. The next page is under way while the
  * last is worked on, so two sides that are read in turn are read at the same time.
  */
-final class SideReader implements Entries, AutoCloseable {
+final class SideReader implements SortedEntries, AutoCloseable {
 
     private static final Duration POLL = Duration.ofMillis(500);
     private static final Duration PATIENCE = Duration.ofSeconds(30);

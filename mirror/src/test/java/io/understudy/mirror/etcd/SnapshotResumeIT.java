@@ -75,7 +75,7 @@ final class SnapshotResumeIT {
         assertThat(read()).isBetween((long) KEYS, KEYS + copied / 2);
         assertThat(target.revision()).isGreaterThan(before);
         assertThat(meters.get("understudy.feed.snapshots").counter().count()).isEqualTo(1);
-        assertThat(target.get(Lane.key("dr", 0)).getKvsCount()).isZero();
+        assertThat(target.get(SyncWriter.key("dr", 0)).getKvsCount()).isZero();
     }
 
     @Test

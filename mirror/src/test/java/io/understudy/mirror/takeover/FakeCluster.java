@@ -40,7 +40,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A cluster in memory: keys with history, leases, alarms, users and roles. Each request is one of its world's. */
-final class FakeCluster implements Calls {
+final class FakeCluster implements TakeOverCalls {
 
     /** Makes requests: counts them, and cuts some. */
     interface World {
@@ -91,7 +91,7 @@ final class FakeCluster implements Calls {
     }
 
     @Override
-    public Calls with(Duration patience) {
+    public TakeOverCalls with(Duration patience) {
         return this;
     }
 

@@ -35,7 +35,7 @@ final class LockQueue {
         this.problems = problems;
     }
 
-    Contender contender(List<Calls> sides, String name, boolean mayMove) {
+    Contender contender(List<TakeOverCalls> sides, String name, boolean mayMove) {
         return new Contender(sides, name, mayMove);
     }
 
@@ -67,7 +67,7 @@ final class LockQueue {
     /** One client. One thread. */
     final class Contender {
 
-        private final List<Calls> sides;
+        private final List<TakeOverCalls> sides;
         private final String name;
         private final boolean mayMove;
         private int side;
@@ -76,7 +76,7 @@ final class LockQueue {
         private long renewedAt;
         private volatile long validUntil;
 
-        private Contender(List<Calls> sides, String name, boolean mayMove) {
+        private Contender(List<TakeOverCalls> sides, String name, boolean mayMove) {
             this.sides = sides;
             this.name = name;
             this.mayMove = mayMove;

@@ -107,8 +107,8 @@ final class TakeOverFiguresIT {
 
     /** From the acknowledgement of a write at the source until the target has it, in milliseconds, sorted. */
     private static List<Long> lags(TwoSites sites) {
-        Calls source = sites.client(sites.source).with(Mirrors.PATIENCE);
-        Calls target = sites.client(sites.target).with(Mirrors.PATIENCE);
+        TakeOverCalls source = sites.client(sites.source).with(Mirrors.PATIENCE);
+        TakeOverCalls target = sites.client(sites.target).with(Mirrors.PATIENCE);
         List<Long> lags = new ArrayList<>();
         ByteString key = ByteString.copyFromUtf8("/app/lag");
         for (int i = 0; i < SAMPLES; i++) {
@@ -125,7 +125,7 @@ final class TakeOverFiguresIT {
         return lags.stream().sorted().toList();
     }
 
-    private static void fill(Calls source, int keys, int leases) {
+    private static void fill(TakeOverCalls source, int keys, int leases) {
         List<Long> granted = new ArrayList<>();
         for (int i = 0; i < leases; i++) {
             granted.add(source.grantLease(LEASE_TTL));

@@ -126,7 +126,7 @@ final class TakeOverIT {
     void aReturningFormerPrimaryIsClosedReportedAndRejoins(Way way) throws Exception {
         start(way);
         Credentials user = way == Way.ROLES ? APP : null;
-        Calls atSource = client(source, user);
+        TakeOverCalls atSource = client(source, user);
         put(atSource, "/app/before", "1");
         try (MirrorProcess before = Mirrors.start(settings())) {
             awaitSynced(before, source);
@@ -187,7 +187,7 @@ final class TakeOverIT {
 
     /** The source was restored from a backup: at the revisions that the target reached, it has other commits. */
     private void reachedInAnotherHistory() throws Exception {
-        Calls atTarget = client(target, MIRROR);
+        TakeOverCalls atTarget = client(target, MIRROR);
         ByteString key = ReservedKeys.checkpoint("dr");
         Checkpoint reached =
                 CheckpointCodec.decode("a test", atTarget.get(key).orElseThrow().getValue());
@@ -205,7 +205,7 @@ final class TakeOverIT {
     /** As after a snapshot of the source was restored. */
     private void theOperatorChoosesTheSourceAlthoughTheEpochsAreEqual(Way way) throws Exception {
         Credentials user = way == Way.ROLES ? APP : null;
-        Calls atSource = client(source, MIRROR);
+        TakeOverCalls atSource = client(source, MIRROR);
         Home record = Objects.requireNonNull(new Records(atSource, "dr").read().record());
         Home claimed = new Home(
                 "dr",
@@ -217,7 +217,7 @@ final class TakeOverIT {
                 record.at(),
                 record.move());
         put(atSource, ReservedKeys.home("dr").toStringUtf8(), claimed.encode().toStringUtf8());
-        Calls atTarget = client(target, user);
+        TakeOverCalls atTarget = client(target, user);
         put(atTarget, "/app/discarded", "1");
         MirrorProcess mirror = opened(Mirrors.start(settings()));
         await().atMost(Mirrors.PATIENCE)
@@ -302,8 +302,8 @@ final class TakeOverIT {
     @Test
     void keysOfLeasesThatExpiredWhileTheMirrorWasDownAreNamed() throws Exception {
         start(Way.AUTH_ENABLE);
-        Calls atSource = client(source, null);
-        Calls atTarget = client(target, null);
+        TakeOverCalls atSource = client(source, null);
+        TakeOverCalls atTarget = client(target, null);
         long lease = atSource.grantLease(Duration.ofSeconds(3));
         put(atSource, "/app/plain", "1");
         var unused = atSource.txn(
@@ -341,7 +341,7 @@ final class TakeOverIT {
         foreignKeys = ForeignKeys.KEEP;
         MirrorProcess mirror = opened(Mirrors.start(settings()));
         awaitSynced(mirror, source);
-        Calls atSource = client(source, null);
+        TakeOverCalls atSource = client(source, null);
         put(atSource, "/app/deleted", "1");
         try (TakeOver clusters = takeOver(Way.NONE)) {
             TakeOverReport report = clusters.switchover(OPTIONS.with(Way.NONE), step -> {
@@ -427,13 +427,13 @@ final class TakeOverIT {
         return new TakeOver(settings(), user, user, OPTIONS.patience());
     }
 
-    private Calls client(LocalEtcd cluster, @Nullable Credentials user) {
+    private TakeOverCalls client(LocalEtcd cluster, @Nullable Credentials user) {
         EtcdCluster connected = EtcdCluster.connect(settings(cluster, user), new SimpleMeterRegistry());
         opened(connected);
         return new PatientCalls(connected, null, Duration.ZERO);
     }
 
-    private static void put(Calls calls, String key, String value) {
+    private static void put(TakeOverCalls calls, String key, String value) {
         var unused = calls.txn(
                 "a put",
                 TxnRequest.newBuilder()
@@ -482,8 +482,8 @@ final class TakeOverIT {
         private final List<Thread> threads = new ArrayList<>();
 
         Writers(@Nullable Credentials user) {
-            Calls atSource = client(source, user);
-            Calls atTarget = client(target, user);
+            TakeOverCalls atSource = client(source, user);
+            TakeOverCalls atTarget = client(target, user);
             for (int n = 0; n < 2; n++) {
                 int writer = n;
                 Thread thread = new Thread(() -> {
@@ -501,7 +501,7 @@ final class TakeOverIT {
             }
         }
 
-        private boolean isAcknowledged(Calls calls, String key, String value) {
+        private boolean isAcknowledged(TakeOverCalls calls, String key, String value) {
             try {
                 put(calls, key, value);
                 acknowledged.put(key, value);

@@ -46,7 +46,7 @@ final class TwoSites implements AutoCloseable {
     final LocalEtcd source;
     final LocalEtcd target;
     /** Of each side, as a user that may do anything. */
-    private final List<Calls> calls;
+    private final List<TakeOverCalls> calls;
 
     /** @param hasAuth whether authentication is enabled at first */
     TwoSites(Path folder, boolean hasAuth) {
@@ -123,15 +123,15 @@ final class TwoSites implements AutoCloseable {
     }
 
     /** A client with the permissions of applications, which waits for a second at most. */
-    Calls client(LocalEtcd cluster) {
+    TakeOverCalls client(LocalEtcd cluster) {
         return connected(cluster, hasAuth ? APP : null, Duration.ZERO);
     }
 
-    private Calls administrator(LocalEtcd cluster) {
+    private TakeOverCalls administrator(LocalEtcd cluster) {
         return connected(cluster, hasAuth ? ROOT : MIRROR, OPTIONS.patience());
     }
 
-    private Calls connected(LocalEtcd cluster, @Nullable Credentials user, Duration patience) {
+    private TakeOverCalls connected(LocalEtcd cluster, @Nullable Credentials user, Duration patience) {
         EtcdSettings plain = Mirrors.impatient(cluster);
         return new PatientCalls(
                 opened(EtcdCluster.connect(user == null ? plain : plain.withLogin(user), new SimpleMeterRegistry())),
@@ -178,7 +178,7 @@ final class TwoSites implements AutoCloseable {
 
     /** The locks of commands that were killed expire. */
     void expireLocks() {
-        for (Calls each : calls) {
+        for (TakeOverCalls each : calls) {
             each.get(ReservedKeys.of("dr", "operation")).ifPresent(lock -> each.revokeLease(lock.getLease()));
         }
     }

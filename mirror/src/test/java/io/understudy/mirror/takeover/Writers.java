@@ -53,7 +53,7 @@ final class Writers implements AutoCloseable {
         }
     }
 
-    private final List<Calls> sides;
+    private final List<TakeOverCalls> sides;
     private final List<Register> registers = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
     private final List<Worker> workers = new ArrayList<>();
@@ -330,7 +330,7 @@ final class Writers implements AutoCloseable {
             }
         }
 
-        synchronized void checkEnd(Calls primary) {
+        synchronized void checkEnd(TakeOverCalls primary) {
             TxnRequest.Builder reads = TxnRequest.newBuilder();
             keys.forEach(key -> reads.addSuccess(Records.get(ByteString.copyFromUtf8(key))));
             requireFollowed(present(primary.with(Mirrors.PATIENCE).txn("a read", reads.build())), writes.size(), "end");

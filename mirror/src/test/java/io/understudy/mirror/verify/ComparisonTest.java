@@ -35,7 +35,7 @@ final class ComparisonTest {
                 .run(AT, entries(source), AT, entries(target));
     }
 
-    private static Entries entries(List<KeyValue> of) {
+    private static SortedEntries entries(List<KeyValue> of) {
         Iterator<KeyValue> left = of.iterator();
         return () -> left.hasNext() ? left.next() : null;
     }

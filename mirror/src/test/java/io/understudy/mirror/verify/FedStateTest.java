@@ -99,7 +99,7 @@ final class FedStateTest {
 
     private static List<String> keys(FedState state) throws Exception {
         List<String> keys = new ArrayList<>();
-        Entries entries = state.entries();
+        SortedEntries entries = state.entries();
         for (KeyValue entry = entries.next(); entry != null; entry = entries.next()) {
             keys.add(entry.key().toStringUtf8() + "@" + entry.modRevision());
         }

@@ -129,7 +129,7 @@ final class MergeTest {
         return named;
     }
 
-    private static Entries entries(SortedMap<ByteString, KeyValue> side) {
+    private static SortedEntries entries(SortedMap<ByteString, KeyValue> side) {
         Iterator<KeyValue> all = side.values().iterator();
         return () -> all.hasNext() ? all.next() : null;
     }

@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * etcd's programs on this machine, at least {@link EtcdVersion#OLDEST}.
+ * etcd's programs on this machine, at least {@link ProgramVersion#OLDEST}.
  *
  * @param etcd absolute path of the server
  * @param etcdctl absolute path of the client
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param version reported by the server
  */
 public record EtcdBinaries(
-        Path etcd, Path etcdctl, @Nullable Path etcdutl, EtcdVersion version) {
+        Path etcd, Path etcdctl, @Nullable Path etcdutl, ProgramVersion version) {
 
     /** Verifying 90 MB takes a second, so it is done once per JVM. */
     private static final Map<List<WantedVersion>, EtcdBinaries> FOUND = new ConcurrentHashMap<>();
@@ -73,23 +73,23 @@ public record EtcdBinaries(
                 throw new NotHereException("no executable file " + program);
             }
         }
-        EtcdVersion version = versionOf(etcd);
-        if (!version.isAtLeast(EtcdVersion.OLDEST)) {
+        ProgramVersion version = versionOf(etcd);
+        if (!version.isAtLeast(ProgramVersion.OLDEST)) {
             throw new NotHereException(
-                    etcd + " is version " + version + "; at least " + EtcdVersion.OLDEST + " is required");
+                    etcd + " is version " + version + "; at least " + ProgramVersion.OLDEST + " is required");
         }
         Path etcdutl = etcd.resolveSibling("etcdutl");
         return new EtcdBinaries(etcd, etcdctl, Files.isExecutable(etcdutl) ? etcdutl : null, version);
     }
 
-    private static EtcdVersion versionOf(Path etcd) throws NotHereException {
+    private static ProgramVersion versionOf(Path etcd) throws NotHereException {
         String printed;
         try {
             printed = Command.of(List.of(etcd.toString(), "--version")).run(VERSION_DEADLINE);
         } catch (CommandFailedException e) {
             throw new NotHereException("cannot run etcd: " + e.getMessage(), e);
         }
-        return EtcdVersion.in(printed)
+        return ProgramVersion.in(printed)
                 .orElseThrow(
                         () -> new NotHereException(etcd + " --version printed no version: '" + printed.strip() + "'"));
     }

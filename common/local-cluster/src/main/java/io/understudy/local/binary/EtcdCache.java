@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Invariant L2: the folder of a version is whole before it is used.
  */
-final class EtcdCache implements Place {
+final class EtcdCache implements BinarySource {
 
     private static final Comparator<Path> NEWEST_FIRST =
             Comparator.comparing(EtcdCache::versionOf).reversed();
@@ -75,7 +75,7 @@ final class EtcdCache implements Place {
         try {
             Path programs = Files.createDirectory(staging.resolve("programs"));
             source.fetch(wanted, programs, progress);
-            EtcdVersion version = EtcdBinaries.in(programs).version();
+            ProgramVersion version = EtcdBinaries.in(programs).version();
             if (!wanted.accepts(version)) {
                 throw new NotHereException("downloaded version " + version + " does not match");
             }
@@ -114,8 +114,8 @@ final class EtcdCache implements Place {
         }
     }
 
-    private static EtcdVersion versionOf(Path version) {
-        return EtcdVersion.in(version.getFileName().toString()).orElse(new EtcdVersion(0, 0, 0));
+    private static ProgramVersion versionOf(Path version) {
+        return ProgramVersion.in(version.getFileName().toString()).orElse(new ProgramVersion(0, 0, 0));
     }
 
     private static void delete(Path tree) throws IOException {

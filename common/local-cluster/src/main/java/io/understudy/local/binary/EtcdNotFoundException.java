@@ -8,7 +8,7 @@ public final class EtcdNotFoundException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     EtcdNotFoundException(List<String> tried) {
-        super("no usable etcd found or downloaded; " + EtcdVersion.OLDEST + " or later is required. Tried:\n  - "
+        super("no usable etcd found or downloaded; " + ProgramVersion.OLDEST + " or later is required. Tried:\n  - "
                 + String.join("\n  - ", tried)
                 + "\nInstall etcd and etcdctl, or set " + ExplicitPath.VARIABLE + " or -D"
                 + ExplicitPath.PROPERTY

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 
 /** Fetches the programs from a source into the cache, unless another process has done so in the meantime. */
-record Fetched(EtcdCache cache, Source source) implements Place {
+record Fetched(EtcdCache cache, Source source) implements BinarySource {
 
     /** Where programs can be fetched from. */
     interface Source {

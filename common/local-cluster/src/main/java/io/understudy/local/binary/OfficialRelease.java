@@ -52,7 +52,7 @@ final class OfficialRelease implements Fetched.Source {
 
     @Override
     public boolean has(WantedVersion wanted) {
-        return EtcdVersion.in(VERSION).filter(wanted::accepts).isPresent();
+        return ProgramVersion.in(VERSION).filter(wanted::accepts).isPresent();
     }
 
     @Override

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Looks in one place after the other, for each wanted version in turn; a failure lists every place with its reason. */
-record Search(ExplicitPath explicit, List<Place> places) {
+record Search(ExplicitPath explicit, List<BinarySource> places) {
 
     static Search ofThisMachine() {
         EtcdCache cache = EtcdCache.ofThisUser();
@@ -27,7 +27,7 @@ record Search(ExplicitPath explicit, List<Place> places) {
         }
         List<String> tried = new ArrayList<>(List.of(explicit.describe() + ": not set"));
         for (WantedVersion wanted : versions) {
-            for (Place place : places) {
+            for (BinarySource place : places) {
                 try {
                     return place.look(wanted, progress);
                 } catch (NotHereException e) {

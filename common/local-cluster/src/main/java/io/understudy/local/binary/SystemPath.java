@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The folders of PATH. */
-final class SystemPath implements Place {
+final class SystemPath implements BinarySource {
 
     private final @Nullable String path;
 

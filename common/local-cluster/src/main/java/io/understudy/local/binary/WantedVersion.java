@@ -61,7 +61,7 @@ record WantedVersion(int minor, @Nullable Integer patch, boolean byDefault) {
         return wanted;
     }
 
-    boolean accepts(EtcdVersion version) {
+    boolean accepts(ProgramVersion version) {
         return version.major() == 3 && version.minor() == minor && (patch == null || patch == version.patch());
     }
 

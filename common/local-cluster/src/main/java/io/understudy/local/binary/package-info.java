@@ -1,7 +1,7 @@
 /**
  * Finding or fetching etcd's programs.
  *
- * <p>{@link io.understudy.local.binary.EtcdBinaries#find} tries one {@link io.understudy.local.binary.Place} after the
+ * <p>{@link io.understudy.local.binary.EtcdBinaries#find} tries one {@link io.understudy.local.binary.BinarySource} after the
  * other: PATH, the user's cache, the official release, Debian's packages, etcd's Go modules. What is fetched goes to
  * the cache, whole or not at all.
  */

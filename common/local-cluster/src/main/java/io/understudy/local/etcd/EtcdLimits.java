@@ -1,6 +1,6 @@
 package io.understudy.local.etcd;
 
-import io.understudy.local.binary.EtcdVersion;
+import io.understudy.local.binary.ProgramVersion;
 import java.util.List;
 
 /**
@@ -11,10 +11,10 @@ import java.util.List;
  */
 record EtcdLimits(int maxLearners, List<String> learnerArguments) {
 
-    private static final EtcdVersion MAX_LEARNERS_FLAG = new EtcdVersion(3, 6, 0);
+    private static final ProgramVersion MAX_LEARNERS_FLAG = new ProgramVersion(3, 6, 0);
     private static final int RAISED = 8;
 
-    static EtcdLimits of(EtcdVersion version) {
+    static EtcdLimits of(ProgramVersion version) {
         return version.isAtLeast(MAX_LEARNERS_FLAG)
                 ? new EtcdLimits(RAISED, List.of("--max-learners=" + RAISED))
                 : new EtcdLimits(1, List.of());

@@ -20,7 +20,7 @@ final class MemberStarter {
 
     private final Roster roster;
     private final EtcdApi api;
-    private final Membership membership;
+    private final MemberRegistration membership;
     private final ServerHost host;
     private final Path program;
     private final EtcdArguments arguments;
@@ -28,7 +28,7 @@ final class MemberStarter {
     MemberStarter(Roster roster, EtcdApi api, ServerHost host, Path program, EtcdArguments arguments) {
         this.roster = roster;
         this.api = api;
-        this.membership = new Membership(api, roster);
+        this.membership = new MemberRegistration(api, roster);
         this.host = host;
         this.program = program;
         this.arguments = arguments;

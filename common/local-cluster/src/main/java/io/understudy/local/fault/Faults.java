@@ -10,9 +10,9 @@ import java.util.function.UnaryOperator;
  */
 public final class Faults {
 
-    private final Consumer<UnaryOperator<Fault>> change;
+    private final Consumer<UnaryOperator<LinkFault>> change;
 
-    Faults(Consumer<UnaryOperator<Fault>> change) {
+    Faults(Consumer<UnaryOperator<LinkFault>> change) {
         this.change = change;
     }
 
@@ -34,7 +34,7 @@ public final class Faults {
 
     /** Connections are reset, new ones too. */
     public void cut() {
-        change.accept(fault -> fault.with(Fault.Mode.CUT));
+        change.accept(fault -> fault.with(LinkFault.Mode.CUT));
     }
 
     /**
@@ -42,7 +42,7 @@ public final class Faults {
      * arrives after {@link #heal}, as if every packet had been lost and sent again.
      */
     public void blackHole() {
-        change.accept(fault -> fault.with(Fault.Mode.BLACK_HOLE));
+        change.accept(fault -> fault.with(LinkFault.Mode.BLACK_HOLE));
     }
 
     /**
@@ -50,11 +50,11 @@ public final class Faults {
      * resets these connections, what they carried is lost.
      */
     public void halfOpen() {
-        change.accept(fault -> fault.with(Fault.Mode.HALF_OPEN));
+        change.accept(fault -> fault.with(LinkFault.Mode.HALF_OPEN));
     }
 
     /** Ends every fault switched on here. */
     public void heal() {
-        change.accept(fault -> Fault.NONE);
+        change.accept(fault -> LinkFault.NONE);
     }
 }

@@ -38,8 +38,8 @@ final class ProxyLoop {
     private final Party party;
     private final Counters counters = new Counters();
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-    private final Map<String, Fault> faults = new HashMap<>();
-    private final Set<Connection> connections = new HashSet<>();
+    private final Map<String, LinkFault> faults = new HashMap<>();
+    private final Set<ProxyConnection> connections = new HashSet<>();
     private final Thread thread;
     private volatile boolean closed;
 
@@ -80,9 +80,9 @@ final class ProxyLoop {
     }
 
     /** Changes the fault of one party or of all, and returns when it is in force. */
-    void change(String name, UnaryOperator<Fault> change) {
+    void change(String name, UnaryOperator<LinkFault> change) {
         onLoop(() -> {
-            faults.put(name, change.apply(faults.getOrDefault(name, Fault.NONE)));
+            faults.put(name, change.apply(faults.getOrDefault(name, LinkFault.NONE)));
             pumpAll();
         });
     }
@@ -152,7 +152,7 @@ final class ProxyLoop {
         if (!key.isValid()) {
             return;
         }
-        if (key.attachment() instanceof Connection connection) {
+        if (key.attachment() instanceof ProxyConnection connection) {
             pump(connection);
         } else {
             accept();
@@ -168,10 +168,10 @@ final class ProxyLoop {
                         .addKeyValue("port", address.getPort())
                         .addKeyValue("client", client)
                         .log("connection refused: unknown client");
-                Connection.reset(client);
+                ProxyConnection.reset(client);
                 continue;
             }
-            Connection connection = new Connection(selector, client, target, name.get(), counters);
+            ProxyConnection connection = new ProxyConnection(selector, client, target, name.get(), counters);
             connections.add(connection);
             counters.opened();
             pump(connection);
@@ -179,7 +179,7 @@ final class ProxyLoop {
     }
 
     private void pumpAll() {
-        for (Connection connection : List.copyOf(connections)) {
+        for (ProxyConnection connection : List.copyOf(connections)) {
             pump(connection);
         }
     }
@@ -187,7 +187,7 @@ final class ProxyLoop {
     /** Pumps connections that are due; returns how many nanoseconds until the next, {@code MAX_VALUE} for never. */
     private long pumpDue() {
         long next = Long.MAX_VALUE;
-        for (Connection connection : new ArrayList<>(connections)) {
+        for (ProxyConnection connection : new ArrayList<>(connections)) {
             if (connection.waitNanos(System.nanoTime()) == 0) {
                 pump(connection);
             }
@@ -198,9 +198,9 @@ final class ProxyLoop {
         return next;
     }
 
-    private void pump(Connection connection) {
-        Fault all = faults.getOrDefault(EVERYONE, Fault.NONE);
-        Fault its = faults.getOrDefault(connection.party(), Fault.NONE);
+    private void pump(ProxyConnection connection) {
+        LinkFault all = faults.getOrDefault(EVERYONE, LinkFault.NONE);
+        LinkFault its = faults.getOrDefault(connection.party(), LinkFault.NONE);
         if (!connection.pump(all, its)) {
             connections.remove(connection);
             counters.closed();
@@ -208,7 +208,7 @@ final class ProxyLoop {
     }
 
     private void release() {
-        connections.forEach(Connection::reset);
+        connections.forEach(ProxyConnection::reset);
         counters.allClosed();
         try {
             server.close();

@@ -26,8 +26,8 @@ import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Goal;
+import io.understudy.cluster.run.OperationTimeouts;
 import io.understudy.cluster.run.Outcome;
-import io.understudy.cluster.run.Patience;
 import io.understudy.cluster.run.RunListener;
 import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.run.StepWork;
@@ -134,7 +134,7 @@ final class BenchCluster implements AutoCloseable {
     double reach(Goal goal) throws InterruptedException {
         long began = System.nanoTime();
         StepWork work = new StepWork(new EtcdMembership(observer, connections, unread), machines);
-        Outcome outcome = new Runner(observer, work, Patience.DEFAULT, RunListener.NONE).run(goal);
+        Outcome outcome = new Runner(observer, work, OperationTimeouts.DEFAULT, RunListener.NONE).run(goal);
         if (!(outcome instanceof Outcome.Reached)) {
             throw new BenchException("cluster change failed: " + outcome);
         }

@@ -26,7 +26,7 @@ public final class MirrorBench {
     public static Bench of(MirrorBenchSettings settings, Path folder, Progress progress) {
         return new RelayBench<>(
                 new RelayBench.Plan<>(settings.works(), settings.runs(), heading(settings), json(settings)),
-                new Measurements(folder, settings, progress),
+                new MirrorRuns(folder, settings, progress),
                 progress);
     }
 

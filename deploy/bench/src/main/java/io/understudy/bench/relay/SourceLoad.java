@@ -36,7 +36,7 @@ public final class SourceLoad implements AutoCloseable {
 
     /** Connects to that member. */
     public SourceLoad(URI member) {
-        channel = Channels.to(member);
+        channel = RelayConnections.to(member);
     }
 
     public static ByteString key(int number) {
@@ -63,7 +63,7 @@ public final class SourceLoad implements AutoCloseable {
             for (int i = 0; i < KEYS_PER_TRANSACTION && next < end; i++) {
                 transaction.addSuccess(RequestOp.newBuilder().setRequestPut(put()));
             }
-            var unused = Channels.blocking(channel).txn(transaction.build());
+            var unused = RelayConnections.blocking(channel).txn(transaction.build());
         }
     }
 
@@ -110,7 +110,7 @@ public final class SourceLoad implements AutoCloseable {
             free.acquire();
             check();
             int number = next;
-            Channels.stub(channel).put(put(), new StreamObserver<>() {
+            RelayConnections.stub(channel).put(put(), new StreamObserver<>() {
                 @Override
                 public void onNext(PutResponse response) {
                     acknowledged.accept(number);

@@ -35,7 +35,7 @@ public final class TargetView implements AutoCloseable {
 
     /** Connects to that member. */
     public TargetView(URI member) {
-        channel = Channels.to(member);
+        channel = RelayConnections.to(member);
     }
 
     /** Waits until it holds that many keys. */
@@ -48,7 +48,7 @@ public final class TargetView implements AutoCloseable {
         await(
                 count + " keys",
                 patience,
-                () -> Channels.blocking(channel).range(all).getCount() >= count);
+                () -> RelayConnections.blocking(channel).range(all).getCount() >= count);
     }
 
     /** Waits until it holds the key of that number. */
@@ -58,12 +58,12 @@ public final class TargetView implements AutoCloseable {
         await(
                 "key " + number,
                 patience,
-                () -> Channels.blocking(channel).range(one).getKvsCount() == 1);
+                () -> RelayConnections.blocking(channel).range(one).getKvsCount() == 1);
     }
 
     /** The revision it is at. */
     public long revision() {
-        RangeResponse answer = Channels.blocking(channel)
+        RangeResponse answer = RelayConnections.blocking(channel)
                 .range(RangeRequest.newBuilder().setKey(FIRST).build());
         return answer.getHeader().getRevision();
     }
@@ -136,7 +136,7 @@ public final class TargetView implements AutoCloseable {
                         .setRangeEnd(END)
                         .setStartRevision(fromRevision))
                 .build());
-        if (!created.await(Channels.DEADLINE.toMillis(), TimeUnit.MILLISECONDS) || failure.get() != null) {
+        if (!created.await(RelayConnections.DEADLINE.toMillis(), TimeUnit.MILLISECONDS) || failure.get() != null) {
             throw new BenchException("watch not created", failure.get());
         }
     }

@@ -587,7 +587,7 @@ final class RulesTest {
         cluster.stall(4);
         cluster.run(300);
         assertThat(cluster.changes()).isEmpty();
-        assertThat(cluster.last().told()).contains("several voting members are silent at once, also m5");
+        assertThat(cluster.last().action()).contains("several voting members are silent at once, also m5");
     }
 
     @Test

@@ -59,13 +59,13 @@ public final class SectionAssembly<T> {
             long revision, List<T> changes, @Nullable Instant asOf) {}
 
     private final Comparator<T> order;
-    private final List<Lane<T>> lanes;
+    private final List<PartitionReader<T>> lanes;
     private long complete;
 
     /** @param starts of each partition; where they differ, sections follow from the highest mark */
     public SectionAssembly(List<Start> starts, Comparator<T> order) {
         this.order = order;
-        this.lanes = starts.stream().map(start -> new Lane<T>(start)).toList();
+        this.lanes = starts.stream().map(start -> new PartitionReader<T>(start)).toList();
         this.complete = starts.stream().mapToLong(Start::mark).max().orElse(0);
     }
 
@@ -81,13 +81,13 @@ public final class SectionAssembly<T> {
 
     /** Offset of each partition after its mark of the last section. */
     public List<Long> offsets() {
-        return lanes.stream().map(Lane::next).toList();
+        return lanes.stream().map(PartitionReader::next).toList();
     }
 
     /** Memory of the next section. */
     public long bytes() {
         long bytes = 0;
-        for (Lane<T> lane : lanes) {
+        for (PartitionReader<T> lane : lanes) {
             bytes += lane.headBytes();
         }
         return bytes;
@@ -95,7 +95,7 @@ public final class SectionAssembly<T> {
 
     /** Number of repeated changes so far. */
     public long repeats() {
-        return lanes.stream().mapToLong(Lane::repeats).sum();
+        return lanes.stream().mapToLong(PartitionReader::repeats).sum();
     }
 
     /**
@@ -124,8 +124,8 @@ public final class SectionAssembly<T> {
 
     /** Returns the next section, or null until it is complete. */
     public @Nullable Section<T> next() throws HoleException {
-        for (Lane<T> lane : lanes) {
-            Lane.Part<T> head = lane.head();
+        for (PartitionReader<T> lane : lanes) {
+            PartitionReader.Part<T> head = lane.head();
             while (head != null && head.revision <= complete) {
                 lane.take();
                 head = lane.head();
@@ -138,20 +138,20 @@ public final class SectionAssembly<T> {
         Instant asOf = null;
         NavigableMap<Long, Integer> missing = new TreeMap<>();
         List<T> changes = new ArrayList<>();
-        for (Lane<T> lane : lanes) {
-            Lane.Part<T> part = Objects.requireNonNull(lane.head());
+        for (PartitionReader<T> lane : lanes) {
+            PartitionReader.Part<T> part = Objects.requireNonNull(lane.head());
             if (part.previous != complete || part.revision != revision) {
                 throw new HoleException("mark at revision " + part.revision + " follows a mark at " + part.previous
                         + "; expected a mark at revision " + revision + " that follows " + complete);
             }
             asOf = later(asOf, part.asOf);
-            for (Lane.Tally tally : part.commits) {
+            for (PartitionReader.Tally tally : part.commits) {
                 missing.merge(tally.revision, tally.size - tally.read, (one, more) -> one + more - tally.size);
             }
             changes.addAll(part.values);
         }
         requireWhole(missing, revision);
-        lanes.forEach(Lane::take);
+        lanes.forEach(PartitionReader::take);
         complete = revision;
         if (lanes.size() > 1) {
             changes.sort(order);

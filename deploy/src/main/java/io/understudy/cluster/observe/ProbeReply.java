@@ -1,0 +1,75 @@
+package io.understudy.cluster.observe;
+
+import io.etcd.jetcd.api.StatusResponse;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.etcd.StorageStatus;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What came of one {@link Probe}.
+ *
+ * @param unreached why the member does not reach the quorum; empty if it does
+ * @param page the member's metrics
+ */
+record ProbeReply(Endpoint endpoint, StatusResponse status, Optional<Failure> unreached, Page page) {
+
+    /**
+     * What an HTTP request brought.
+     *
+     * @param clockAhead how far the clock it is dated by is ahead of ours; empty without a date
+     * @param behind last log index of each follower that is behind the commit index, on the leader and on suspicion only
+     * @param sent when it was requested, by {@link System#nanoTime}; its values are not older
+     * @param arrived when it was there; its values are not newer
+     */
+    record Page(
+            MetricsPage metrics, Optional<Duration> clockAhead, Map<MemberId, Long> behind, long sent, long arrived) {
+
+        static final Page NONE = new Page(MetricsPage.NONE, Optional.empty(), Map.of(), 0, 0);
+
+        Page with(Map<MemberId, Long> others) {
+            return new Page(metrics, clockAhead, others, sent, System.nanoTime());
+        }
+    }
+
+    ClusterId cluster() {
+        return new ClusterId(status.getHeader().getClusterId());
+    }
+
+    MemberId member() {
+        return new MemberId(status.getHeader().getMemberId());
+    }
+
+    boolean reachesQuorum() {
+        return unreached.isEmpty();
+    }
+
+    /** Whether a gateway answered, which is no member. */
+    boolean isGateway() {
+        return version().isUnderstudy();
+    }
+
+    MemberAnswer answer() {
+        return new MemberAnswer(
+                version(),
+                Optional.of(status.getLeader()).filter(leader -> leader != 0).map(MemberId::new),
+                status.getRaftTerm(),
+                status.getRaftIndex(),
+                status.getRaftAppliedIndex(),
+                new Revision(Math.max(0, status.getHeader().getRevision())),
+                status.getDbSize(),
+                status.getDbSizeInUse(),
+                reachesQuorum(),
+                status.getErrorsList(),
+                StorageStatus.of(status));
+    }
+
+    EtcdVersion version() {
+        return EtcdVersion.parse(status.getVersion());
+    }
+}

@@ -1,0 +1,239 @@
+package io.understudy.lab.directory;
+
+import io.understudy.lab.failure.LabException;
+import io.understudy.lab.ports.LabPort;
+import io.understudy.lab.ports.LabPorts;
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The directory below which the lab keeps everything, held exclusively until closed.
+ *
+ * <p>Only an empty directory or one that a lab made is ever used, and only the latter is ever wiped.
+ *
+ * <p>Invariant DP5: only a directory made by a lab is used or wiped, by one lab at a time.
+ */
+public final class LabDirectory implements AutoCloseable {
+
+    /** etcd allocates two 64 MiB log segments for each of five members, Kafka its indexes. */
+    static final long NEW_BYTES = 1L << 30;
+
+    /** With less, servers that end have most likely found no room. */
+    private static final long FULL_BYTES = 32L << 20;
+
+    /** Room for a day of playing. */
+    static final long GROWTH_BYTES = 256L << 20;
+
+    private static final String LOCK = "lock";
+    private static final Set<String> KEPT_WHEN_WIPED = Set.of(LOCK, Marker.FILE_NAME);
+
+    private final Path path;
+    private final LabLock lock;
+    private final LabPorts remembered;
+    private final boolean resumed;
+
+    private LabDirectory(Path path, LabLock lock, LabPorts remembered, boolean resumed) {
+        this.path = path;
+        this.lock = lock;
+        this.remembered = remembered;
+        this.resumed = resumed;
+    }
+
+    /** Returns the default directory: below {@code $XDG_STATE_HOME}, else below {@code ~/.local/state}. */
+    public static Path standard(Map<String, String> environment, Path home) {
+        String state = environment.get("XDG_STATE_HOME");
+        Path base = state == null || state.isBlank() ? home.resolve(".local/state") : Path.of(state);
+        return base.resolve("understudy/lab");
+    }
+
+    /**
+     * Makes the directory, or takes one that a lab made, and locks it.
+     *
+     * @param fresh whether what an earlier lab left there is deleted
+     * @throws LabException it is not ours, is in use, can't be written, or its disk is nearly full
+     */
+    public static LabDirectory open(Path path, boolean fresh) {
+        Path absolute = path.toAbsolutePath().normalize();
+        try {
+            return opened(absolute, fresh);
+        } catch (IOException e) {
+            throw new LabException("cannot use the data directory " + absolute, e);
+        }
+    }
+
+    private static LabDirectory opened(Path path, boolean fresh) throws IOException {
+        Path marker = path.resolve(Marker.FILE_NAME);
+        requireOurs(path, marker);
+        Files.createDirectories(path);
+        LabLock lock = LabLock.acquire(path.resolve(LOCK));
+        try {
+            if (fresh) {
+                wipe(path);
+                Files.deleteIfExists(marker);
+            }
+            boolean resumed = Files.exists(marker);
+            requireSpace(path, resumed ? GROWTH_BYTES : NEW_BYTES);
+            LabPorts remembered = resumed ? Marker.read(marker) : LabPorts.standard();
+            return new LabDirectory(path, lock, remembered, resumed);
+        } catch (IOException | RuntimeException e) {
+            closeAfter(e, lock);
+            throw e;
+        }
+    }
+
+    private static void requireOurs(Path path, Path marker) throws IOException {
+        if (Files.exists(marker) || !Files.exists(path)) {
+            return;
+        }
+        if (!Files.isDirectory(path)) {
+            throw new LabException(
+                    "the data directory " + path + " is not a directory; choose another with --data-dir");
+        }
+        List<String> strangers;
+        try (Stream<Path> entries = Files.list(path)) {
+            strangers = entries.map(entry -> entry.getFileName().toString())
+                    // Left by a lab that ended before it had anything else.
+                    .filter(name -> !name.equals(LOCK) && !name.startsWith(Marker.FILE_NAME))
+                    .sorted()
+                    .limit(3)
+                    .toList();
+        }
+        if (!strangers.isEmpty()) {
+            throw new LabException("the data directory " + path + " does not belong to a lab: it contains "
+                    + strangers.stream().collect(Collectors.joining(", "))
+                    + " but no " + Marker.FILE_NAME + "; choose an empty or new one with --data-dir");
+        }
+    }
+
+    private static void requireSpace(Path path, long needed) throws IOException {
+        long usable = Files.getFileStore(path).getUsableSpace();
+        if (usable < needed) {
+            throw new LabException("the disk of the data directory " + path + " is nearly full: " + (usable >> 20)
+                    + " MiB free, " + (needed >> 20) + " MiB required; choose another with --data-dir");
+        }
+    }
+
+    /** Follows no symbolic link; the lock, which is held, stays. */
+    private static void wipe(Path path) throws IOException {
+        Files.walkFileTree(path, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                if (!path.equals(file.getParent())
+                        || !KEPT_WHEN_WIPED.contains(file.getFileName().toString())) {
+                    Files.delete(file);
+                }
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path folder, @Nullable IOException failure) throws IOException {
+                if (failure != null) {
+                    throw failure;
+                }
+                if (!folder.equals(path)) {
+                    Files.delete(folder);
+                }
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+
+    /** Absolute. */
+    public Path path() {
+        return path;
+    }
+
+    /** Whether an earlier lab's data is here. */
+    public boolean resumed() {
+        return resumed;
+    }
+
+    /** The process id of the lab that died here without a chance to tidy up. */
+    public OptionalLong abandonedBy() {
+        return lock.abandonedBy();
+    }
+
+    /**
+     * The ports for this run: as chosen, else as in the run before, else the standard ones.
+     *
+     * @throws LabException the servers here can't be moved to a chosen port, or two would be the same
+     */
+    public LabPorts ports(Map<LabPort, Integer> chosen) {
+        chosen.forEach((port, number) -> {
+            if (resumed && port.internal() && remembered.number(port) != number) {
+                throw new LabException(port.flag() + " is " + number + ", but the servers in " + path + " use port "
+                        + remembered.number(port) + " for each other; omit the flag, or add --fresh");
+            }
+        });
+        return remembered.with(chosen);
+    }
+
+    /**
+     * Writes down the ports of this run, by which the directory becomes a lab's.
+     *
+     * @throws LabException the file can't be written
+     */
+    public void remember(LabPorts ports) {
+        try {
+            Marker.write(path.resolve(Marker.FILE_NAME), ports);
+        } catch (IOException e) {
+            throw new LabException("cannot write to the data directory " + path, e);
+        }
+    }
+
+    /**
+     * A folder in it, made if needed.
+     *
+     * @throws LabException it can't be made
+     */
+    public Path folder(String name) {
+        try {
+            return Files.createDirectories(path.resolve(name));
+        } catch (IOException e) {
+            throw new LabException("cannot write to the data directory " + path, e);
+        }
+    }
+
+    /** Returns a message if the disk is full, which servers report only in long logs. */
+    public Optional<String> full() {
+        try {
+            long usable = Files.getFileStore(path).getUsableSpace();
+            return usable < FULL_BYTES
+                    ? Optional.of(
+                            "the disk of the data directory " + path + " is full: " + (usable >> 20) + " MiB free")
+                    : Optional.empty();
+        } catch (IOException e) {
+            return Optional.of("cannot read the free space of the data directory " + path + ": " + e.getMessage());
+        }
+    }
+
+    /** Lets other labs use it. */
+    @Override
+    public void close() {
+        try {
+            lock.close();
+        } catch (IOException e) {
+            throw new LabException("cannot release the lock of " + path, e);
+        }
+    }
+
+    private static void closeAfter(Exception failure, LabLock lock) {
+        try {
+            lock.close();
+        } catch (IOException e) {
+            failure.addSuppressed(e);
+        }
+    }
+}

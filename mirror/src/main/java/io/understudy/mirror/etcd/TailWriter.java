@@ -1,0 +1,214 @@
+package io.understudy.mirror.etcd;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.RequestOp;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.lease.TargetLeases;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.sink.ForeignWriteHint;
+import io.understudy.mirror.sink.SinkListener;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Follows the source: has commits written in the target's terms, many at a time when many wait.
+ * Commits that the target has seen before are passed over. Driven by the mirror's thread.
+ *
+ * <p>Invariant M4: foreign writes between two transactions are detected; a repair is fenced and reverts no earlier
+ * commit.
+ */
+final class TailWriter implements AutoCloseable {
+
+    private final MirrorScope scope;
+    private final CheckpointWriter writer;
+    private final SinkListener listener;
+    private final TargetLeases leases;
+    private final ByteString record;
+    private final CommitPath paths = new CommitPath();
+    private final BatchWriter batches;
+    private final GroupCommit group;
+    /** Whether what is given here is written, and repairs; not a snapshot. */
+    private final AtomicBoolean following = new AtomicBoolean();
+
+    private Revision given = Revision.ZERO;
+    private List<ClusterId> measured = List.of();
+    private long room;
+
+    TailWriter(
+            String mirror,
+            MirrorScope scope,
+            CheckpointWriter writer,
+            TargetLeases leases,
+            TargetHistory history,
+            ForeignWriteHint hint,
+            SinkListener listener) {
+        this.scope = scope;
+        this.writer = writer;
+        this.listener = listener;
+        this.leases = leases;
+        this.record = ReservedKeys.home(mirror);
+        this.batches = new BatchWriter(mirror, writer, leases, hint);
+        this.group = new GroupCommit("mirror-" + mirror + "-writer", history, batches::write, System::nanoTime);
+    }
+
+    /** Commits follow that checkpoint, unless a snapshot does. */
+    void begin(Checkpoint stored) {
+        batches.endObservation();
+        given = stored.revision();
+        batches.completeAt(stored.state() == CheckpointState.SYNCED ? stored.revision() : Revision.ZERO);
+        following.set(true);
+    }
+
+    /** Waits until nothing is being written, and lets others write. */
+    void end() {
+        following.set(false);
+        group.drain();
+        batches.completeAt(Revision.ZERO);
+    }
+
+    /** The target durably holds everything up to there. Any thread. */
+    Revision complete() {
+        return batches.complete();
+    }
+
+    void commit(Commit commit, Position position) {
+        requireNext(position);
+        List<ClusterId> path = paths.of(commit, position.cluster());
+        List<RequestOp> operations = Operations.of(commit, scope, leases.areKept());
+        if (!operations.isEmpty() && path.contains(writer.target())) {
+            listener.passedOver();
+            batches.passedOver(operations);
+            operations = List.of();
+        }
+        if (operations.isEmpty()) {
+            if (commit.changes().stream().anyMatch(change -> change.key().equals(record))) {
+                // The end marker of a switchover: clients wait for the checkpoint to reach it.
+                writer.hurry();
+            }
+            progress(position);
+            return;
+        }
+        group.add(new TargetCommit(operations, path, position, Instant.now()), roomBeside(path));
+        given = position.revision();
+    }
+
+    void progress(Position position) {
+        requireNotSyncing(writer.current());
+        boolean waits = group.advance(position, Instant.now(), () -> writer.isMoveDue(position.revision()));
+        if (!waits && writer.current().state() != CheckpointState.TORN) {
+            batches.completeAt(position.revision());
+        }
+    }
+
+    /** How long to let more come before {@link #caughtUp}. */
+    Duration pause() {
+        return group.pause();
+    }
+
+    /** Nothing more comes at this moment: what was given is written now. */
+    void caughtUp() {
+        group.flush();
+    }
+
+    /** Waits until everything given is written. */
+    void settle() {
+        group.drain();
+    }
+
+    /** Observes commits to {@code keys}. Ends the observation before it. Any thread. */
+    KeyObservation observe(Collection<ByteString> keys) {
+        return batches.observe(keys);
+    }
+
+    /**
+     * Repairs the keys that no commit has changed since {@code observed} began, together with the checkpoint, which stays
+     * where it is. Any thread; returns when done.
+     *
+     * @return false while a snapshot, or a commit in parts, is written
+     */
+    synchronized boolean repair(KeyObservation observed, Map<ByteString, RequestOp> operations, List<ClusterId> path) {
+        AtomicBoolean done = new AtomicBoolean();
+        group.between(() -> {
+            if (following.get() && writer.current().state() == CheckpointState.SYNCED) {
+                // Filtered between two batches, so no commit is written between the filter and the repair.
+                List<RequestOp> left = operations.entrySet().stream()
+                        .filter(operation -> observed.isUnchanged(operation.getKey()))
+                        .map(Map.Entry::getValue)
+                        .toList();
+                if (!left.isEmpty()) {
+                    batches.repair(left, path);
+                }
+                done.set(true);
+            }
+        });
+        return done.get();
+    }
+
+    /**
+     * Restores keys with leases as the source has them at the checkpoint. The checkpoint is {@code syncing} from the first
+     * write to the last, so that no take-over finds a part.
+     *
+     * @return whether the target has them all
+     */
+    synchronized boolean restoreLeases(List<ClusterId> path, Synchronisation synchronisation) {
+        AtomicBoolean done = new AtomicBoolean();
+        group.between(() -> {
+            Checkpoint stored = writer.current();
+            Position at = stored.resumeAt();
+            if (!following.get() || at == null || stored.state() != CheckpointState.SYNCED) {
+                return;
+            }
+            done.set(leases.restore(at, null, operations -> {
+                if (writer.current().state() == CheckpointState.SYNCED) {
+                    writer.writeOwn(
+                            synchronisation.restoring(stored),
+                            stored.marked(path, Instant.now()).in(CheckpointState.SYNCING));
+                }
+                batches.repair(operations, path);
+            }));
+            if (writer.current().state() == CheckpointState.SYNCING) {
+                writer.writeOwn(
+                        synchronisation.restored(),
+                        writer.current().marked(path, Instant.now()).in(CheckpointState.SYNCED));
+            }
+        });
+        return done.get();
+    }
+
+    @Override
+    public void close() {
+        group.close();
+    }
+
+    private long roomBeside(List<ClusterId> path) {
+        if (!path.equals(measured)) {
+            room = writer.room(writer.current().marked(path, Instant.EPOCH));
+            measured = path;
+        }
+        return room;
+    }
+
+    private void requireNext(Position position) {
+        requireNotSyncing(writer.current());
+        if (!position.revision().isAfter(given)) {
+            throw new IllegalStateException(
+                    "feed delivered revision " + position.revision() + " after revision " + given + " was mirrored");
+        }
+    }
+
+    private static void requireNotSyncing(Checkpoint checkpoint) {
+        if (checkpoint.state() == CheckpointState.SYNCING) {
+            throw new IllegalStateException("feed delivered a commit before its snapshot is complete: " + checkpoint);
+        }
+    }
+}

@@ -1,0 +1,441 @@
+package io.understudy.mirror.kafka;
+
+import io.understudy.consumer.format.MalformedRecordException;
+import io.understudy.consumer.format.MirrorRecord;
+import io.understudy.consumer.format.StateDigest;
+import io.understudy.consumer.format.StrayRecords;
+import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.TopicOrigin;
+import io.understudy.feed.kafka.TopicRecord;
+import io.understudy.feed.kafka.TopicScope;
+import io.understudy.kafka.KafkaClients;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.acl.AclOperation;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Start of a sink: fences off earlier writers, then reads the checkpoint, which no other writer can change any more. It
+ * then verifies that the topics still hold what the checkpoint records.
+ *
+ * <p>Invariant M27: uncommitted records are never visible, and of two mirrors of a topic only the later one writes.
+ */
+final class SinkStart {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SinkStart.class);
+
+    /** Each needs two turns, one per transactional.id; more only if another process does the same. */
+    private static final int MAX_HANDOVERS = 6;
+
+    private final KafkaClients clients;
+    private final KafkaSinkOptions options;
+    private final CheckpointTopic checkpoints;
+    private final TopicReader reader;
+    private final TopicScope scope;
+    private final TransactionTimeout timeout;
+    private final StrayRecords strays;
+    /** Up to where the state topic was read; -1 if it was not. */
+    private long endOfState = -1;
+    /** Of the first stray record in what was read of the state topic; -1 for none. */
+    private long strayAt = -1;
+    /** Whether a stray record has replaced the last mark of the state topic. */
+    private boolean isMarkReplaced;
+
+    SinkStart(
+            KafkaClients clients,
+            KafkaSinkOptions options,
+            TopicScope scope,
+            CheckpointTopic checkpoints,
+            TopicReader reader,
+            TransactionTimeout timeout,
+            StrayRecords strays) {
+        this.strays = strays;
+        this.clients = clients;
+        this.options = options;
+        this.scope = scope;
+        this.checkpoints = checkpoints;
+        this.reader = reader;
+        this.timeout = timeout;
+    }
+
+    /**
+     * What there is now.
+     *
+     * @param writer to be closed by the caller
+     * @param checkpoint null before the first
+     * @param state digest of the state topic; null if not known
+     * @param isLost whether the topics lack what the checkpoint records, and are to be rewritten
+     * @param isWhole false if only a snapshot can show whether the state topic is complete
+     */
+    record Outcome(
+            TopicWriter writer,
+            @Nullable Checkpoint checkpoint,
+            @Nullable StateDigest state,
+            boolean isLost,
+            boolean isWhole) {}
+
+    /**
+     * Takes the topics over.
+     *
+     * @param fencing by which the writer finds out whether they were taken over from it
+     * @throws SinkException.Refused they are not as they must be
+     */
+    Outcome run(Fencing fencing) {
+        try (Admin admin = clients.admin()) {
+            KafkaTopics topics = new KafkaTopics(admin, options);
+            Map<String, TopicDescription> existing = topics.find();
+            RecordLimit limit = topics.limit(existing);
+            Fenced fenced = fence(existing.containsKey(options.checkpointTopic()), limit);
+            Producer<byte[], byte[]> producer = fenced.producer();
+            CheckpointTopic.Stored stored = fenced.stored();
+            try {
+                String loss = stored == null ? leftovers(existing) : loss(stored, existing);
+                if (loss != null) {
+                    lost(loss);
+                }
+                String usual = KafkaNames.of(options.topic()).transactionalId();
+                if (stored == null && loss != null && !usual.equals(options.transactionalId())) {
+                    // No checkpoint names the writer of these records: at least the one with the default ID is fenced.
+                    producer(usual, limit).close(Duration.ZERO);
+                }
+                boolean mayAdopt = options.onTopicLoss() == TopicLoss.RESYNC && (stored == null || loss != null);
+                Map<String, Uuid> ids = topics.ensure(existing, topic -> mayAdopt && isUnwritten(topic));
+                Footprint known = stored == null || loss != null ? nothing(ids) : stored.footprint();
+                TopicOrigin origin = new TopicOrigin(
+                        generation(stored, loss != null), scope, options.partitions(), options.format());
+                CheckpointTopic.Stored kept = loss == null ? stored : null;
+                Offsets offsets = kept == null
+                        ? new Offsets(known, options.stateTopic(), -1, -1)
+                        : new Offsets(known, options.stateTopic(), endOfState, uncheckedFrom(kept));
+                return new Outcome(
+                        new TopicWriter(producer, options, limit, origin, offsets, fencing, timeout),
+                        stored == null ? null : stored.checkpoint(),
+                        kept == null ? null : kept.state(),
+                        loss != null,
+                        !isMarkReplaced);
+            } catch (RuntimeException e) {
+                producer.close(Duration.ZERO);
+                throw e;
+            }
+        } catch (KafkaException e) {
+            String doing = "taking over topic " + options.topic();
+            // By a concurrent take-over: the next attempt finds its owner.
+            throw KafkaFailures.isFenced(e)
+                    ? new SinkException.Unavailable(
+                            doing + " failed: another process is taking over at the same time", e)
+                    : KafkaFailures.explained(doing, AclOperation.WRITE, options.kafka(), e);
+        }
+    }
+
+    /** The only producer, and the checkpoint, which only it can change. */
+    private record Fenced(Producer<byte[], byte[]> producer, CheckpointTopic.@Nullable Stored stored) {}
+
+    /**
+     * Fences the writer that the checkpoint names. Another transactional.id takes over by a transaction of the recorded one:
+     * Kafka accepts it from the last producer of that id only, so each writer is fenced whatever ids are configured.
+     */
+    private Fenced fence(boolean hasCheckpoint, RecordLimit limit) {
+        for (int i = 0; i < MAX_HANDOVERS; i++) {
+            // Read first: another mirror must not be fenced by a mistake in the configuration of this one.
+            String id = writer(hasCheckpoint ? known(checkpoints.read(reader)) : null);
+            if (id.equals(options.transactionalId())) {
+                Producer<byte[], byte[]> producer = producer(id, limit);
+                try {
+                    CheckpointTopic.Stored stored = hasCheckpoint ? known(checkpoints.read(reader)) : null;
+                    if (writer(stored).equals(id)) {
+                        return new Fenced(producer, stored);
+                    }
+                } catch (RuntimeException e) {
+                    producer.close(Duration.ZERO);
+                    throw e;
+                }
+                producer.close(Duration.ZERO);
+            } else {
+                handOver(id, limit);
+            }
+        }
+        throw new SinkException.Unavailable(
+                "taking over topic " + options.topic() + " failed: other processes change the transactional.id at the"
+                        + " same time",
+                null);
+    }
+
+    /** Fences another transactional.id, and replaces it in the checkpoint unless another process has. */
+    private void handOver(String id, RecordLimit limit) {
+        String doing = "fencing transactional.id " + id;
+        try {
+            Producer<byte[], byte[]> producer = producer(id, limit);
+            try {
+                handOver(id, producer);
+            } finally {
+                producer.close(Duration.ZERO);
+            }
+        } catch (KafkaException e) {
+            throw KafkaFailures.isFenced(e)
+                    ? new SinkException.Unavailable(doing + " failed: another process does the same", e)
+                    : KafkaFailures.explained(doing, AclOperation.WRITE, options.kafka(), e);
+        }
+    }
+
+    private void handOver(String id, Producer<byte[], byte[]> producer) {
+        CheckpointTopic.Stored stored = checkpoints.read(reader);
+        if (stored == null || !writer(stored).equals(id)) {
+            return;
+        }
+        producer.beginTransaction();
+        var unused = producer.send(checkpoints.record(stored.handedTo(options.transactionalId())));
+        producer.commitTransaction();
+        LOG.atInfo()
+                .addKeyValue("topic", options.topic())
+                .addKeyValue("previous", id)
+                .addKeyValue("current", options.transactionalId())
+                .log("transactional.id changed");
+    }
+
+    private String writer(CheckpointTopic.@Nullable Stored stored) {
+        if (stored == null) {
+            return options.transactionalId();
+        }
+        String id = stored.transactionalId();
+        return id == null ? KafkaNames.of(options.topic()).transactionalId() : id;
+    }
+
+    /** A checkpoint of these topics, with values of this format. */
+    private CheckpointTopic.@Nullable Stored known(CheckpointTopic.@Nullable Stored stored) {
+        if (stored == null) {
+            return null;
+        }
+        Set<String> configured = Set.copyOf(options.names().topics().values());
+        Set<String> mirrored = stored.footprint().topics().keySet();
+        if (!mirrored.equals(configured)) {
+            throw new SinkException.Refused("checkpoint at " + checkpoints.where() + " has the topics "
+                    + new TreeSet<>(mirrored) + "; configured: " + new TreeSet<>(configured)
+                    + ". Restore the names, or use another checkpoint topic for new topics");
+        }
+        if (!stored.format().equals(options.format().number())) {
+            throw new SinkException.Refused("topic " + options.topic() + " has values of format " + stored.format()
+                    + "; configured: " + options.format().number()
+                    + " (2 is raw, 3 is debezium). Restore the setting format, or mirror to another topic");
+        }
+        return stored;
+    }
+
+    /** One that has fenced off its predecessors. */
+    private Producer<byte[], byte[]> producer(String id, RecordLimit limit) {
+        while (true) {
+            Producer<byte[], byte[]> producer =
+                    clients.producer(id, timeout.current(), limit.bytes(), options.producer());
+            try {
+                producer.initTransactions();
+                timeout.accepted();
+                return producer;
+            } catch (RuntimeException e) {
+                producer.close(Duration.ZERO);
+                if (!KafkaFailures.isTimeoutTooLarge(e)) {
+                    throw e;
+                }
+                if (!timeout.rejected()) {
+                    throw new SinkException.Refused(
+                            "transactionTimeout of " + timeout.current().toMillis()
+                                    + " ms exceeds transaction.max.timeout.ms of the brokers. Reduce the setting, or"
+                                    + " increase the brokers'",
+                            e);
+                }
+            }
+        }
+    }
+
+    private long uncheckedFrom(CheckpointTopic.Stored stored) {
+        return stored.uncheckedFrom() >= 0 ? stored.uncheckedFrom() : strayAt;
+    }
+
+    /**
+     * By the clock: if the topics were deleted, and the checkpoint with them, copies of them still have the generation
+     * before.
+     */
+    private static long generation(CheckpointTopic.@Nullable Stored stored, boolean isLost) {
+        if (stored == null) {
+            return System.currentTimeMillis();
+        }
+        return isLost ? Math.max(System.currentTimeMillis(), stored.generation() + 1) : stored.generation();
+    }
+
+    private void lost(String loss) {
+        if (options.onTopicLoss() == TopicLoss.STOP) {
+            throw new SinkException.Refused(loss + ". Delete the topics " + options.topic() + ", "
+                    + options.stateTopic() + " and "
+                    + options.checkpointTopic() + " to start over, or set onTopicLoss to resync to rewrite the full"
+                    + " state");
+        }
+        LOG.atWarn()
+                .addKeyValue("topic", options.topic())
+                .addKeyValue("cause", loss)
+                .log("rewriting topic");
+    }
+
+    /** What is wrong if there are records without a checkpoint; null if nothing is. */
+    private @Nullable String leftovers(Map<String, TopicDescription> existing) {
+        boolean hasChanges = hasRecords(options.topic(), existing);
+        boolean hasState = hasRecords(options.stateTopic(), existing);
+        if (!hasChanges && !hasState) {
+            return null;
+        }
+        String loss = "topic " + (hasChanges ? options.topic() : options.stateTopic()) + " has records, but no"
+                + " checkpoint exists at " + checkpoints.where();
+        if (!hasState) {
+            throw new SinkException.Refused(loss + ", and " + options.stateTopic()
+                    + " is empty. The records may not be from a mirror. Mirror to another topic, or delete this topic");
+        }
+        return loss;
+    }
+
+    private boolean hasRecords(String topic, Map<String, TopicDescription> existing) {
+        TopicDescription found = existing.get(topic);
+        return found != null
+                && found.partitions().stream()
+                        .anyMatch(partition -> reader.hasRecords(new TopicPartition(topic, partition.partition())));
+    }
+
+    /** Whether no record of it was ever committed, nor deleted. */
+    private boolean isUnwritten(TopicDescription topic) {
+        return !hasRecords(topic.name(), Map.of(topic.name(), topic))
+                && topic.partitions().stream()
+                        .map(partition -> new TopicPartition(topic.name(), partition.partition()))
+                        .allMatch(partition ->
+                                reader.read(partition, 0, record -> {}).begin() == 0);
+    }
+
+    /** What is missing of what was written; null if nothing is. */
+    private @Nullable String loss(CheckpointTopic.Stored stored, Map<String, TopicDescription> existing) {
+        for (var entry : stored.footprint().topics().entrySet()) {
+            String topic = entry.getKey();
+            Footprint.Topic known = entry.getValue();
+            TopicDescription found = existing.get(topic);
+            if (found == null) {
+                return "topic " + topic + " is missing; previously mirrored: " + mirrored(stored.checkpoint());
+            }
+            if (!found.topicId().equals(known.id())) {
+                return "topic " + topic + " was deleted and recreated; previously mirrored: "
+                        + mirrored(stored.checkpoint());
+            }
+            int partitions = known.offsets().size();
+            if (found.partitions().size() != partitions) {
+                return "topic " + topic + " has " + found.partitions().size() + " partitions, previously " + partitions
+                        + "; previously mirrored: " + mirrored(stored.checkpoint());
+            }
+            for (int i = 0; i < partitions && !topic.equals(options.checkpointTopic()); i++) {
+                String loss = loss(new TopicPartition(topic, i), known.offsets().get(i), stored);
+                if (loss != null) {
+                    return loss;
+                }
+            }
+        }
+        return null;
+    }
+
+    /** Reads what came after the last record known: the last mark must be the checkpoint's. */
+    private @Nullable String loss(TopicPartition partition, long lastKnown, CheckpointTopic.Stored stored) {
+        Checkpoint checkpoint = stored.checkpoint();
+        AtomicReference<@Nullable Revision> marked = new AtomicReference<>();
+        AtomicBoolean isReplaced = new AtomicBoolean();
+        boolean isState = partition.topic().equals(options.stateTopic());
+        TopicReader.Extent extent = reader.read(partition, Math.max(0, lastKnown), record -> {
+            // What the state check reads again, it reports.
+            TopicRecord content = own(record, isState ? null : strays);
+            if (content != null && generation(record) > stored.generation()) {
+                throw new SinkException.Refused("partition " + partition + " has a record of generation "
+                        + generation(record) + " at offset " + record.offset() + "; the checkpoint at "
+                        + checkpoints.where() + " has generation " + stored.generation()
+                        + ". Another mirror with another checkpoint topic writes to it: stop one of them");
+            }
+            if (content != null && content.isMark()) {
+                marked.set(completeAt(content));
+                isReplaced.set(false);
+            } else if (content == null && isState) {
+                strayAt = strayAt < 0 ? record.offset() : strayAt;
+                isReplaced.compareAndSet(false, record.key().length == 0);
+            }
+        });
+        if (isState && extent.begin() > 0) {
+            throw new SinkException.Refused("topic " + partition.topic() + " starts at offset " + extent.begin()
+                    + ": valid records were deleted. Delete the topic and restart the mirror");
+        }
+        if (isState) {
+            endOfState = extent.end();
+        }
+        if (extent.end() <= lastKnown) {
+            return "partition " + partition + " was truncated: it ends at offset " + extent.end() + ", but offset "
+                    + lastKnown + " was written";
+        }
+        Revision last = marked.get();
+        if (isReplaced.get() && !checkpoint.revision().equals(last)) {
+            // Compaction keeps a stray record with an empty key in place of the last mark.
+            isMarkReplaced = true;
+            return null;
+        }
+        boolean isExpired = last == null && extent.begin() > lastKnown;
+        if (checkpoint.state() == CheckpointState.SYNCED
+                && !isExpired
+                && !checkpoint.revision().equals(last)) {
+            return "partition " + partition + " was truncated: it ends "
+                    + (last == null ? "without a mark" : "at revision " + last)
+                    + "; previously mirrored: " + mirrored(checkpoint);
+        }
+        return null;
+    }
+
+    /** Revision up to which a mark declares the topics complete; null for one that doesn't. */
+    private static @Nullable Revision completeAt(TopicRecord mark) {
+        return mark instanceof TopicRecord.SnapshotBegin ? null : mark.revision();
+    }
+
+    private static @Nullable TopicRecord own(ConsumerRecord<byte[], byte[]> record, @Nullable StrayRecords strays) {
+        try {
+            return RecordFormat.readOwn(record, strays);
+        } catch (MalformedRecordException e) {
+            throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static long generation(ConsumerRecord<byte[], byte[]> own) {
+        try {
+            return MirrorRecord.generation(own);
+        } catch (MalformedRecordException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static String mirrored(Checkpoint checkpoint) {
+        return checkpoint.state() == CheckpointState.SYNCED
+                ? "all changes up to revision " + checkpoint.revision()
+                : "part of a snapshot";
+    }
+
+    private Footprint nothing(Map<String, Uuid> ids) {
+        Map<String, Footprint.Topic> topics = new TreeMap<>();
+        ids.forEach((name, id) -> topics.put(
+                name,
+                new Footprint.Topic(
+                        id, Collections.nCopies(name.equals(options.topic()) ? options.partitions() : 1, -1L))));
+        return new Footprint(topics);
+    }
+}

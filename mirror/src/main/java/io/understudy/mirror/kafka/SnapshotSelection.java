@@ -1,0 +1,34 @@
+package io.understudy.mirror.kafka;
+
+import com.google.protobuf.ByteString;
+import io.understudy.feed.kafka.TopicRecord;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Selects the records of one snapshot: entries missing in the topics, and keys that are gone.
+ *
+ * @param last contents of the state topic when the snapshot began; forgotten page by page
+ * @param resync whether entries are written even if the state topic has them already
+ */
+record SnapshotSelection(ClusterId source, Revision revision, LastRecords last, boolean resync) {
+
+    /** Those for one page of mirrored entries, under their names in the topics. */
+    List<TopicRecord> page(KeyRange covered, List<KeyValue> entries) {
+        List<TopicRecord> records = new ArrayList<>();
+        for (KeyValue entry : entries) {
+            boolean isCurrent = last.takeIf(entry);
+            if (resync || !isCurrent) {
+                records.add(new TopicRecord.Found(source, entry));
+            }
+        }
+        for (ByteString gone : last.takeRest(covered)) {
+            records.add(new TopicRecord.Gone(source, revision, gone));
+        }
+        return records;
+    }
+}

@@ -1,0 +1,77 @@
+package io.understudy.mirror.kafka;
+
+import java.time.Duration;
+
+/** What a transaction holds so far: several small commits, or one large. One thread. */
+final class TransactionBatch {
+
+    private static final long MAX_BYTES = 2L << 20;
+    private static final int MAX_CHANGES = 10_000;
+    /** While more keeps coming without a moment's pause. */
+    private static final Duration MAX_AGE = Duration.ofMillis(50);
+    /**
+     * From the end of one transaction until the next one may be small. A broker takes some milliseconds after a
+     * transaction to write its markers. A producer that begins another one sooner backs off for 20 ms ({@code
+     * add.partitions.to.txn.retry.backoff.ms}, KIP-890), and many small ones cost more than few.
+     */
+    private static final Duration PAUSE = Duration.ofMillis(20);
+
+    private long bytes;
+    private long changes;
+    private long commits;
+    private long firstNanos;
+    private long writtenNanos = System.nanoTime() - PAUSE.toNanos();
+
+    boolean isEmpty() {
+        return changes == 0;
+    }
+
+    long changes() {
+        return changes;
+    }
+
+    long commits() {
+        return commits;
+    }
+
+    /** A commit was added as a whole. */
+    void commit(long moreBytes, long moreChanges) {
+        add(moreBytes, moreChanges);
+        commits++;
+    }
+
+    /** Whether the next commit is to be part of another transaction. */
+    boolean isFullBefore(long moreBytes, long moreChanges) {
+        return !isEmpty() && (bytes + moreBytes > MAX_BYTES || changes + moreChanges > MAX_CHANGES);
+    }
+
+    void add(long moreBytes, long moreChanges) {
+        if (isEmpty()) {
+            firstNanos = System.nanoTime();
+        }
+        bytes += moreBytes;
+        changes += moreChanges;
+    }
+
+    /** Whether it waits no longer for more. */
+    boolean isDue() {
+        return !isEmpty()
+                && (bytes >= MAX_BYTES
+                        || changes >= MAX_CHANGES
+                        || System.nanoTime() - firstNanos >= MAX_AGE.toNanos());
+    }
+
+    /** How long it would do well to wait for more; zero if not at all. */
+    Duration pause() {
+        long nanos = PAUSE.toNanos() - (System.nanoTime() - writtenNanos);
+        return isEmpty() || nanos <= 0 ? Duration.ZERO : Duration.ofNanos(nanos);
+    }
+
+    /** A transaction has ended, the next one holds nothing yet. */
+    void written() {
+        writtenNanos = System.nanoTime();
+        bytes = 0;
+        changes = 0;
+        commits = 0;
+    }
+}

@@ -1,0 +1,77 @@
+package io.understudy.mirror.takeover;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.AlarmRequest;
+import io.etcd.jetcd.api.AlarmResponse;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.Permission;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.TxnResponse;
+import io.understudy.etcd.Credentials;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The requests of take-overs to one cluster, one method each. Each may be delivered twice. One thread.
+ *
+ * <p>All methods throw {@link TakeOverException} if the cluster rejects the request or does not answer in time; after the
+ * latter it is unknown whether the request was done.
+ */
+interface TakeOverCalls {
+
+    /** The cluster in words. */
+    String shown();
+
+    /** With which these calls log in where authentication is enabled; null for none. */
+    @Nullable Credentials login();
+
+    /** The same cluster with another time to answer. */
+    TakeOverCalls with(Duration patience);
+
+    /** A linearizable read. */
+    RangeResponse range(RangeRequest request);
+
+    /** A transaction that compares what it changes. */
+    TxnResponse txn(String what, TxnRequest request);
+
+    AlarmResponse alarm(AlarmRequest request);
+
+    boolean isAuthEnabled();
+
+    List<String> roles();
+
+    List<Permission> permissions(String role);
+
+    void grant(String role, Permission permission);
+
+    void revoke(String role, Permission permission);
+
+    List<String> users();
+
+    List<String> rolesOf(String user);
+
+    /** Adds the user, or sets its password, and grants it the role {@code root}. */
+    void addRoot(String user, String password);
+
+    void enableAuth();
+
+    void disableAuth();
+
+    /** Returns the ID. */
+    long grantLease(Duration ttl);
+
+    void revokeLease(long lease);
+
+    /** Keeps leases alive once; returns those that exist. */
+    List<Long> keepAlive(List<Long> leases);
+
+    /** One key, read linearizably; empty if there is none. */
+    default Optional<KeyValue> get(ByteString key) {
+        return range(RangeRequest.newBuilder().setKey(key).build()).getKvsList().stream()
+                .findFirst();
+    }
+}

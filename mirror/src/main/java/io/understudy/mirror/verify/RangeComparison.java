@@ -1,0 +1,78 @@
+package io.understudy.mirror.verify;
+
+import com.google.protobuf.ByteString;
+import io.understudy.feed.etcd.SnapshotReader.CompactedException;
+import io.understudy.mirror.verify.Difference.Kind;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a comparison of a part of the keys has found.
+ *
+ * @param next where the part after it begins; null when this was the last
+ * @param keys how many were compared
+ */
+record RangeComparison(ConsistentPair pair, @Nullable ByteString next, long keys, List<Found> found) {
+
+    private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
+
+    /** A key that differs, with what either side has of it. */
+    record Found(
+            Difference difference,
+            @Nullable KeyValue source,
+            @Nullable KeyValue target) {}
+
+    /** Slows a comparison down. */
+    interface Pace {
+
+        /** As fast as both sides answer. */
+        Pace NONE = keys -> {};
+
+        /** So many keys were compared. */
+        void compared(long keys) throws InterruptedException;
+    }
+
+    /**
+     * Compares the present of both sides.
+     *
+     * @param ranges disjoint, in key order, as the target calls them
+     * @param maxKeys after so many the look ends
+     * @param maxFound after so many that differ the look ends
+     */
+    static RangeComparison at(ConsistentPair pair, List<KeyRange> ranges, long maxKeys, int maxFound, Pace pace)
+            throws CompactedException, IncomparableException, InterruptedException {
+        Equality equality = pair.equality();
+        List<Found> found = new ArrayList<>();
+        long keys = 0;
+        try (SideReader source = pair.source(ranges);
+                SideReader target = pair.target(ranges)) {
+            Merge merge = new Merge(source, target);
+            for (Merge.@Nullable Pair key = merge.next(); key != null; key = merge.next()) {
+                Kind kind = equality.difference(key);
+                if (kind != null) {
+                    ByteString atSource = pair.sides().scope().atSource(key.key());
+                    found.add(new Found(new Difference(kind, atSource, key.key()), key.source(), key.target()));
+                }
+                pace.compared(++keys);
+                if (keys >= maxKeys || found.size() >= maxFound) {
+                    return new RangeComparison(pair, key.key().concat(ZERO_BYTE), keys, found);
+                }
+            }
+        }
+        return new RangeComparison(pair, null, keys, found);
+    }
+
+    /** The same keys, as they are now; those that were found to differ only. */
+    RangeComparison again() throws CompactedException, IncomparableException, InterruptedException {
+        if (found.isEmpty()) {
+            return this;
+        }
+        List<KeyRange> ranges = found.stream()
+                .map(each -> KeyRange.single(each.difference().targetKey()))
+                .toList();
+        return at(ConsistentPair.now(pair.sides()), ranges, Long.MAX_VALUE, Integer.MAX_VALUE, Pace.NONE);
+    }
+}
