@@ -26,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.LongFunction;
@@ -217,6 +218,7 @@ public final class Switchover {
             if (closed.way() != Way.NONE) {
                 equal = direction.comparer().changed(equal);
             }
+            requireClosing();
             direction.closingFrom().refuseKeepAlives(closed);
             // A client that the former primary answered last must not outlive its lease here.
             keepAlive(direction.to());
@@ -227,6 +229,16 @@ public final class Switchover {
             throw undone(e);
         }
         return finished(closed);
+    }
+
+    /** An undo of another command may have opened the primary. */
+    private void requireClosing() {
+        Found now = from.read();
+        Operation last = now.move().operation();
+        String ours = (resumed == null ? operation : resumed).id();
+        if (now.move().phase() != Phase.CLOSING || last == null || !last.id().equals(ours)) {
+            throw writtenMeanwhile();
+        }
     }
 
     private TakeOverException undone(RuntimeException why) {
@@ -517,6 +529,15 @@ public final class Switchover {
     private @Nullable String turned(Found primary) {
         try {
             Found former = from.read();
+            if (former.isPrimary() && former.epoch() > primary.epoch()) {
+                Claims claims = new Claims(primary, former);
+                throw new StaysClosed(
+                        claims.shown(
+                                        direction.mirror(),
+                                        direction.to().shown(),
+                                        direction.from().shown()) + "; run " + claims.remedy(),
+                        null);
+            }
             // One that the mirror closed was open after the move, or was restored, as one that had turned before.
             boolean isPlanned = primary.move().phase() == Phase.MOVED
                     && primary.isLast(SWITCHOVER)
@@ -525,6 +546,8 @@ public final class Switchover {
             // Until the mirror back does it; an alarm is disarmed by now.
             keepAlive(direction.from());
             return isTurned ? null : "its record was written meanwhile";
+        } catch (StaysClosed e) {
+            throw e;
         } catch (TakeOverException e) {
             return String.valueOf(e.getMessage());
         }
@@ -621,24 +644,37 @@ public final class Switchover {
         });
         resumed = primary.move().operation();
         mayMove = true;
-        if (!options.force()) {
+        // After a failover that is known here, the operator chooses this cluster.
+        boolean isForced = options.force() && (primary.isLast(Failover.FAILOVER) || !isTargetPresent());
+        if (isForced) {
+            reopen(FORCED_EPOCHS);
+        } else {
             locked("undo");
-        }
-        try {
-            undoNow();
-        } finally {
-            if (!options.force()) {
+            try {
+                undoNow();
+            } finally {
                 unlock();
             }
         }
         return direction.from().shown() + " is open again and remains the primary";
     }
 
-    private void undoNow() {
-        if (options.force()) {
-            reopen(FORCED_EPOCHS);
-            return;
+    /** @throws TakeOverException another command holds the lock there */
+    private boolean isTargetPresent() {
+        Records there = new Records(direction.to().with(Failover.ANSWER), direction.mirror());
+        Optional<String> holder;
+        try {
+            holder = there.holder();
+        } catch (TakeOverException e) {
+            return false;
         }
+        holder.ifPresent(other -> {
+            throw new TakeOverException("another command is moving mirror " + direction.mirror() + ": " + other);
+        });
+        return true;
+    }
+
+    private void undoNow() {
         Found moved = null;
         try {
             moved = fenced(mayMove ? to : new Records(direction.to().with(Failover.ANSWER), direction.mirror()));

@@ -710,6 +710,41 @@ final class SwitchoverFaultsTest {
         assertThat(world.requests - before).isLessThanOrEqualTo(26);
     }
 
+    @Test
+    void aForcedUndoIsRefusedBesideALivingCommand() {
+        World world = new World(Way.CORRUPT_ALARM, false);
+        List<String> refused = new ArrayList<>();
+        world.meanwhileAt = "drain";
+        world.meanwhile = () -> {
+            world.meanwhile = null;
+            try {
+                refused.add(world.switchover(OPTIONS.forced()).undo());
+            } catch (TakeOverException e) {
+                refused.add(String.valueOf(e.getMessage()));
+            }
+        };
+        var unused = world.switchover(OPTIONS).run();
+        assertThat(refused).singleElement().asString().contains("another command is moving", "step close");
+        world.assertMoved();
+    }
+
+    /** The operator of the undo does not reach the target. */
+    @ParameterizedTest
+    @ValueSource(strings = {"drain", "move", "open"})
+    void aMoveBesideAForcedUndoFails(String step) {
+        World world = new World(Way.CORRUPT_ALARM, false);
+        world.disputed = true;
+        world.meanwhileAt = step;
+        world.meanwhile = () -> {
+            world.meanwhile = null;
+            world.lost = world.target;
+            var unusedText = world.switchover(OPTIONS.forced()).undo();
+            world.lost = null;
+        };
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(TakeOverException.class);
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+    }
+
     /** Another command ran while this one was stopped for longer than its lock lives. */
     @Test
     void aFailoverOfAnotherCommandIsNotTakenForTheMove() {
