@@ -188,7 +188,9 @@ final class KeyBrowserIT {
             return browser.has(".refused[data-status='404']");
         });
         assertThat(browser.text(".refused")).contains("Key not found");
-        assertThat(browser.complaints()).isNotEmpty().allMatch(complaint -> complaint.getMessage().contains("404"));
+        assertThat(browser.complaints())
+                .isNotEmpty()
+                .allMatch(complaint -> complaint.getMessage().contains("404"));
     }
 
     private static void list(String prefix) {
