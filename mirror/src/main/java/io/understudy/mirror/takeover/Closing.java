@@ -50,6 +50,15 @@ record Closing(
         exempt = Set.copyOf(exempt);
     }
 
+    /** Refuses a planned move; a primary that is lost or was replaced is closed as far as possible. */
+    void requireSpace() {
+        if (isRaised(NOSPACE, alarm(AlarmAction.GET, 0))) {
+            throw new TakeOverException(cluster.shown()
+                    + " has a NOSPACE alarm, under which etcd 3.5 does not reject deletes: free space, defragment and disarm"
+                    + " the alarm first, or use --allow-loss");
+        }
+    }
+
     /**
      * What {@link #close} changes. Only reads.
      *
@@ -57,11 +66,6 @@ record Closing(
      */
     Closed prepare(Way way) {
         boolean hasAuth = way != Way.NONE && cluster.isAuthEnabled();
-        if (way != Way.NONE && isRaised(NOSPACE, alarm(AlarmAction.GET, 0))) {
-            throw new TakeOverException(cluster.shown()
-                    + " has a NOSPACE alarm, under which etcd 3.5 does not reject deletes: free space, defragment and disarm"
-                    + " the alarm first");
-        }
         return switch (way) {
             case NONE -> new Closed(way, 0, List.of());
             case ROLES -> {

@@ -153,6 +153,9 @@ public final class Switchover {
     private Closed prepared(Found primary) {
         Closed begun = primary.move().phase() == Phase.CLOSING ? primary.move().closed() : null;
         if (begun == null) {
+            if (options.way() != Way.NONE) {
+                direction.closingFrom().requireSpace();
+            }
             return direction.closingFrom().prepare(options.way());
         }
         if (begun.way() == Way.NONE && options.way() != Way.NONE) {

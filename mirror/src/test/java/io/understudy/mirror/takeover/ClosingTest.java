@@ -80,7 +80,8 @@ final class ClosingTest {
         closing.close(closed);
         cluster.full = true;
         assertThat(closing.isClosed(closed)).isFalse();
-        assertThatThrownBy(() -> closing.prepare(Way.ROLES)).hasMessageContaining("NOSPACE");
+        assertThatThrownBy(closing::requireSpace).hasMessageContaining("NOSPACE");
+        assertThat(closing.prepare(Way.ROLES).way()).as("after a failover").isEqualTo(Way.ROLES);
     }
 
     @Test
