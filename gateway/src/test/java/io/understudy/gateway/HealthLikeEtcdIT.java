@@ -115,7 +115,9 @@ final class HealthLikeEtcdIT {
             int theirs = HttpHeads.status(etcd, head.text());
             int ours = HttpHeads.status(gateway, head.text());
             boolean bothReject = theirs >= 400 && ours >= 400;
-            if (!alike(theirs, ours) && (head.isPlain() || !bothReject)) {
+            // etcd built with Go before 1.23 takes it for none.
+            boolean lengthIsEmpty = head.text().contains("Content-Length:\r\n") && ours == 400;
+            if (!alike(theirs, ours) && !lengthIsEmpty && (head.isPlain() || !bothReject)) {
                 different.add("etcd " + theirs + ", gateway " + ours + ": " + head.text());
             }
         }
@@ -126,11 +128,11 @@ final class HealthLikeEtcdIT {
         }
     }
 
-    /** etcd's multiplexer closes connections that do not begin with a request line of HTTP/1, and its router redirects. */
+    /** etcd's multiplexer closes connections that do not begin with a request line of HTTP/1, and its router redirects (301, since Go 1.26 307). */
     private static boolean alike(int theirs, int ours) {
         return theirs == HttpHeads.NONE
                 ? ours == HttpHeads.NONE || ours >= 400
-                : theirs == 307 ? ours == 404 || ours == 400 : ours == theirs;
+                : theirs == 301 || theirs == 307 ? ours == 404 || ours == 400 : ours == theirs;
     }
 
     private static HttpResponse<String> send(String method, URI url) throws IOException, InterruptedException {
