@@ -85,7 +85,7 @@ public final class StepWork {
         } else {
             order(step, facts);
         }
-        if (step instanceof Step.Compact || step instanceof Step.Defragment) {
+        if (step instanceof Step.Compact || step instanceof Step.Defragment || step instanceof Step.Restart) {
             performed.add(step);
         }
     }

@@ -132,6 +132,16 @@ final class RunnerTest {
         assertThat(work.hasPerformed(new Step.Start(place))).isTrue();
     }
 
+    /** Otherwise an upgrade to 3.7 would plan it again and end with the first member. */
+    @Test
+    void aRestartForARaftSnapshotCountsAsPerformed() throws Exception {
+        StepWork work = new StepWork(new Moves(), new ManualMachines(List.of(), step -> {}));
+        Step restart = new Step.Restart(FactsFixture.place(2), TWO, null, Optional.empty(), true);
+
+        work.begin(restart, facts());
+        assertThat(work.hasPerformed(restart)).isTrue();
+    }
+
     /** Machines on which nothing can be stopped. */
     @Test
     void aMemberWithABrokenProgramIsNotStopped() {
