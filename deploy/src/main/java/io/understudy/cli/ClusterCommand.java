@@ -186,11 +186,12 @@ final class ClusterCommand {
         boolean isV2Checked;
 
         @Option(
-                names = "--raft-snapshots-written",
+                names = {"--restarted", "--raft-snapshots-written"},
                 description =
-                        "Confirm that each member was restarted as 3.6 with --snapshot-count=1 after all ran 3.6. Needed"
-                                + " before 3.7 for members that this command cannot start as 3.6.")
-        boolean isRaftSnapshotWritten;
+                        "Confirm that each member was restarted once as its present version when all ran it; before 3.7"
+                                + " with --snapshot-count=1. Needed before 3.6 and 3.7 for members that this command"
+                                + " cannot start as their present version.")
+        boolean isRestarted;
 
         @Option(
                 names = "--started-before",

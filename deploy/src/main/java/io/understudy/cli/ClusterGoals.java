@@ -181,16 +181,12 @@ final class ClusterGoals {
                 since,
                 target,
                 program,
-                step -> upgrade.isRaftSnapshotWritten || seen.work().hasPerformed(step));
+                step -> upgrade.isRestarted || seen.work().hasPerformed(step));
         if (!(roll.plan(seen.facts()) instanceof Plan.Steps) || !changesMinor(seen.facts(), target)) {
             return roll;
         }
         List<Refusal> refusals = new UpgradeChecks(
-                        seen.machines(),
-                        seen.work()::freeBytes,
-                        target,
-                        upgrade.isV2Checked,
-                        upgrade.isRaftSnapshotWritten)
+                        seen.machines(), seen.work()::freeBytes, target, upgrade.isV2Checked, upgrade.isRestarted)
                 .check(seen.facts());
         if (!refusals.isEmpty()) {
             return facts -> new Plan.Refused(refusals);

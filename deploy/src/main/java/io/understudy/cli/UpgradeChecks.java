@@ -26,20 +26,20 @@ import java.util.stream.Stream;
 
 /**
  * What a change of the minor version requires of the machines: flags that the new version has, and for an upgrade free disk
- * space, no v2 content before 3.6, and before 3.7 the old program for a restart that writes a raft snapshot.
+ * space, no v2 content before 3.6, and the old program for the restart of each member as its present version.
  *
  * @param machines as configured
  * @param freeBytes on the disk of a member; empty if it is elsewhere
  * @param target version of the members afterwards
  * @param isV2Checked whether the operator confirms that no member has v2 content
- * @param isRaftSnapshotWritten whether the operator confirms the restart of each member before 3.7
+ * @param isRestarted whether the operator confirms the restart of each member as its present version
  */
 record UpgradeChecks(
         List<MachineSettings> machines,
         Function<MemberFacts, OptionalLong> freeBytes,
         EtcdVersion target,
         boolean isV2Checked,
-        boolean isRaftSnapshotWritten) {
+        boolean isRestarted) {
 
     private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);
     private static final Duration V2_DEADLINE = Duration.ofMinutes(10);
@@ -169,12 +169,12 @@ record UpgradeChecks(
     }
 
     /**
-     * A member of unknown version is started first, and before 3.7 each member is restarted: neither as the new version, which
-     * may not read the data.
+     * A member of unknown version is started first, and each other member is restarted: neither as the new version, which may
+     * not read the data.
      */
     private Optional<Refusal> oldProgram(MemberFacts member, Optional<MachineSettings> machine) {
         EtcdVersion running = version(member);
-        if (!isUnknown(member) && (isRaftSnapshotWritten || running.minor() != 6 || target.minor() != 7)) {
+        if (!isUnknown(member) && (isRestarted || running.minor() >= target.minor())) {
             return Optional.empty();
         }
         EtcdVersion configured = machine.map(UpgradeChecks::configured).orElse(EtcdVersion.UNKNOWN);
@@ -190,11 +190,14 @@ record UpgradeChecks(
         return configured.compareTo(running) == 0
                 ? Optional.empty()
                 : Optional.of(new Refusal(
-                        "raft-snapshot-written",
+                        "restarted",
                         member.label() + " must be restarted as " + running
-                                + " with --snapshot-count=1 first: etcd 3.7 does"
-                                + " not start with entries of 3.5 in its write-ahead log",
-                        "Restart it so, and confirm with --raft-snapshots-written"
+                                + (target.minor() == 6
+                                        ? " first: etcd 3.6 may start members as learners, or end with \"too many learner"
+                                                + " members\", if one was promoted before 3.5.20"
+                                        : " with --snapshot-count=1 first: etcd 3.7 does not start with entries of 3.5 in"
+                                                + " its write-ahead log"),
+                        "Restart it so when all members run " + running + ", and confirm with --restarted"
                                 + (configured.equals(EtcdVersion.UNKNOWN)
                                         ? ""
                                         : "; or keep " + running + " as its configured program, which is " + configured

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Members of an older etcd, as Debian packages it, become members of the newest patch of it.
+ * Members of an older etcd, as Debian packages it, become members of the newest patch of it, and of the next minors.
  *
  * <p>Tests invariant DP15.
  */

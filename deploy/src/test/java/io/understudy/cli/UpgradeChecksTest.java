@@ -65,13 +65,20 @@ final class UpgradeChecksTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"3.6.16,false,''", "3.7.3,false,raft-snapshot-written", "3.7.3,true,''"})
-    void theRestartBefore37NeedsThePresentProgram(String configured, boolean isConfirmed, String rule)
-            throws Exception {
+    @CsvSource({
+        "3.6.16,3.7.3,3.6.16,false,0",
+        "3.6.16,3.7.3,3.7.3,false,1",
+        "3.6.16,3.7.3,3.7.3,true,0",
+        "3.5.33,3.6.16,3.5.33,false,0",
+        "3.5.33,3.6.16,3.6.16,false,1"
+    })
+    void theRestartBeforeAnUpgradeNeedsThePresentProgram(
+            String running, String target, String configured, boolean isConfirmed, int refused) throws Exception {
         machine = machine.withProgram(program(configured));
 
-        assertThat(rules("3.7.3", Optional.of("3.6.16"), isConfirmed))
-                .isEqualTo(rule.isEmpty() ? List.of() : List.of(rule));
+        assertThat(rules(target, Optional.of(running), isConfirmed))
+                .filteredOn("restarted"::equals)
+                .hasSize(refused);
     }
 
     /** Else a wrong data directory has no v2 content. */
@@ -79,7 +86,7 @@ final class UpgradeChecksTest {
     void theDataThatAreSearchedAreThoseOfTheMember() throws Exception {
         Files.createDirectories(folder.resolve("m1/member/snap"));
 
-        assertThat(refusals("3.6.16", Optional.of("3.5.33"), false))
+        assertThat(refusals("3.6.16", Optional.of("3.5.33"), true))
                 .singleElement()
                 .satisfies(refusal -> assertThat(refusal.why()).contains("m1 has no readable data"));
     }
@@ -110,21 +117,21 @@ final class UpgradeChecksTest {
                 .allSatisfy(refusal -> assertThat(refusal.wayOut()).contains("--to-version " + configured));
     }
 
-    private List<String> rules(String target, Optional<String> running, boolean isRaftSnapshotWritten) {
-        return refusals(target, running, isRaftSnapshotWritten).stream()
+    private List<String> rules(String target, Optional<String> running, boolean isRestarted) {
+        return refusals(target, running, isRestarted).stream()
                 .map(Refusal::rule)
                 .toList();
     }
 
     /** Of two members, of which the second, with a database of 1000 bytes, runs the target or a version like the first. */
-    private List<Refusal> refusals(String target, Optional<String> running, boolean isRaftSnapshotWritten) {
+    private List<Refusal> refusals(String target, Optional<String> running, boolean isRestarted) {
         boolean isLow = target.equals("3.6.16") && running.isEmpty();
         return new UpgradeChecks(
                         List.of(machine),
                         member -> OptionalLong.of(isLow ? 999 : 1000),
                         EtcdVersion.parse(target),
                         false,
-                        isRaftSnapshotWritten)
+                        isRestarted)
                 .check(facts(running, target));
     }
 

@@ -47,7 +47,13 @@ public record Roll(
     @Override
     public Plan plan(ClusterFacts facts) {
         Set<Step> planned = new HashSet<>();
-        return Planner.plan(facts, now -> after(now, step -> hasPerformed.test(step) || !planned.add(step)));
+        return Planner.plan(facts, now -> {
+            Next next = after(now, step -> hasPerformed.test(step) || planned.contains(step));
+            if (next instanceof Next.Do action) {
+                planned.add(action.step());
+            }
+            return next;
+        });
     }
 
     private Next after(ClusterFacts facts, Predicate<Step> isDone) {
@@ -67,19 +73,33 @@ public record Roll(
         if (!refusals.isEmpty()) {
             return new Next.Impossible(refusals);
         }
-        Optional<MemberFacts> next = members.stream()
+        List<MemberFacts> old = members.stream()
                 .filter(member -> !member.isHealthy() || isOld(member))
-                .min(Comparator.comparing(MemberFacts::isHealthy)
+                .sorted(Comparator.comparing(MemberFacts::isHealthy)
                         .thenComparing(member -> !member.isLearner())
                         .thenComparing(member -> Leadership.leads(facts, member))
-                        .thenComparing(MemberFacts::name));
+                        .thenComparing(MemberFacts::name))
+                .toList();
+        Optional<MemberFacts> next = old.stream().findFirst();
         if (next.isEmpty()) {
             return new Next.Reached(
                     version == null
                             ? "every member's process started after " + startedSince
                             : "every member has version " + version);
         }
-        return new Next.Do(Leadership.away(facts, next.get()).orElseGet(() -> restart(next.get(), isDone)));
+        MemberFacts member = next.get().isHealthy()
+                ? old.stream()
+                        .filter(each -> isUnpublished(each, isDone))
+                        .findFirst()
+                        .orElse(next.get())
+                : next.get();
+        return new Next.Do(Leadership.away(facts, member).orElseGet(() -> restart(member, isDone)));
+    }
+
+    private boolean isUnpublished(MemberFacts member, Predicate<Step> isDone) {
+        return version != null
+                && UpgradeRules.publishesBefore(UpgradeRules.running(member), version)
+                && !isDone.test(new Step.Restart(spec(member), member.id()));
     }
 
     private boolean isUnreported(MemberFacts member) {
@@ -96,14 +116,18 @@ public record Roll(
 
     /** A member of unknown version starts with its configured program first: what its data require of an upgrade is unknown. */
     private Step restart(MemberFacts member, Predicate<Step> isDone) {
-        MemberSpec spec = new MemberSpec(member.name(), member.peerUrls(), member.clientUrls());
+        MemberSpec spec = spec(member);
         EtcdVersion running = UpgradeRules.running(member);
-        if (version != null && running.equals(EtcdVersion.UNKNOWN)) {
+        if (isUnpublished(member, isDone) || (version != null && running.equals(EtcdVersion.UNKNOWN))) {
             return new Step.Restart(spec, member.id());
         }
         Step snapshot = new Step.Restart(spec, member.id(), null, Optional.empty(), true);
         return version != null && UpgradeRules.needsRaftSnapshot(running, version) && !isDone.test(snapshot)
                 ? snapshot
                 : new Step.Restart(spec, member.id(), version, program, false);
+    }
+
+    private static MemberSpec spec(MemberFacts member) {
+        return new MemberSpec(member.name(), member.peerUrls(), member.clientUrls());
     }
 }

@@ -62,6 +62,15 @@ final class UpgradeRules {
                 && running.minor() < WITHOUT_ENTRIES_OF_3_5;
     }
 
+    /**
+     * Whether all members have to be restarted as 3.5 first. Until 3.5.19 only a member's own database had its name and
+     * promotion. A restart publishes both to databases that record them now; 3.6 reads them there, and would start voting
+     * members as learners, or end with "too many learner members" (etcd#19557).
+     */
+    static boolean publishesBefore(EtcdVersion running, EtcdVersion target) {
+        return running.major() == 3 && running.minor() == 5 && target.minor() == 6;
+    }
+
     /** Members that do not answer have no known version. */
     private static Optional<Refusal> unsupported(MemberFacts member, EtcdVersion target) {
         EtcdVersion running = running(member);

@@ -63,10 +63,23 @@ final class UpgradeRulesTest {
     }
 
     @Test
-    void noRaftSnapshotIsNeededBefore36() {
-        ClusterFacts facts = changed(THREE, member -> as(member, "3.5.33", "", ""));
+    void allMembersPublishTheirPromotionBeforeOneStartsAs36() {
+        ClusterFacts facts = changed(FactsFixture.withLearner(THREE, true, 0), member -> as(member, "3.5.33", "", ""));
 
-        assertThat(steps(facts, "3.6.16")).hasSize(4).noneMatch(step -> step.contains("snapshot"));
+        assertThat(steps(facts, "3.6.16"))
+                .containsExactly(
+                        "restart m4 and wait until it serves",
+                        "restart m2 and wait until it serves",
+                        "restart m3 and wait until it serves",
+                        "move leadership to m2",
+                        "restart m1 and wait until it serves",
+                        "restart m4 as 3.6.16 and wait until it serves",
+                        "restart m1 as 3.6.16 and wait until it serves",
+                        "restart m3 as 3.6.16 and wait until it serves",
+                        "move leadership to m1",
+                        "restart m2 as 3.6.16 and wait until it serves");
+        assertThat(steps(roll("3.6.16", step -> true).plan(facts)))
+                .startsWith("restart m4 as 3.6.16 and wait until it serves");
     }
 
     @ParameterizedTest
