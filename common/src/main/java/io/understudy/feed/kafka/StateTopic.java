@@ -216,7 +216,7 @@ final class StateTopic {
         }
     }
 
-    /** Before what was read is taken for the state: part of it may be of another topic, read on in after a while. */
+    /** Whether the topic is still the one read: consumers silently continue in a replaced topic. */
     private boolean isStillTheSame(Duration timeout) throws InterruptedException {
         TopicWatch watching = watch;
         Boolean same = watching == null ? null : watching.isSame(timeout);

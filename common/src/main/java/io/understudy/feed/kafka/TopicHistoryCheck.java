@@ -7,7 +7,7 @@ import io.understudy.vocabulary.Revision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises, on resuming, a history by the last commit that the consumer has of it, where the topic still has that too.
+ * Verifies a resumed history by the consumer's last commit, where the topic still has it.
  *
  * <p>Pure state, owned by the feed's thread.
  *
