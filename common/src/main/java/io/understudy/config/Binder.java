@@ -23,11 +23,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Turns records with {@link Configured} components into settings, and a configuration into such records.
  *
- * <p>Components are texts, integers, durations, booleans, enums, {@link HostPort}, {@link Path}, {@link URI}, lists and sets
- * of texts or URLs, maps of properties, and records of these. A nullable record is null unless one of its settings without a
- * default is set; its components that cannot be null are then required. A map from names to records has a record for each
- * name that the configuration has in its group. A component of a sealed type has the settings of each of its records, all
- * optional; its value is not bound.
+ * <p>Components are texts, integers, durations, booleans, enums, {@link HostPort}, {@link Path}, {@link URI}, lists and
+ * sets of texts or URLs, maps of properties, and records of these. A nullable record is null unless one of its settings
+ * without a default is set; its components that cannot be null are then required. A map from names to records has a
+ * record for each name that the configuration has in its group. A component of a sealed type has the settings of each
+ * of its records, all optional; its value is not bound.
  */
 public final class Binder {
 

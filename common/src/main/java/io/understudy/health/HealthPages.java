@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * {@code /livez}, {@code /readyz}, single checks below them, and {@code /health}, answered as etcd 3.5 answers them. Any
- * thread.
+ * {@code /livez}, {@code /readyz}, single checks below them, and {@code /health}, answered as etcd 3.5 answers them.
+ * Any thread.
  *
  * @param live what only a restart, or an operator, can mend
  * @param ready whether the process does what it is there for; {@code /health} is this one too

@@ -76,7 +76,7 @@ public record Metric(String name, Type type, @Nullable String unit, String meani
         return type == Type.TIMER ? "seconds" : unit == null ? "" : unit;
     }
 
-    /** Its family's name in Prometheus' text format; timers and summaries add {@code _count}, {@code _sum} and {@code _max}. */
+    /** Name in Prometheus' text format; timers and summaries add {@code _count}, {@code _sum} and {@code _max}. */
     public String prometheusName() {
         String named = PROMETHEUS.name(name, type.type, unit);
         return type == Type.COUNTER && !named.endsWith("_total") ? named + "_total" : named;

@@ -26,8 +26,8 @@ import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A feed's own clients. Kafka's consumer is one thread's, the feed's; only {@link #wake} may be called from another. What
- * Kafka throws is thrown, but for interrupts, which are {@link InterruptedException}s here.
+ * A feed's own clients. Kafka's consumer is one thread's, the feed's; only {@link #wake} may be called from another.
+ * What Kafka throws is thrown, but for interrupts, which are {@link InterruptedException}s here.
  */
 final class Connection implements AutoCloseable {
 
@@ -98,7 +98,7 @@ final class Connection implements AutoCloseable {
         return poll(timeout).records(partition);
     }
 
-    /** Offset of what is read next; beyond records that were not given because they were aborted, or are Kafka's own. */
+    /** Offset of the next record to read, after aborted records and transaction markers. */
     long position(TopicPartition partition) throws InterruptedException {
         try {
             return consumer.position(partition, POSITION);

@@ -65,7 +65,7 @@ public final class LocalKafkaBuilder {
         return this;
     }
 
-    /** Makes it the broker of that number in the cluster of a controller that runs; the controller's own number is 1. */
+    /** Makes it the broker of that number in a running controller's cluster; the controller has number 1. */
     public LocalKafkaBuilder joining(LocalKafka value, int number) {
         controller = value;
         node = number;
