@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the source's history through a few shared readings, for watchers that start before the log. Thread-safe.
+ * Reads the source's history in a few shared readings, for watchers before the log. Thread-safe.
  *
  * <p>Event loops publish the revisions they want. Each reading begins at the lowest one that no other reading covers,
  * advances with its slowest watcher, and ends when all have reached the log.

@@ -20,8 +20,8 @@ public interface CommitHistory {
     interface Reading extends AutoCloseable {
 
         /**
-         * Returns the next step; null after the timeout. Lost members and connections are replaced, without limit. Only a
-         * CompactedException is final; after other failures a new reading is opened.
+         * Returns the next step; null after the timeout. Lost members and connections are replaced, without limit. Only
+         * a CompactedException is final; after other failures a new reading is opened.
          *
          * @throws CompactedException if the next commits are no longer available
          */
