@@ -4,8 +4,8 @@ import java.util.Iterator;
 import java.util.NoSuchElementException;
 
 /**
- * Iterates over a range of one immutable state in descending key order. Each leaf is found by the number of entries before
- * it. For one thread; several cursors may be open.
+ * Iterates over a range of one immutable state in descending key order. Each leaf is found by the number of entries
+ * before it. For one thread; several cursors may be open.
  */
 public final class DescendingCursor implements Iterator<Entry> {
 
