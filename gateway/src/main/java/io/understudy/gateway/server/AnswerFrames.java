@@ -11,8 +11,8 @@ import io.netty.handler.codec.http2.Http2Stream;
 import java.util.List;
 
 /**
- * The frames of whole answers on one connection. Their headers need no table, but Netty encodes the first block after the
- * client has changed the maximum table size, since it must carry the update (RFC 7541, 4.2).
+ * The frames of whole answers on one connection. Their headers need no table, but Netty encodes the first block after
+ * the client has changed the maximum table size, since it must carry the update (RFC 7541, 4.2).
  */
 final class AnswerFrames {
 
