@@ -12,8 +12,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the messages of a streaming method from a body, each once it is complete. The first value that is no message ends
- * them, as in grpc-gateway.
+ * Reads the messages of a streaming method from a body, each once it is complete. The first value that is no message
+ * ends them, as in grpc-gateway.
  */
 final class JsonRequests implements BodyReader {
 
