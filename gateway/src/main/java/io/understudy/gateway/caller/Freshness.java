@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requirements of a request beyond etcd's {@code serializable} flag; all apply. A linearizable read satisfies any staleness.
+ * Requirements beyond etcd's {@code serializable} flag; all apply. A linearizable read satisfies any staleness.
  *
  * @param maxStaleness of the answer; null for any
  * @param minRevision that the answer's state includes; 0 for any
