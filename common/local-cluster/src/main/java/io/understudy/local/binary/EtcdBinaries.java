@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 public record EtcdBinaries(
         Path etcd, Path etcdctl, @Nullable Path etcdutl, ProgramVersion version) {
 
-    /** Verifying 90 MB takes a second, so it is done once per JVM. */
+    /** Cache per JVM, since verifying 90 MB takes a second. */
     private static final Map<List<WantedVersion>, EtcdBinaries> FOUND = new ConcurrentHashMap<>();
 
     private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);

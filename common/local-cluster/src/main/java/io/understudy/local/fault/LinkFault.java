@@ -4,7 +4,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is wrong with a link.
+ * The faults of a link.
  *
  * @param mode what becomes of its connections
  * @param delay how much later bytes arrive, each way

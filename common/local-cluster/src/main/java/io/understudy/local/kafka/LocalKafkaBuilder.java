@@ -59,7 +59,7 @@ public final class LocalKafkaBuilder {
         return this;
     }
 
-    /** Has topics so many replicas, in as many brokers, and write to most of them; 1 by default. */
+    /** Sets the number of replicas of topics, in as many brokers; most must be in sync. 1 by default. */
     public LocalKafkaBuilder replicas(int value) {
         replicas = value;
         return this;
@@ -78,7 +78,7 @@ public final class LocalKafkaBuilder {
         return this;
     }
 
-    /** What to run; by default what {@link KafkaLibrary#find()} finds. */
+    /** The program to run; by default that of {@link KafkaLibrary#find()}. */
     public LocalKafkaBuilder program(KafkaProgram value) {
         program = value;
         return this;

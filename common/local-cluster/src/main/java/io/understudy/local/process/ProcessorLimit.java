@@ -106,7 +106,7 @@ public final class ProcessorLimit implements AutoCloseable {
 
     private static final Duration NO_END = Duration.ofDays(1);
 
-    /** For what the shell does at its end. */
+    /** Maximum wait for the end of the shell. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final ProcessHandle process;
