@@ -298,7 +298,7 @@ public final class Binder {
         return value instanceof Long number ? (Object) Math.toIntExact(number) : value;
     }
 
-    /** What a component of a new record is. */
+    /** Value of a component of a new record. */
     private interface Value {
         @Nullable Object of(Part part);
     }

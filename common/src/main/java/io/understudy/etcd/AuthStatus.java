@@ -25,12 +25,12 @@ public record AuthStatus(boolean enabled, long revision) {
                     .setSchemaDescriptor(null)
                     .build();
 
-    /** What {@link #METHOD} is called with. */
+    /** The request of {@link #METHOD}. */
     public static AuthUserListRequest request() {
         return AuthUserListRequest.getDefaultInstance();
     }
 
-    /** What {@link #METHOD} answered. */
+    /** The status in a response of {@link #METHOD}. */
     public static AuthStatus of(AuthUserListResponse answer) {
         return new AuthStatus(last(answer, ENABLED) != 0, last(answer, AUTH_REVISION));
     }

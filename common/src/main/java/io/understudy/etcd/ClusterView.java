@@ -8,7 +8,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a cluster at one moment.
+ * The known state of a cluster at one moment.
  *
  * @param clusterId null until a configured endpoint has answered
  * @param members voters and learners by id, then gateways

@@ -20,7 +20,7 @@ public final class EtcdErrors {
     private EtcdErrors() {}
 
     /**
-     * What a failed call means for its caller.
+     * Classifies a failed call for its caller.
      *
      * @param failure what a stub threw, or a future failed with; its causes are looked through
      */

@@ -65,7 +65,7 @@ final class FailureText {
         return connection(chain(status.asException())).orElseGet(() -> oneLine(description(status)));
     }
 
-    /** What is wrong with the connection, if that is it. */
+    /** Why a connection failed; empty for other failures. */
     private static Optional<String> connection(List<Throwable> chain) {
         return certificate(chain)
                 .or(() -> alert(chain))

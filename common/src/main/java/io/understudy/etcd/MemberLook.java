@@ -120,9 +120,9 @@ final class MemberLook {
     }
 
     /**
-     * What a server's pages report.
+     * The content of a server's pages.
      *
-     * @param header of the read before
+     * @param header of the preceding read
      */
     private record Described(ResponseHeader header, long atNanos, MemberPages pages) {
 

@@ -57,7 +57,7 @@ public interface FeedConsumer {
     /** All pages are delivered; {@code position} is at the snapshot's revision. */
     void snapshotCompleted(Position position);
 
-    /** The next commit. {@code position} is at it, and is what a resume needs. */
+    /** The next commit. {@code position} is at it and suffices to resume. */
     void commit(Commit commit, Position position);
 
     /** Nothing changed in the range up to the position's revision. Proves completeness, never currency. */

@@ -23,7 +23,7 @@ public record Metric(String name, Type type, @Nullable String unit, String meani
         tags = List.copyOf(tags);
     }
 
-    /** What kind of meter. */
+    /** Kind of a meter. */
     public enum Type {
         COUNTER(Meter.Type.COUNTER),
         GAUGE(Meter.Type.GAUGE),
@@ -44,7 +44,7 @@ public record Metric(String name, Type type, @Nullable String unit, String meani
         }
     }
 
-    /** A tag, and which values it takes: a phrase. */
+    /** A tag, with a phrase for its values. */
     public record Label(String key, String values) {}
 
     public static Metric counter(String name, String meaning) {

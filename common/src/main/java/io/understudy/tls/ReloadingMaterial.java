@@ -236,7 +236,7 @@ final class ReloadingMaterial implements AutoCloseable {
                     : Duration.between(Instant.now(), expires).toSeconds();
         }
 
-        /** Takes the gauge back, which would hold on to the certificates. */
+        /** Removes the gauge, which would retain the certificates. */
         @Override
         public void close() {
             if (expiry != null) {

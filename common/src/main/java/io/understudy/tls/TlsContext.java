@@ -108,7 +108,7 @@ public final class TlsContext implements AutoCloseable {
         return platform.get();
     }
 
-    /** What {@link #platform} verifies the other side by. */
+    /** Trust manager of {@link #platform}. */
     public X509TrustManager trust() {
         return material.trust();
     }

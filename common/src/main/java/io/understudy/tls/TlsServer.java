@@ -63,7 +63,7 @@ public final class TlsServer implements AutoCloseable {
     /** Replaced at each reload, with the sessions that clients may resume. */
     private volatile SslContext current;
 
-    /** Likewise. */
+    /** The same for the JDK's servers. */
     private volatile SSLContext currentOfPlatform;
 
     private TlsServer(ReloadingMaterial material, ClientCertificates clients)

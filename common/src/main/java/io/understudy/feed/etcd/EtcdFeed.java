@@ -174,7 +174,7 @@ final class EtcdFeed implements Feed {
         tail.close();
     }
 
-    /** Takes the feed one step on. Returns whether the consumer was called. */
+    /** Advances the feed by one step. Returns whether the consumer was called. */
     private boolean step(long deadline, FeedConsumer consumer) throws FeedEndedException, InterruptedException {
         if (!pauseIsOver(deadline)) {
             return false;

@@ -86,7 +86,7 @@ final class PageChain implements AutoCloseable {
     private PageBound bound = PageBound.NONE;
     /** Waits to be taken, behind the answers that can be. */
     private @Nullable Outcome failure;
-    /** From a failure until the reader had time to act on it, and takes again. */
+    /** True from a failure until the reader takes again. */
     private boolean isPaused;
     /** Number of failures taken, by which repeated failures of earlier requests are ignored. */
     private int failures;
@@ -204,7 +204,7 @@ final class PageChain implements AutoCloseable {
         }
     }
 
-    /** Whether all pages have come. */
+    /** Whether all pages have arrived. */
     synchronized boolean isRead() {
         return parts.isAnswered();
     }
@@ -309,7 +309,7 @@ final class PageChain implements AutoCloseable {
         return parts.answered(part, rest, covered -> new Outcome.Answer(request.member(), covered, bytes, response));
     }
 
-    /** So that what follows can't fail half-way. */
+    /** Requires keys inside the range, before anything of the page is used. */
     private static void requireInside(KeyRange range, RangeResponse page) {
         int keys = page.getKvsCount();
         if (keys == 0

@@ -39,7 +39,7 @@ final class Recognition {
     private final Revision start;
     /** Whether a commit at {@link #start} is known to exist. */
     private final boolean commitAtStart;
-    /** What that commit must have put, after a snapshot. */
+    /** The entry that this commit must have put, after a snapshot. */
     private final @Nullable KeyValue entryAtStart;
 
     private final boolean resuming;

@@ -119,7 +119,7 @@ public final class SnapshotReader implements AutoCloseable {
         return givenBy;
     }
 
-    /** Whether the last page has come, taken or not. */
+    /** Whether the last page has arrived, taken or not. */
     boolean isRead() {
         return pages.isRead();
     }

@@ -159,7 +159,7 @@ final class Tail implements AutoCloseable {
         stream.close();
     }
 
-    /** @return whether it was of use: a mark of a member that has yet to reach the position is as good as silence */
+    /** @return whether it counts as activity: progress below the position does not */
     private boolean receive(WatchResponse response) throws TailLostException, FeedEndedException {
         // A compacted cancel carries revision 0 and, below 3.5, no ids (v3rpc/watch.go).
         if (response.getCanceled()) {
@@ -241,7 +241,7 @@ final class Tail implements AutoCloseable {
         ready.add(new TailEvent.Marked(position));
     }
 
-    /** @return whether there is nothing to deliver of what was judged */
+    /** @return whether nothing of the judged event is delivered */
     private boolean judged(Recognition.Verdict verdict) throws TailLostException, FeedEndedException {
         if (verdict instanceof Recognition.Verdict.Different other) {
             throw different(other.why());

@@ -289,7 +289,7 @@ final class TailKeeper implements AutoCloseable {
                 .anyMatch(address -> address.endpoint().equals(endpoint) && address.health() == health);
     }
 
-    /** What the endpoint's member runs, once known. */
+    /** Version of the endpoint's member, once known. */
     private EtcdVersion versionAt(Endpoint endpoint) {
         return cluster.view().memberAt(endpoint).map(Member::version).orElse(EtcdVersion.UNKNOWN);
     }

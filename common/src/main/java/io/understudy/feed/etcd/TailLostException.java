@@ -1,6 +1,6 @@
 package io.understudy.feed.etcd;
 
-/** The connection behind a tail is gone or useless; another one, perhaps to another member, may continue. */
+/** The connection of a tail is lost; another one, perhaps to another member, may continue. */
 final class TailLostException extends Exception {
 
     private static final long serialVersionUID = 1L;

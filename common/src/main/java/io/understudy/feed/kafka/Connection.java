@@ -112,7 +112,7 @@ final class Connection implements AutoCloseable {
         return new AdminQuery<>(call);
     }
 
-    /** What is known of a topic. */
+    /** Description of a topic. */
     AdminQuery<TopicDescription> describing(String topic) {
         return query(admin -> Objects.requireNonNull(
                 admin.describeTopics(List.of(topic)).topicNameValues().get(topic)));

@@ -21,7 +21,7 @@ public final class KafkaFeedSource implements FeedSource {
     private final KafkaFeedOptions options;
     private final KafkaFeedMetrics metrics;
     private final TopicHead head;
-    /** What of a range is used; null for all of it. */
+    /** Used parts of a range; null for all of it. */
     private final @Nullable List<KeyRange> parts;
 
     /**

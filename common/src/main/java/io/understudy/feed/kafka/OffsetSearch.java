@@ -58,7 +58,7 @@ final class OffsetSearch {
         connection.seek(partition, offset);
     }
 
-    /** What was found. */
+    /** Result of the search. */
     sealed interface Found {
         /** A mark to begin after. */
         record Mark(SectionAssembly.Start start) implements Found {}

@@ -16,7 +16,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
  */
 record OriginCheck(List<KeyRange> used) {
 
-    /** Looks at a mark, before anything that it completes is given. */
+    /** Checks a mark before its changes are delivered. */
     void check(ConsumerRecord<byte[], byte[]> mark) throws MalformedRecordException, Unexplained {
         TopicOrigin origin = RecordFormat.origin(mark);
         if (origin == null) {

@@ -30,7 +30,7 @@ final class SnapshotPages {
         this.cursor = range.from();
     }
 
-    /** Whether no page was given. */
+    /** Whether no page was delivered. */
     boolean isFirst() {
         return first;
     }

@@ -55,7 +55,7 @@ final class StateTable {
         return expected == null ? replaced.isEmpty() : expected.equals(chain.digest());
     }
 
-    /** What {@link #isWhole} compares, for logs. */
+    /** The digests that {@link #isWhole} compares, for logs. */
     String digests() {
         return chain.digest() + " of " + (chain.expected() == null ? "unknown" : chain.expected());
     }

@@ -52,7 +52,7 @@ final class StateTopic {
     private boolean passed;
 
     private long offset;
-    /** What was last logged of it. */
+    /** The last logged cause of waiting. */
     private String waitsFor = "";
 
     StateTopic(Connection connection, String topic, KeyRange range, OriginCheck origins, StrayRecords strays) {

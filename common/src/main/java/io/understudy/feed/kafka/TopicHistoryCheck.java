@@ -24,7 +24,7 @@ final class TopicHistoryCheck {
         expected = anchor != null && anchor.revision().isAfter(readFrom) ? anchor : null;
     }
 
-    /** The next batch; what is in it must not be given before. */
+    /** Checks the next batch, before it is delivered. */
     void accept(BatchAssembly.Batch batch) throws AnotherHistory {
         Position.Anchor anchor = expected;
         if (anchor == null || batch.revision().isBefore(anchor.revision())) {
