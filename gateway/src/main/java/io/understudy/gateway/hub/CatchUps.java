@@ -28,7 +28,7 @@ final class CatchUps implements AutoCloseable {
     private volatile Compacted compacted = Compacted.NOTHING;
     /** After the last commit found too large to be read with previous entries; only grows. */
     private volatile long oldestWithPrevious;
-    /** Incremented when revisions begin again: earlier readings are of another cluster. */
+    /** Incremented when revisions restart: earlier readings are of another cluster. */
     private volatile int epoch;
 
     private boolean started;
@@ -176,7 +176,7 @@ final class CatchUps implements AutoCloseable {
         return epoch;
     }
 
-    /** Revisions begin again: readings end, and their results are dropped. */
+    /** Handles a restart of revisions: readings end, and their results are dropped. */
     synchronized void restart() {
         epoch++;
         compacted = Compacted.NOTHING;

@@ -61,7 +61,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
     }
 
     /**
-     * Takes a call on.
+     * Starts a watch call.
      *
      * @param calls the session's event loop
      */
