@@ -335,7 +335,7 @@ public final class Binder {
         });
     }
 
-    /** Something done by reflection. */
+    /** A reflective call. */
     private interface Reflected<T> {
         T get() throws ReflectiveOperationException;
     }

@@ -66,14 +66,14 @@ final class YamlFile {
         whole = false;
     }
 
-    /** Without the places, which are on indented lines with a part of the file. */
+    /** The message without its indented lines, which have places and parts of the file. */
     private static String inOneLine(String message) {
         return message.lines()
                 .filter(line -> !line.isBlank() && !Character.isWhitespace(line.charAt(0)))
                 .collect(Collectors.joining(", "));
     }
 
-    /** By key, in the order of the file. */
+    /** Values by key, in the order of the file. */
     Map<String, Given> values() {
         return values;
     }

@@ -13,7 +13,7 @@ import java.util.List;
  */
 public record AuthStatus(boolean enabled, long revision) {
 
-    /** Of {@code AuthStatusResponse}. */
+    /** Field of {@code AuthStatusResponse}. */
     private static final int ENABLED = 2;
 
     private static final int AUTH_REVISION = 3;

@@ -38,7 +38,7 @@ public record ClusterView(
     /** An endpoint at which another cluster answers. */
     public record Foreign(Endpoint endpoint, ClusterId clusterId) {}
 
-    /** Before the first probe. */
+    /** The view before the first probe. */
     static ClusterView initial(List<Endpoint> seeds) {
         return new ClusterView(null, List.of(), null, seeds, List.of(), List.of(), null);
     }

@@ -34,7 +34,7 @@ record EndpointChoice(int spread) {
         UNREACHABLE
     }
 
-    /** After every known member. */
+    /** Rank after every known member. */
     private static final int UNIDENTIFIED_RANK = 9;
 
     private static final Comparator<Candidate> BEST_FIRST = Comparator.comparing(Candidate::standing)

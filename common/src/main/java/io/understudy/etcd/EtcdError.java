@@ -12,7 +12,7 @@ public enum EtcdError {
     NO_LEADER(Remedy.ELSEWHERE, "etcdserver: no leader"),
     /** The proposal may still be committed by the next leader. */
     LEADER_CHANGED(Remedy.OUTCOME_UNKNOWN, "etcdserver: leader changed"),
-    /** As with all of the server's own timeouts, the proposal may still be committed. */
+    /** Server timeout: the proposal may still be committed. */
     TIMEOUT(Remedy.OUTCOME_UNKNOWN, "etcdserver: request timed out"),
     TIMEOUT_LEADER_FAILED(
             Remedy.OUTCOME_UNKNOWN, "etcdserver: request timed out, possibly due to previous leader failure"),

@@ -12,7 +12,7 @@ import java.util.Map;
  */
 public final class EtcdErrors {
 
-    /** Far above {@code --max-request-bytes}, the server's gRPC library rejects a request before etcd reads it. */
+    /** Text of the server's gRPC library for requests far above {@code --max-request-bytes}. */
     private static final String TOO_LARGE_FOR_GRPC = "grpc: received message larger than max";
 
     private static final Map<String, EtcdError> BY_MESSAGE = byMessage();

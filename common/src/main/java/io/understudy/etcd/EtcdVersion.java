@@ -14,7 +14,7 @@ import java.util.stream.Stream;
  */
 public record EtcdVersion(int major, int minor, int patch, String suffix) implements Comparable<EtcdVersion> {
 
-    /** Of a server that reported none; older than everything, so that nothing is assumed. */
+    /** Version of a server that reported none; older than all others. */
     public static final EtcdVersion UNKNOWN = new EtcdVersion(0, 0, 0, "");
 
     /** The newest version of the API that gateways serve. */
@@ -53,12 +53,12 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
                 : new EtcdVersion(served.major, served.minor, served.patch, served.suffix + GATEWAY);
     }
 
-    /** Without suffix. */
+    /** The version without suffix. */
     public String numbers() {
         return major + "." + minor + "." + patch;
     }
 
-    /** Of a cluster with an oldest voting member of this version. */
+    /** Cluster version, if this is the oldest voting member's version. */
     public String ofCluster() {
         return major + "." + minor + ".0";
     }
@@ -166,7 +166,7 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
         return compareTo(new EtcdVersion(wantedMajor, wantedMinor, wantedPatch, "")) >= 0;
     }
 
-    /** By the three numbers. */
+    /** Compares the three numbers. */
     @Override
     public int compareTo(EtcdVersion other) {
         return ORDER.compare(this, other);

@@ -72,7 +72,7 @@ final class Login implements ClientInterceptor {
 
     private @Nullable CompletableFuture<Token> current;
     private volatile @Nullable Endpoint issuer;
-    /** Of the last attempt; null if it succeeded, or before the first. */
+    /** Failure of the last attempt; null if it succeeded, or before the first. */
     private volatile @Nullable String lastFailure;
 
     private long requestedNanos;

@@ -31,7 +31,7 @@ public record HealthPages(HealthChecks live, HealthChecks ready, Set<String> not
     private static final int UNAVAILABLE = 503;
     private static final Map<String, String> NO_SNIFFING = Map.of("x-content-type-options", "nosniff");
 
-    /** Of checks that need no quorum. */
+    /** Pages of checks that need no quorum. */
     public HealthPages(HealthChecks live, HealthChecks ready) {
         this(live, ready, Set.of());
     }

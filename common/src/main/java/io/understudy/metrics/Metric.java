@@ -27,9 +27,9 @@ public record Metric(String name, Type type, @Nullable String unit, String meani
     public enum Type {
         COUNTER(Meter.Type.COUNTER),
         GAUGE(Meter.Type.GAUGE),
-        /** Of durations. */
+        /** Distribution of durations. */
         TIMER(Meter.Type.TIMER),
-        /** Of other amounts. */
+        /** Distribution of other amounts. */
         SUMMARY(Meter.Type.DISTRIBUTION_SUMMARY);
 
         private final Meter.Type type;
@@ -38,7 +38,7 @@ public record Metric(String name, Type type, @Nullable String unit, String meani
             this.type = type;
         }
 
-        /** As people write it. */
+        /** Name in documentation. */
         public String word() {
             return name().toLowerCase(Locale.ROOT);
         }

@@ -63,7 +63,7 @@ public final class ProcessMetrics implements AutoCloseable {
     /** A page of metrics. */
     public record Scrape(String contentType, String body) {}
 
-    /** Of this build. */
+    /** Version of this build. */
     public String version() {
         return version;
     }

@@ -43,7 +43,7 @@ final class ReloadingMaterial implements AutoCloseable {
     private volatile TlsMaterial current;
     private volatile TlsMaterial previous;
 
-    /** Of the thread. */
+    /** Confined to the thread. */
     private String contents;
 
     private long generation;

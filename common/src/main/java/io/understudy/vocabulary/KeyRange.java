@@ -131,7 +131,7 @@ public record KeyRange(ByteString from, @Nullable ByteString to) {
         return from.isEmpty() && to == null;
     }
 
-    /** As {@link ByteString#unsignedLexicographicalComparator}, which makes two iterators for it. */
+    /** Compares as {@link ByteString#unsignedLexicographicalComparator}, without its two iterators. */
     private static int compare(ByteString left, ByteString right) {
         int common = Math.min(left.size(), right.size());
         for (int i = 0; i < common; i++) {

@@ -55,7 +55,7 @@ final class EtcdFeed implements Feed {
     /** Interval in which etcd syncs unsynced watchers; it sends no progress before. */
     private static final Duration REPLAY_INTERVAL = Duration.ofMillis(100);
 
-    /** After that the source may have become another one. */
+    /** Time after which a verified source may have changed its history. */
     private static final Duration RECOGNISED_FOR = Duration.ofSeconds(5);
 
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -66,7 +66,7 @@ final class EtcdFeed implements Feed {
     private final EtcdFeedOptions options;
     private final FeedMetrics metrics;
     private final Backoff backoff = new Backoff();
-    /** Of snapshots that restart, between which requests succeed. */
+    /** Backoff of restarted snapshots, between which requests succeed. */
     private final Backoff restarts = new Backoff();
 
     private final SnapshotPin pin;

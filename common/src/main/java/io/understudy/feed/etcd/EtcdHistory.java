@@ -38,7 +38,7 @@ public final class EtcdHistory implements AutoCloseable {
          */
         record Committed(Commit commit, List<KeyValue> previous) implements Step {}
 
-        /** Nothing more happened inside the range up to that revision. */
+        /** No further commits inside the range up to that revision. */
         record Complete(Revision revision) implements Step {}
     }
 

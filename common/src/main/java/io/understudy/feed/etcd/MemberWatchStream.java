@@ -51,7 +51,7 @@ final class MemberWatchStream implements AutoCloseable {
     /** Responses not requested yet, because too many bytes wait. */
     private final AtomicInteger withheld = new AtomicInteger();
 
-    /** Under the call's lock. */
+    /** Guarded by the call's lock. */
     private boolean closed;
 
     private MemberWatchStream(ClientCall<WatchRequest, WatchResponse> call) {

@@ -34,7 +34,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
     /** Factor that fills the page even where keys are less dense. */
     private static final int WIDE = 4;
 
-    /** Nothing is known. */
+    /** The estimate without any page. */
     static final PageBound NONE = new PageBound(null, ByteString.EMPTY, 0, 1, 0, FIRST_CREDIT, Long.MAX_VALUE);
 
     /** Minimum fraction (one in so many) of the guessed keys for measuring a page. */
@@ -83,13 +83,13 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
         return slack == 1 && misses == 0;
     }
 
-    /** A page was requested that was estimated to hold so many keys. */
+    /** The estimate after a request for a page of about so many keys. */
     PageBound requested(int guessed) {
         return withLeft(left - guessed);
     }
 
     /**
-     * After a page of a range that ends before all keys do.
+     * The estimate after a page of a range that ends before all keys do.
      *
      * @param guessed how many it was guessed to hold, 0 if its end was no guess
      * @param isFull whether the range holds more
@@ -106,7 +106,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
     }
 
     /**
-     * After a page of an open range.
+     * The estimate after a page of an open range.
      *
      * @param more how many keys follow it by the response
      */
@@ -154,7 +154,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
         return places;
     }
 
-    /** As though zeros followed the key. */
+    /** The byte at the index, zero after the key's end. */
     private static int at(ByteString key, int index) {
         return index < key.size() ? Byte.toUnsignedInt(key.byteAt(index)) : 0;
     }

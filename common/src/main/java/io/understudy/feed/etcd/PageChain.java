@@ -67,7 +67,7 @@ final class PageChain implements AutoCloseable {
     /** Maximum bytes of a page: decoding takes several times that, and five may be held. */
     private static final long MOST_PAGE_BYTES = Math.max(64 << 10, HEAP_BYTES / 256);
 
-    /** Of a page with larger values than those before; it is requested again with fewer keys. */
+    /** Maximum size of a response; a larger page is requested again with fewer keys. */
     private static final int MOST_ANSWER_BYTES = (int) Math.max(4 << 20, Math.min(64 << 20, HEAP_BYTES / 16));
 
     private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
@@ -214,7 +214,7 @@ final class PageChain implements AutoCloseable {
         return parts.isTaken() && !isCutShort;
     }
 
-    /** Of all that have come, the entry of the highest mod revision; null if there was none. */
+    /** The received entry of the highest mod revision; null if there is none. */
     synchronized @Nullable KeyValue newest() {
         return newest;
     }

@@ -10,7 +10,7 @@ record PageSize(int keys) {
     /** Small enough for the largest values that etcd takes by default (1.5 MiB each). */
     static final PageSize FIRST = new PageSize(16);
 
-    /** More keys gain nothing: the cost of a request is long since spread. */
+    /** Maximum keys of a page; more do not reduce the cost per key. */
     private static final int MAX_KEYS = 10_000;
 
     /** Maximum growth by one page: large values may follow a page of tiny keys. */

@@ -20,7 +20,7 @@ final class Recognition {
 
     /** The conclusion from an event. */
     sealed interface Verdict {
-        /** Nothing yet. A commit judged so is one the consumer has. */
+        /** No conclusion yet; the consumer already has the commit. */
         record Undecided() implements Verdict {}
 
         /**
@@ -93,7 +93,7 @@ final class Recognition {
                 : anchoring(position, 0);
     }
 
-    /** Where to open the tail; {@link Revision#ZERO} for the member's present. */
+    /** Start revision of the tail; {@link Revision#ZERO} for the member's present. */
     Revision start() {
         return start;
     }

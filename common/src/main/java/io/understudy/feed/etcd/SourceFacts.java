@@ -50,7 +50,7 @@ final class SourceFacts {
         requireReached(position, index);
     }
 
-    /** As above, with an existing read index. */
+    /** As {@link #requireReached(Position)}, with an existing read index. */
     static void requireReached(Position position, ReadIndex index) throws AnotherCluster, AnotherHistory {
         if (!index.clusterId().equals(position.cluster())) {
             throw new AnotherCluster("the source endpoints", position.cluster(), index.clusterId());

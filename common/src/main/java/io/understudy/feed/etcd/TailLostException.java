@@ -13,7 +13,7 @@ final class TailLostException extends Exception {
         STREAM_ENDED,
         /** A response was too large to be received. */
         TOO_LARGE,
-        /** Nothing was received although progress was requested. */
+        /** No response arrived, although progress was requested. */
         STALLED,
         /** The member has not reached the position yet. */
         BEHIND,

@@ -151,7 +151,7 @@ final class TailMove implements AutoCloseable {
         pauseNanos = Math.min(LAST_PAUSE_NANOS, 2 * pauseNanos);
     }
 
-    /** Where the leader is, if that isn't {@code serving}, and it was no further than {@code standing}. */
+    /** The leader's endpoint, if it isn't {@code serving} and was not beyond {@code standing}. */
     private Optional<Endpoint> elsewhere(Endpoint serving, Revision standing) {
         ClusterView view = cluster.view();
         Optional<Member> leader = view.leader()

@@ -50,12 +50,12 @@ final class ChangeTopicStart {
         return target.isBefore(position.revision());
     }
 
-    /** In the order of their numbers, once found. */
+    /** Partitions in the order of their numbers, once found. */
     List<TopicPartition> partitions() {
         return partitions;
     }
 
-    /** Over the topic that was found. */
+    /** Watch over the topic that was found. */
     @Nullable TopicWatch watch() {
         return watch;
     }

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class Connection implements AutoCloseable {
 
     private static final Duration CLOSING = Duration.ofMillis(500);
-    /** It is known, unless the partition's leader has just changed. */
+    /** Timeout for a position, which is known unless the partition's leader has just changed. */
     private static final Duration POSITION = Duration.ofSeconds(1);
 
     private final Consumer<byte[], byte[]> consumer;

@@ -25,7 +25,7 @@ final class OffsetSearch {
     private final TopicBounds bounds;
 
     private Revision target;
-    /** Where to look; the next record is read there. */
+    /** Offset to read next. */
     private long looking;
     /** Offset of a record of no later revision; -1 before one is known. */
     private long low = -1;
@@ -33,7 +33,7 @@ final class OffsetSearch {
     private long high;
 
     private boolean reading;
-    /** After the last mark read on the way. */
+    /** Start after the last mark read on the way. */
     private SectionAssembly.@Nullable Start last;
 
     OffsetSearch(Connection connection, TopicPartition partition, TopicBounds bounds, Revision target) {

@@ -60,7 +60,7 @@ final class StateTable {
         return chain.digest() + " of " + (chain.expected() == null ? "unknown" : chain.expected());
     }
 
-    /** Of the last mark. */
+    /** Revision of the last mark. */
     Revision revision() {
         return new Revision(chain.revision());
     }
@@ -70,7 +70,7 @@ final class StateTable {
         return cluster;
     }
 
-    /** In key order; the caller's from now on. */
+    /** Entries in key order, owned by the caller from now on. */
     NavigableMap<ByteString, KeyValue> entries() {
         return entries;
     }

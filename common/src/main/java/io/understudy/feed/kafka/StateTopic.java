@@ -46,7 +46,7 @@ final class StateTopic {
     private @Nullable TopicWatch watch;
     private @Nullable Duration deleteRetention;
     private long begunNanos = System.nanoTime();
-    /** Where this pass ends; -1 until that is known. */
+    /** End offset of this pass; -1 until known. */
     private long end = -1;
     /** Whether a pass over the whole was made. */
     private boolean passed;

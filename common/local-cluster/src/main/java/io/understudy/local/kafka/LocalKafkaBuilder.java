@@ -72,7 +72,7 @@ public final class LocalKafkaBuilder {
         return this;
     }
 
-    /** Where it runs; by default as a process of this machine. */
+    /** Host of the broker; by default a process of this machine. */
     public LocalKafkaBuilder host(ServerHost value) {
         host = value;
         return this;
