@@ -232,7 +232,7 @@ final class EtcdSource implements GatewaySource {
         return settings.members().shown();
     }
 
-    /** Not while the replica still follows the former primary, which has other revisions. */
+    /** Whether the replica follows this cluster, and no longer a former primary with other revisions. */
     private boolean isFollowed() {
         ClusterId followed = replica.cluster();
         return followed != null && followed.equals(cluster());

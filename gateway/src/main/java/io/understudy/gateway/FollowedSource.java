@@ -76,10 +76,10 @@ final class FollowedSource implements GatewaySource {
 
     /** Maximum wait for both records at the start; after that the configured source is served. */
     private static final Duration START_WAIT = Duration.ofSeconds(5);
-    /** After that the cluster itself responds to writes. */
+    /** Maximum wait for the end of a move; after that the cluster itself responds to writes. */
     private static final Duration CLOSING_WAIT = Duration.ofSeconds(10);
 
-    /** After that a write shows whether the new primary is open: its record may lag. */
+    /** Maximum wait for the new primary's record, which may lag; then a write decides. */
     private static final Duration OPENING_WAIT = Duration.ofMillis(200);
 
     private static final Duration RETRY = Duration.ofSeconds(1);
@@ -98,10 +98,10 @@ final class FollowedSource implements GatewaySource {
     private final Forwarding forwarding;
     private final Map<Side, PrimaryRecords> records = new EnumMap<>(Side.class);
     private final CountDownLatch started = new CountDownLatch(1);
-    /** Not closed yet. */
+    /** Sources that are not closed yet. */
     private final Set<EtcdSource> open = ConcurrentHashMap.newKeySet();
 
-    /** Of {@link #thread}. */
+    /** Confined to {@link #thread}. */
     private final PrimaryChoice choice = new PrimaryChoice();
     /** The other cluster, connected while the primary is being closed. Of {@link #thread}. */
     private @Nullable EtcdSource prepared;

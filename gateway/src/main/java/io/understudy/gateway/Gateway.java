@@ -325,7 +325,7 @@ public final class Gateway implements AutoCloseable {
         LOG.atInfo().addKeyValue("name", settings.name()).log("gateway closed");
     }
 
-    /** Not between clusters: a client would resume at a revision of the former primary. */
+    /** Not with two clusters: a client would resume at a revision of the former primary. */
     private static boolean forwardsWatches(GatewaySettings settings) {
         return settings.forward().writes() == Writes.FORWARD
                 && settings.source() instanceof SourceSettings.Etcd etcd

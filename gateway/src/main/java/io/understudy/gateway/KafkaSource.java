@@ -90,7 +90,7 @@ final class KafkaSource implements GatewaySource {
         return new NoHistory(replica.log());
     }
 
-    /** As in etcd after a compaction, there are none. */
+    /** No entries, as in etcd after a compaction. */
     @Override
     public PreviousEntries previousEntries() {
         return commit -> {

@@ -58,7 +58,7 @@ public final class TxnPath {
         }
     }
 
-    /** In a transaction a negative revision is compacted; elsewhere it is the latest. */
+    /** The error for a revision: in a transaction, a negative one is compacted, not the latest. */
     private @Nullable ApiException refusal(long requested) {
         return requested > revision
                 ? ApiException.futureRevision()

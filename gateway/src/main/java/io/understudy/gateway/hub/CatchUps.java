@@ -26,7 +26,7 @@ final class CatchUps implements AutoCloseable {
     private final HubMetrics metrics;
     private final CatchUp[] readings;
     private volatile Compacted compacted = Compacted.NOTHING;
-    /** After the last commit found too large to be read with previous entries; only grows. */
+    /** Revision after the last commit too large to be read with previous entries; only grows. */
     private volatile long oldestWithPrevious;
     /** Incremented when revisions restart: earlier readings are of another cluster. */
     private volatile int epoch;

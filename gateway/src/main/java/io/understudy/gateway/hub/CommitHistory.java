@@ -70,7 +70,7 @@ public interface CommitHistory {
             return new CompactedException(message, next, previousOnly, true);
         }
 
-        /** Nothing more can be read: another history, or a rejection such as a revoked permission. */
+        /** No more can be read: another history, or a rejection such as a revoked permission. */
         public static CompactedException unreadable(String message) {
             return new CompactedException(message, 0, false, true);
         }

@@ -28,7 +28,7 @@ public final class Watcher {
         COMING,
         /** In a cohort. */
         ACTIVE,
-        /** Until its listener is ready. */
+        /** Parked until its listener is ready. */
         PARKED,
         /** Ended. */
         OVER

@@ -48,7 +48,7 @@ public enum JsonForm {
         return comma;
     }
 
-    /** After {@code proto:} in the text of an error. */
+    /** Space after {@code proto:} in the text of an error. */
     String errorSpace() {
         return errorSpace;
     }

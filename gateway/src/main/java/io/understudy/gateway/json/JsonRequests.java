@@ -25,7 +25,7 @@ final class JsonRequests implements BodyReader {
     private final StreamedRequests requests = new StreamedRequests(this::release);
 
     private ByteBuf body = Unpooled.EMPTY_BUFFER;
-    /** Of {@link #body}, the end of its last complete value, and of what was looked at. */
+    /** End of the last complete value in {@link #body}. */
     private int complete;
 
     private int scanned;

@@ -19,7 +19,7 @@ final class AsOfClock {
 
     private static final int KEPT = 64;
 
-    /** In ascending order of revision and of time. */
+    /** Rounds in ascending order of revision and time. */
     private volatile Round[] rounds = {};
 
     private final LongSupplier held;

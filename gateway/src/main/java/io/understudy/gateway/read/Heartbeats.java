@@ -32,7 +32,7 @@ final class Heartbeats implements Confirmations {
     private volatile long confirmedNanos = System.nanoTime();
     /** Excess of the last ignored heartbeat over this clock; null if the last one was accepted. */
     private volatile @Nullable Duration ahead;
-    /** Under this object's lock. */
+    /** Guarded by this object's lock. */
     private List<Rider> riders = new ArrayList<>();
 
     Heartbeats(Duration maxClockSkew, InstantSource wall, AsOfClock clock, ReadMetrics metrics) {

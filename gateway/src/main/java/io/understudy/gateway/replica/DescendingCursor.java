@@ -18,7 +18,7 @@ public final class DescendingCursor implements Iterator<Entry> {
     /** The remaining entries of the leaf. */
     private int place;
 
-    /** Of the {@code count} entries before the one that has {@code before} entries before it. */
+    /** Iterates over {@code count} entries, down from the one with index {@code before - 1}. */
     DescendingCursor(Node root, long before, long count) {
         this.root = root;
         this.before = before;

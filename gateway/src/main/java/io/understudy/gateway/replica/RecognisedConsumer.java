@@ -40,7 +40,7 @@ final class RecognisedConsumer implements FeedConsumer {
     private final Runnable onSnapshot;
     private final Consumer<Duration> onApplied;
     private volatile long lastEventNanos = System.nanoTime();
-    /** Of the writing thread. */
+    /** Confined to the writing thread. */
     private boolean published;
 
     /**

@@ -61,7 +61,7 @@ final class AnswerFrames {
         return tableChanged || tableSize != table().maxHeaderTableSize();
     }
 
-    /** After a failed block the client's table is unknown, which ends the connection. */
+    /** Writes headers that update the client's table; a failure ends the connection. */
     private ChannelFuture writeTableUpdate(
             ChannelHandlerContext ctx, Http2Stream stream, Http2Headers headers, boolean end) {
         ChannelFuture written;

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** The life cycle of any call: deadline, outcome and single end. On its connection's event loop. */
 final class GrpcCall {
 
-    /** Longer tokens count as held memory. */
+    /** Maximum size of a token that does not count as held memory. */
     private static final int SMALL_TOKEN = 2 << 10;
 
     private final Http2Exchange exchange;

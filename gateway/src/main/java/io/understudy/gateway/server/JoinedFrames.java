@@ -23,7 +23,7 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
 
     private static final int FRAME_HEADER_BYTES = 9;
 
-    /** Larger data is not copied. */
+    /** Maximum size of copied data. */
     static final int SMALL_BYTES = 8 << 10;
 
     private static final int MIN_BUFFER_BYTES = 1 << 10;

@@ -218,12 +218,12 @@ public final class WebRequest implements RequestReader, Carrier {
         ended.run();
     }
 
-    /** Such as {@code GET}. */
+    /** The method, such as {@code GET}. */
     public String method() {
         return exchange.request().method().toString();
     }
 
-    /** Without the query, decoded. */
+    /** The decoded path without the query. */
     public String path() {
         return path;
     }
