@@ -58,7 +58,7 @@ public final class TxnPath {
         }
     }
 
-    /** The error for a revision: in a transaction, a negative one is compacted, not the latest. */
+    /** The error for a revision: in a transaction a negative one is compacted, not latest. */
     private @Nullable ApiException refusal(long requested) {
         return requested > revision
                 ? ApiException.futureRevision()
