@@ -23,11 +23,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Turns records with {@link Configured} components into settings, and a configuration into such records.
  *
- * <p>Components are texts, integers, durations, booleans, enums, {@link HostPort}, {@link Path}, {@link URI}, lists and sets
- * of texts or URLs, maps of properties, and records of these. A nullable record is null unless one of its settings without a
- * default is set; its components that cannot be null are then required. A map from names to records has a record for each
- * name that the configuration has in its group. A component of a sealed type has the settings of each of its records, all
- * optional; its value is not bound.
+ * <p>Components are texts, integers, durations, booleans, enums, {@link HostPort}, {@link Path}, {@link URI}, lists and
+ * sets of texts or URLs, maps of properties, and records of these. A nullable record is null unless one of its settings
+ * without a default is set; its components that cannot be null are then required. A map from names to records has a
+ * record for each name that the configuration has in its group. A component of a sealed type has the settings of each
+ * of its records, all optional; its value is not bound.
  */
 public final class Binder {
 
@@ -298,7 +298,7 @@ public final class Binder {
         return value instanceof Long number ? (Object) Math.toIntExact(number) : value;
     }
 
-    /** What a component of a new record is. */
+    /** Value of a component of a new record. */
     private interface Value {
         @Nullable Object of(Part part);
     }
@@ -335,7 +335,7 @@ public final class Binder {
         });
     }
 
-    /** Something done by reflection. */
+    /** A reflective call. */
     private interface Reflected<T> {
         T get() throws ReflectiveOperationException;
     }

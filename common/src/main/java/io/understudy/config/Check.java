@@ -21,7 +21,7 @@ public interface Check {
         void problem(Configuration at, Setting<?> setting, String message);
 
         /**
-         * Runs one part of the check, so that a problem of one mirror does not prevent checks of the others.
+         * Runs one part of the check. A problem of one mirror does not prevent checks of the others.
          *
          * @return whether it ended without exception
          */

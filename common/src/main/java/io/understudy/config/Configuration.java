@@ -145,7 +145,7 @@ public final class Configuration {
         }
     }
 
-    /** The names an operator has given in a group with {@code *}, in the order of the file. */
+    /** The names used in place of a group's {@code *}, in the order of the file. */
     public List<String> names(String group) {
         String before = prefix + group + ".";
         Set<String> names = new LinkedHashSet<>();
@@ -158,7 +158,7 @@ public final class Configuration {
         return List.copyOf(names);
     }
 
-    /** Keys and values by key, secrets hidden: fit for a log. */
+    /** Values by key, for a log; secrets are hidden. */
     @Override
     public String toString() {
         Map<String, String> shown = new TreeMap<>();

@@ -15,19 +15,19 @@ import java.util.function.Consumer;
 @Target(ElementType.RECORD_COMPONENT)
 public @interface Configured {
 
-    /** The text of the reference. */
+    /** Text of the settings reference. */
     String value();
 
     /** The key, if it is not the name of the component in the record's {@link Group}. */
     String key() default "";
 
-    /** A component with neither a default nor a way to be absent is required. */
+    /** The default. A component without one that is not optional is required. */
     String byDefault() default "";
 
-    /** The least and the greatest value, both inclusive: {@code 100ms..1d}. */
+    /** The minimum and the maximum, both inclusive: {@code 100ms..1d}. */
     String range() default "";
 
-    /** What the sample shows where there is no default. */
+    /** Value in the sample file where there is no default. */
     String example() default "";
 
     /** An earlier key, accepted with a warning. */
@@ -39,7 +39,7 @@ public @interface Configured {
     /** Whether the value is never shown and not accepted as a flag. */
     boolean secret() default false;
 
-    /** Whether it can be absent, as every component can that is nullable, an {@code Optional} or a {@code Map}. */
+    /** Whether it may be absent, like every nullable, {@code Optional} or {@code Map} component. */
     boolean optional() default false;
 
     /** A condition on the value, which throws an {@link IllegalArgumentException} with what is allowed. */

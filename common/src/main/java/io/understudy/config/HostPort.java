@@ -17,7 +17,7 @@ public record HostPort(String host, int port) {
 
     private static final Pattern FORM = Pattern.compile("(?:\\[([0-9a-fA-F:.%]+)]|([^\\[\\]:/\\s]+)):(\\d{1,5})");
 
-    /** What is looked up nowhere. */
+    /** Literal IPv4 and IPv6 addresses, which need no lookup. */
     private static final Pattern ADDRESS = Pattern.compile("\\d+(?:\\.\\d+){3}|[0-9a-fA-F.]*:[0-9a-fA-F:.%]+");
 
     public HostPort {
@@ -45,7 +45,7 @@ public record HostPort(String host, int port) {
         return new InetSocketAddress(host, port);
     }
 
-    /** Whether only this machine is meant: every address of the host, as far as that can be resolved. */
+    /** Whether all addresses of the host are loopback; false if it cannot be resolved. */
     public boolean isLoopback() {
         try {
             return Arrays.stream(InetAddress.getAllByName(host)).allMatch(InetAddress::isLoopbackAddress);

@@ -120,7 +120,7 @@ final class Loader {
         });
     }
 
-    /** An error only if it is meant as a setting: other software may use the same prefix. */
+    /** Rejects a variable that resembles a setting's. Other software may use the same prefix. */
     private void unknown(String variable) {
         String name = variable.substring(Variables.PREFIX.length());
         // Without the prefix, which would make any short name similar.

@@ -120,7 +120,7 @@ final class Schema {
         return row.type().equals(SettingType.PROPERTIES);
     }
 
-    /** The property that a key is. */
+    /** The property with that key. */
     Optional<Property> property(String key) {
         String[] segments = key.split("\\.", -1);
         for (Setting<?> row : byKey.values()) {
@@ -135,7 +135,7 @@ final class Schema {
         return Optional.empty();
     }
 
-    /** The name in {@code key} in place of the {@code *} of {@code row}, if it is a key of that row. */
+    /** The name in {@code key} in place of the row's {@code *}; empty for another row's key. */
     static Optional<String> name(Setting<?> row, String key) {
         return name(row.key(), key);
     }
@@ -211,7 +211,7 @@ final class Schema {
         return row.key().substring(0, row.key().indexOf('*') - 1);
     }
 
-    /** Whether a variable begins as those of settings in a group. */
+    /** Whether a variable has the prefix of a group's settings. */
     boolean isInGroup(String variable) {
         return byKey.values().stream()
                 .map(Setting::key)
@@ -219,7 +219,7 @@ final class Schema {
                 .anyMatch(key -> variable.startsWith(Variables.name(key.substring(0, key.indexOf('.') + 1))));
     }
 
-    /** Whether {@code key} is only the beginning of keys. */
+    /** Whether {@code key} is only a prefix of keys. */
     boolean isGroup(String key) {
         return byKey.values().stream().anyMatch(row -> {
             String[] wanted = key.split("\\.", -1);

@@ -145,7 +145,7 @@ record SettingType<T>(
         return uri;
     }
 
-    /** What is wrong with a value, beyond that it is not allowed. */
+    /** Explains why a value is not allowed. */
     static final class ExplainedException extends IllegalArgumentException {
         private static final long serialVersionUID = 1L;
 

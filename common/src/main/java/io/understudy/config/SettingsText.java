@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Writes the sample file and the reference table from the rows, so that neither can drift from the program.
+ * Generates the sample file and the reference table from the settings.
  *
  * <p>Invariant CF4: the sample file is a valid configuration, and sample and reference contain every setting.
  */
@@ -17,8 +17,8 @@ public final class SettingsText {
     private SettingsText() {}
 
     /**
-     * A YAML file with every setting: required ones with an example, the others commented out with their defaults, and so
-     * the groups that hold no required one.
+     * A YAML file with every setting. Required ones have an example, others are commented out with their defaults, and
+     * so are groups without a required one.
      *
      * @param name in place of each {@code *}
      */
@@ -79,7 +79,7 @@ public final class SettingsText {
         return row.defaultText().orElse(example == null ? "<" + row.type().name() + ">" : example);
     }
 
-    /** Whether a row that must be given is in the same group as {@code row}, at the given depth. */
+    /** Whether the group of {@code row} at the given depth has a required setting. */
     private static boolean holdsRequired(Collection<Setting<?>> rows, Setting<?> row, int depth) {
         List<String> segments = List.of(row.key().split("\\."));
         String group = String.join(".", segments.subList(0, depth + 1)) + ".";

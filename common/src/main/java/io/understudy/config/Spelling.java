@@ -4,7 +4,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
 
-/** Guesses what a mistyped word was meant to be. */
+/** Suggests the nearest known word for a mistyped one. */
 public final class Spelling {
 
     private Spelling() {}

@@ -9,7 +9,7 @@ final class Unreadable {
 
     private Unreadable() {}
 
-    /** In words, without the file. */
+    /** The reason without the file. */
     static String why(Exception failure) {
         if (failure instanceof NoSuchFileException) {
             return "no such file";

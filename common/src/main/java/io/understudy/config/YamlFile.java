@@ -28,7 +28,7 @@ final class YamlFile {
     private final Path file;
     private final List<Problem> problems;
     private final Map<String, Given> values = new LinkedHashMap<>();
-    /** Keys with nothing after the colon: an empty group, or a value left out by mistake. */
+    /** Keys without a value: empty groups, or values left out by mistake. */
     private final Map<String, String> empty = new LinkedHashMap<>();
 
     private boolean whole = true;
@@ -38,7 +38,7 @@ final class YamlFile {
         this.problems = problems;
     }
 
-    /** Reads the file; whatever is wrong with it as YAML is added to {@code problems}. */
+    /** Reads the file; YAML errors are added to {@code problems}. */
     static YamlFile read(Path file, List<Problem> problems) {
         YamlFile read = new YamlFile(file, problems);
         YAMLFactory yaml = YAMLFactory.builder()
@@ -66,14 +66,14 @@ final class YamlFile {
         whole = false;
     }
 
-    /** Without the places, each with a part of the file, which are indented. */
+    /** The message without its indented lines, which have places and parts of the file. */
     private static String inOneLine(String message) {
         return message.lines()
                 .filter(line -> !line.isBlank() && !Character.isWhitespace(line.charAt(0)))
                 .collect(Collectors.joining(", "));
     }
 
-    /** By key, in the order of the file. */
+    /** Values by key, in the order of the file. */
     Map<String, Given> values() {
         return values;
     }

@@ -13,7 +13,7 @@ import java.util.List;
  */
 public record AuthStatus(boolean enabled, long revision) {
 
-    /** Of {@code AuthStatusResponse}. */
+    /** Field of {@code AuthStatusResponse}. */
     private static final int ENABLED = 2;
 
     private static final int AUTH_REVISION = 3;
@@ -25,12 +25,12 @@ public record AuthStatus(boolean enabled, long revision) {
                     .setSchemaDescriptor(null)
                     .build();
 
-    /** What {@link #METHOD} is called with. */
+    /** The request of {@link #METHOD}. */
     public static AuthUserListRequest request() {
         return AuthUserListRequest.getDefaultInstance();
     }
 
-    /** What {@link #METHOD} answered. */
+    /** The status in a response of {@link #METHOD}. */
     public static AuthStatus of(AuthUserListResponse answer) {
         return new AuthStatus(last(answer, ENABLED) != 0, last(answer, AUTH_REVISION));
     }

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** Calls of gRPC as futures. */
+/** gRPC calls as futures. */
 public final class Calls {
 
     private Calls() {}
@@ -51,9 +51,9 @@ public final class Calls {
     }
 
     /**
-     * Does something with the result of a future, or with what made it fail, freed of wrappings; must not throw.
+     * Passes the result of a future, or its unwrapped failure, to a callback.
      *
-     * @param then one of its arguments is null, or both for a future of nothing
+     * @param then must not throw; one of its arguments is null, or both for a future without a result
      */
     @SuppressWarnings("FutureReturnValueIgnored") // The follow-up has no result.
     public static <T> void whenDone(CompletableFuture<T> future, BiConsumer<@Nullable T, @Nullable Throwable> then) {

@@ -21,12 +21,12 @@ final class Channels implements AutoCloseable {
     static final Duration KEEPALIVE = Duration.ofSeconds(6);
     static final Duration KEEPALIVE_TIMEOUT = Duration.ofSeconds(3);
 
-    /** The largest answer accepted. etcd sets no limit on its answers; a snapshot page is far smaller. */
+    /** Maximum size of a response. etcd sets no limit, but a snapshot page is far smaller. */
     static final int MAX_INBOUND_BYTES = 64 << 20;
 
     /**
-     * What a member may send before it was read: enough for 100 MB/s over 80 ms. Fixed, since gRPC would find out how much
-     * is enough by a ping after each message: two more of them for each answer or commit, at both ends.
+     * HTTP/2 flow-control window, enough for 100 MB/s over 80 ms. Fixed, since gRPC's estimation of the bandwidth-delay
+     * product costs both sides two more messages per response or commit.
      */
     private static final int WINDOW_BYTES = 8 << 20;
 
@@ -62,7 +62,7 @@ final class Channels implements AutoCloseable {
         });
     }
 
-    /** Connects again at once where a connection failed: gRPC's own pause between attempts grows to two minutes. */
+    /** Reconnects after a failed attempt without gRPC's backoff, which grows to two minutes. */
     void reconnect(Endpoint endpoint) {
         ManagedChannel channel = channels.get(endpoint);
         if (channel != null && channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE) {
@@ -71,8 +71,8 @@ final class Channels implements AutoCloseable {
     }
 
     /**
-     * A channel on which the next call does not fail for an earlier failure. A channel that could not connect fails
-     * calls until it has connected, which it tries at growing intervals.
+     * A channel on which the next call does not fail for an earlier failure. A channel in backoff would fail it until
+     * it has reconnected.
      */
     ManagedChannel getUsable(Endpoint endpoint) {
         ManagedChannel channel = get(endpoint);

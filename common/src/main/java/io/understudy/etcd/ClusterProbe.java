@@ -41,12 +41,12 @@ final class ClusterProbe implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClusterProbe.class);
 
-    /** Failed endpoints are probed so many times as often, for {@link #HURRIED_PROBES} probes. */
+    /** Factor by which failed endpoints are probed more often, for {@link #HURRIED_PROBES} probes. */
     private static final int HURRY = 5;
 
     private static final int HURRIED_PROBES = 50;
 
-    /** Each probe rebuilds the view, so more than a cluster has members is too many. */
+    /** Limit of hurried probes, since each probe rebuilds the view. */
     private static final int MOST_HURRIED = 8;
 
     private final EtcdSettings settings;
@@ -69,19 +69,19 @@ final class ClusterProbe implements AutoCloseable {
     private boolean listUnderWay;
     private int listFailures;
 
-    /** Receives each new view, on the one thread. */
+    /** Receives each new view, on the probe's thread. */
     @FunctionalInterface
     interface Published {
         /**
-         * Takes it.
+         * Accepts the view.
          *
-         * @param why what the last probe of an endpoint failed with, null if with nothing; good during the call
+         * @param why failure of an endpoint's last probe, null if none; valid during the call
          */
         void accept(ClusterView view, Function<Endpoint, @Nullable String> why);
     }
 
     /**
-     * Does nothing until {@link #start}.
+     * Probes nothing until {@link #start}.
      *
      * @param channels all connections, of which those not needed any more are closed
      * @param calls those on which calls are made
@@ -127,7 +127,7 @@ final class ClusterProbe implements AutoCloseable {
         }
     }
 
-    /** A probe may take two intervals, but at least a second: a busy member is not an unreachable one. */
+    /** Two probe intervals, at least a second and at most the request timeout. */
     private static Duration timeout(EtcdSettings settings) {
         Duration wanted = settings.probeInterval().multipliedBy(2);
         Duration least = Duration.ofSeconds(1);
@@ -161,7 +161,7 @@ final class ClusterProbe implements AutoCloseable {
         });
     }
 
-    /** Callers that wait for a member should see the end of a short cut or restart at once. */
+    /** Schedules an early probe, so that waiting callers soon see a member's return. */
     private void probeSoon(Endpoint endpoint) {
         if (soon.size() >= MOST_HURRIED || !soon.add(endpoint)) {
             return;
@@ -226,8 +226,8 @@ final class ClusterProbe implements AutoCloseable {
     }
 
     /**
-     * Requests the list from the leader, else from the voters in turn; a learner refuses. A gateway would serve it, but
-     * a client that is given only gateways is not meant to bypass them.
+     * Requests the member list from the leader, else from the voters in turn; a learner rejects it. A gateway would
+     * serve it, but a client configured with gateways only must not bypass them.
      */
     private void requestMemberList() {
         if (listUnderWay || cluster == null) {
@@ -307,7 +307,7 @@ final class ClusterProbe implements AutoCloseable {
         });
     }
 
-    /** A fault in here must not end the probing silently, which a scheduled task's would. */
+    /** Logs a failure of the task, which would otherwise end the periodic probes silently. */
     private Runnable guarded(Runnable task) {
         return () -> {
             try {

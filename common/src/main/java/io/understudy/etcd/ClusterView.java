@@ -8,7 +8,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a cluster at one moment.
+ * The known state of a cluster at one moment.
  *
  * @param clusterId null until a configured endpoint has answered
  * @param members voters and learners by id, then gateways
@@ -38,7 +38,7 @@ public record ClusterView(
     /** An endpoint at which another cluster answers. */
     public record Foreign(Endpoint endpoint, ClusterId clusterId) {}
 
-    /** Before the first probe. */
+    /** The view before the first probe. */
     static ClusterView initial(List<Endpoint> seeds) {
         return new ClusterView(null, List.of(), null, seeds, List.of(), List.of(), null);
     }

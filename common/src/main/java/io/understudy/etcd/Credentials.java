@@ -33,7 +33,7 @@ public record Credentials(
         this(user, password, false, null);
     }
 
-    /** Without the password. */
+    /** The user without the password. */
     @Override
     public String toString() {
         return "user " + user;

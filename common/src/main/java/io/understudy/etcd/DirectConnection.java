@@ -26,9 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection driven by the calling thread: it writes what Netty's handlers encode, and passes them what it reads.
- * Other output of theirs, such as acknowledgements, is sent with the next request, or when a response takes long.
- * Deadlines are those of {@link System#nanoTime}. One thread at a time.
+ * A connection driven by the calling thread through Netty's handlers. Output without a request, such as
+ * acknowledgements, is sent with the next request, or when a response takes long. Deadlines are those of {@link
+ * System#nanoTime}. Not thread-safe.
  *
  * <p>An {@link InterruptedIOException} means that the thread was interrupted, a {@link TimeoutException} that the
  * deadline has passed. After any failure it can only be closed.
@@ -39,13 +39,13 @@ final class DirectConnection implements AutoCloseable {
 
     private static final int READ_BYTES = 16 << 10;
 
-    /** How long output waits for a response before it is sent alone; etcd waits 20 s for a ping's acknowledgement. */
+    /** Delay of output that waits for a response; etcd waits 20 s for a ping's acknowledgement. */
     private static final long FLUSH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** A server sends fewer buffers than this unsolicited. */
+    /** More than the buffers a server sends unsolicited. */
     private static final int UNSOLICITED_READS = 16;
 
-    /** What has been silent for so long may have been cut off by a firewall in between. */
+    /** Idle time after which a firewall may have dropped the connection. */
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final Endpoint endpoint;
@@ -54,7 +54,7 @@ final class DirectConnection implements AutoCloseable {
     private final EmbeddedChannel protocol = new EmbeddedChannel();
     private final ByteBuffer arrived = ByteBuffer.allocateDirect(READ_BYTES);
     private long heardNanos = System.nanoTime();
-    /** Whether something was begun to be written and not ended: nothing may follow it. */
+    /** Whether a write is incomplete, so that nothing may follow it. */
     private boolean cut;
 
     private DirectConnection(Endpoint endpoint) throws IOException {
@@ -78,7 +78,7 @@ final class DirectConnection implements AutoCloseable {
         return to(endpoint, addressesOf(endpoint.host(), deadline), protocol, deadline);
     }
 
-    /** To the first of these addresses of the endpoint's where that can be; each has its share of the time. */
+    /** Connects to the first reachable address of the endpoint; each has its share of the time. */
     static DirectConnection to(Endpoint endpoint, List<InetAddress> addresses, Protocol<byte[]> protocol, long deadline)
             throws IOException, TimeoutException {
         for (int left = addresses.size(); left > 1; left--) {
@@ -121,7 +121,7 @@ final class DirectConnection implements AutoCloseable {
         return endpoint.equals(other);
     }
 
-    /** Whether another request can be made, by all that has come since the last one. */
+    /** Whether another request can be made, given what has arrived since the last one. */
     boolean isGood() {
         if (System.nanoTime() - heardNanos > IDLE_NANOS) {
             return false;
@@ -145,9 +145,9 @@ final class DirectConnection implements AutoCloseable {
     }
 
     /**
-     * Sends a request and waits for what becomes of it.
+     * Sends a request and waits for the response.
      *
-     * @throws IOException the connection was lost, or what came was no answer
+     * @throws IOException the connection was lost, or no valid response arrived
      */
     Answered<byte[]> call(byte[] request, long deadline) throws IOException, TimeoutException {
         handling(() -> protocol.writeOutbound((Object) request));
@@ -220,7 +220,7 @@ final class DirectConnection implements AutoCloseable {
         }
     }
 
-    /** Looked up on a thread that can be abandoned, since a lookup has no deadline. */
+    /** Resolves the host on a thread that can be abandoned: a lookup has no deadline. */
     private static List<InetAddress> addressesOf(String host, long deadline) throws IOException, TimeoutException {
         CompletableFuture<List<InetAddress>> addresses = new CompletableFuture<>();
         Thread lookup = new Thread(
@@ -259,7 +259,7 @@ final class DirectConnection implements AutoCloseable {
         }
     }
 
-    /** Whatever is there, at most a buffer full; returns whether there was anything. */
+    /** Reads at most one buffer; returns whether anything arrived. */
     boolean read() throws IOException {
         arrived.clear();
         int bytes = socket.read(arrived);
@@ -274,7 +274,7 @@ final class DirectConnection implements AutoCloseable {
         return bytes > 0;
     }
 
-    /** Handlers throw what they like, checked or not. */
+    /** Runs handlers, which may throw undeclared checked exceptions. */
     private static void handling(Handling work) throws IOException {
         try {
             work.run();
@@ -294,7 +294,7 @@ final class DirectConnection implements AutoCloseable {
         }
     }
 
-    /** Waits until it is; false if it isn't in time. */
+    /** Waits until the operation is ready; false on timeout. */
     private boolean isReady(int operation, long nanos) throws IOException {
         SelectionKey key = socket.keyFor(selector);
         if (key == null) {
@@ -326,7 +326,7 @@ final class DirectConnection implements AutoCloseable {
         }
     }
 
-    /** Sends the server an alert where one is due, if that is possible at once. */
+    /** Sends a TLS close alert, if that is possible without blocking. */
     private void end() throws IOException {
         try {
             var unused = protocol.close();

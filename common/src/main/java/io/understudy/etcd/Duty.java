@@ -1,6 +1,6 @@
 package io.understudy.etcd;
 
-/** What an endpoint is used for. */
+/** Purpose for which an endpoint is used. */
 public enum Duty {
     /** Serializable reads, pinned to a revision. */
     SNAPSHOT,

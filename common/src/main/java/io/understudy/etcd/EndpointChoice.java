@@ -34,7 +34,7 @@ record EndpointChoice(int spread) {
         UNREACHABLE
     }
 
-    /** After every known member. */
+    /** Rank after every known member. */
     private static final int UNIDENTIFIED_RANK = 9;
 
     private static final Comparator<Candidate> BEST_FIRST = Comparator.comparing(Candidate::standing)
@@ -103,7 +103,7 @@ record EndpointChoice(int spread) {
         };
     }
 
-    /** A learner's read index takes two connections to the same member, and an etcd version that supports it. */
+    /** Whether the address serves the duty; a learner's read index requires more of it. */
     private static boolean serves(Duty duty, Member member, Member.Address address) {
         return duty != Duty.READ_INDEX
                 || member.role() != Role.LEARNER

@@ -4,7 +4,7 @@ import java.net.URI;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** The condition on settings that each URL is one of a server: scheme, host and port alone. */
+/** Setting condition that each URL consists of scheme, host and port alone. */
 public final class EndpointUrls implements Consumer<List<URI>> {
 
     @Override

@@ -29,9 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One etcd cluster: its members, connections to them, and which to use for a duty.
+ * One etcd cluster: its members, connections to them, and the endpoints for each duty.
  *
- * <p>All methods may be called from any thread; none waits for the network except {@link #close}.
+ * <p>Thread-safe; only {@link #close} waits for the network.
  */
 public final class EtcdCluster implements AutoCloseable {
 
@@ -53,7 +53,7 @@ public final class EtcdCluster implements AutoCloseable {
     private final TlsContext tls;
     private final NetworkThread network;
     private final Channels channels;
-    /** Without a name in their certificate; the same where no certificate is shown. */
+    /** Channels with a certificate without common name; the same where no certificate is sent. */
     private final Channels nameless;
 
     private final @Nullable TlsContext namelessTls;
@@ -115,7 +115,7 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * Begins to connect; returns at once. {@link #view} shows whether members answer.
+     * Starts connecting and returns at once. {@link #view} shows which members respond.
      *
      * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
      */
@@ -124,10 +124,9 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * Begins to connect; returns at once. {@link #view} shows whether members answer.
+     * As {@link #connect(EtcdSettings, MeterRegistry)}, for a login with limited permissions.
      *
-     * @param readable what the {@linkplain EtcdSettings#login login} may read at least, or a part of it: a read index
-     *     reads its first key
+     * @param readable keys that the {@linkplain EtcdSettings#login login} may read: a read index reads the first
      * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
      */
     public static EtcdCluster connect(EtcdSettings settings, KeyRange readable, MeterRegistry meters) {
@@ -168,12 +167,12 @@ public final class EtcdCluster implements AutoCloseable {
         return settings;
     }
 
-    /** For connections to its members beside those of this object, which closes it. */
+    /** TLS of other connections to its members; closed with this object. */
     public TlsContext tls() {
         return tls;
     }
 
-    /** What is known now. */
+    /** The current view. */
     public ClusterView view() {
         return view;
     }
@@ -185,8 +184,8 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * The endpoints for {@code duty}, best first: those that serve it at the least cost to the voters, then the others.
-     * Endpoints that failed recently, or don't answer, come last. Those that can't serve the duty are left out.
+     * The endpoints for {@code duty}, best first: those with the least cost to voters. Endpoints that failed recently,
+     * or don't respond, come last. Those that can't serve the duty are left out.
      *
      * @return empty only when no endpoint at all may be used, see {@link ClusterView#foreign}
      */
@@ -200,8 +199,8 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * Where to send a write that no member has received, best first. While {@linkplain #isLeaderLost the leader is lost},
-     * these are its own endpoints only, and none if it does not respond to probes.
+     * Endpoints for a write that no member has received, best first. While {@linkplain #isLeaderLost the leader is
+     * lost}, these are its own endpoints only, and none if it does not respond to probes.
      */
     public List<Endpoint> endpointsForUnsentWrite() {
         List<Endpoint> all = endpointsFor(Duty.WRITE);
@@ -218,7 +217,7 @@ public final class EtcdCluster implements AutoCloseable {
         return loss == null ? Optional.empty() : loss.in(view, clock.instant());
     }
 
-    /** The first failure counts: of a leader that only this process cannot reach, writes wait once. */
+    /** Records the loss of a leader once. If only this process cannot reach it, writes wait once. */
     private void lost(Member leader) {
         LeaderLoss loss = leaderLoss;
         if (loss == null || !loss.leader().equals(leader.id())) {
@@ -227,7 +226,7 @@ public final class EtcdCluster implements AutoCloseable {
         }
     }
 
-    /** Why no member can be watched, whatever member recovers; empty if one may. */
+    /** Why no member can be watched, regardless of recoveries; empty if one may. */
     public Optional<String> watchProblem() {
         ClusterView now = view;
         boolean any = now.members().isEmpty() || !now.unidentified().isEmpty();
@@ -238,9 +237,9 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * The connection to an endpoint, shared by all callers, with the {@linkplain EtcdSettings#login user} of the
-     * settings. Calls need a deadline, or callers that cancel them in time. It is closed some time after the endpoint
-     * left the cluster: calls then fail as unavailable.
+     * The shared connection to an endpoint, with the {@linkplain EtcdSettings#login user} of the settings. Calls
+     * require a deadline or timely cancellation. After the endpoint has left the cluster, it is closed and calls fail
+     * as unavailable.
      */
     public Channel channel(Endpoint endpoint) {
         Channel channel = channels.get(endpoint);
@@ -248,14 +247,14 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * As {@link #channel}, but without a user: for forwarded calls, which carry their client's token or none. With a
-     * client certificate that requires {@link #connectForOthers}.
+     * As {@link #channel}, but without a user. Forwarded calls carry their client's token or none. With a client
+     * certificate this requires {@link #connectForOthers}.
      */
     public Channel bareChannel(Endpoint endpoint) {
         return nameless.get(endpoint);
     }
 
-    /** The endpoint served the duty: its earlier failures are forgotten. */
+    /** Clears the earlier failures of the endpoint at the duty. */
     public void reportSuccess(Endpoint endpoint, Duty duty) {
         if (duty == Duty.WRITE && leaderLoss != null && leads(endpoint)) {
             leaderLoss = null;
@@ -265,10 +264,10 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * The endpoint failed at the duty; it moves to the end for a while, longer with each failure in a row, unless the
-     * failure is not its fault.
+     * Moves the endpoint to the end for a while, longer after each further failure. Failures that are not its fault do
+     * not count.
      *
-     * @return what the failure means
+     * @return the classified failure
      */
     public EtcdFailure reportFailure(Endpoint endpoint, Duty duty, Throwable failure) {
         EtcdFailure understood = EtcdErrors.classify(duty, failure);
@@ -289,7 +288,7 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * The endpoint failed at the duty without a status, such as by a stalled stream.
+     * Records a failure without a gRPC status, such as a stalled stream.
      *
      * @param reason for the log
      */
@@ -305,8 +304,8 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * A revision confirmed by a quorum after this call, by the cheapest way there is. Callers that come while a round
-     * is under way share the next one.
+     * A revision confirmed by a quorum after this call, at the least cost. Callers that arrive during a round share the
+     * next one.
      *
      * @param deadline for everything together
      * @return fails with an {@link EtcdUnavailableException} if no member confirmed one in time; completed on a thread
@@ -317,7 +316,7 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * A round of its own, sent at once, for a caller that batches requests itself. Otherwise as {@link #readIndex}.
+     * Sends a separate round at once, for a caller that batches requests itself. Otherwise as {@link #readIndex}.
      *
      * @param deadline of the round; a short one is not counted against members that miss it
      */
@@ -327,8 +326,8 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * A round of its own, for a single urgent request. A learner comes after the healthy others: they answer over the
-     * open connection, and it would need two new ones. Otherwise as {@link #readIndexRound}.
+     * Sends a separate round for a single urgent request. A learner comes after the healthy others, since it requires
+     * two new connections. Otherwise as {@link #readIndexRound}.
      */
     public CompletableFuture<ReadIndex> readIndexSoonest(Duration deadline) {
         return ReadIndexRound.run(this::thoseAtHandFirst, this::readIndexAttempt, deadline, network.loop());
@@ -348,23 +347,23 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * Small calls of one method to any endpoint, made by the thread that waits for them. The caller's to close, before
-     * this object.
+     * Small calls of one method to any endpoint, made by the waiting thread. The caller must close it before this
+     * object.
      *
-     * @return empty where calls are made in a {@linkplain EtcdSettings#login user's} name
+     * @return empty with a {@linkplain EtcdSettings#login login}
      */
     public <Q extends MessageLite, A> Optional<DirectCalls<Q, A>> directCalls(MethodDescriptor<Q, A> method) {
         return login == null ? Optional.of(new DirectCalls<>(tls, method)) : Optional.empty();
     }
 
-    /** The last confirmed revision and its member; empty before the first. A member that is cut off confirms none. */
+    /** The last confirmed revision and its member; empty before the first. A partitioned member confirms none. */
     public Optional<ReadIndex> lastReadIndex() {
         return Optional.ofNullable(lastReadIndex);
     }
 
     /**
-     * The thread on which the answers of this cluster come, for timers around them: what such a timer sends wakes no other
-     * thread. Must not be held up; refuses work once the cluster is closed.
+     * The thread that receives this cluster's responses, for timers that wake no other thread. Must not be blocked;
+     * rejects work once the cluster is closed.
      */
     public ScheduledExecutorService thread() {
         return network.loop();

@@ -2,7 +2,7 @@ package io.understudy.etcd;
 
 /**
  * etcd's errors that callers distinguish. The texts are the contract: the codes differ between releases (a learner
- * refuses with Unavailable in 3.4 and 3.5, with FailedPrecondition from 3.6), and etcd's own client compares texts too.
+ * rejects with Unavailable in 3.4 and 3.5, with FailedPrecondition from 3.6), and etcd's own client compares texts too.
  */
 public enum EtcdError {
     COMPACTED(Remedy.CALLERS_FAULT, "etcdserver: mvcc: required revision has been compacted"),
@@ -12,7 +12,7 @@ public enum EtcdError {
     NO_LEADER(Remedy.ELSEWHERE, "etcdserver: no leader"),
     /** The proposal may still be committed by the next leader. */
     LEADER_CHANGED(Remedy.OUTCOME_UNKNOWN, "etcdserver: leader changed"),
-    /** As with all of the server's own timeouts, the proposal may still be committed. */
+    /** Server timeout: the proposal may still be committed. */
     TIMEOUT(Remedy.OUTCOME_UNKNOWN, "etcdserver: request timed out"),
     TIMEOUT_LEADER_FAILED(
             Remedy.OUTCOME_UNKNOWN, "etcdserver: request timed out, possibly due to previous leader failure"),
@@ -28,7 +28,7 @@ public enum EtcdError {
     LEASE_NOT_FOUND(Remedy.CALLERS_FAULT, "etcdserver: requested lease not found"),
     LEASE_EXISTS(Remedy.CALLERS_FAULT, "etcdserver: lease already exists"),
     PERMISSION_DENIED(Remedy.FATAL, "etcdserver: permission denied"),
-    /** A token that the member doesn't know, any more or yet: the next call comes with another. */
+    /** The member has no such token, or not yet. The next call uses another. */
     INVALID_TOKEN(Remedy.LATER, "etcdserver: invalid auth token"),
     /** Users or roles have changed since the token was made. */
     OLD_AUTH_REVISION(Remedy.LATER, "etcdserver: revision of auth store is old"),
@@ -53,7 +53,7 @@ public enum EtcdError {
         this.message = message;
     }
 
-    /** What to do about it, for a write. */
+    /** The remedy, for a write. */
     Remedy remedy() {
         return remedy;
     }

@@ -12,7 +12,7 @@ import java.util.Map;
  */
 public final class EtcdErrors {
 
-    /** Far above {@code --max-request-bytes}, the server's gRPC library rejects a request before etcd reads it. */
+    /** Text of the server's gRPC library for requests far above {@code --max-request-bytes}. */
     private static final String TOO_LARGE_FOR_GRPC = "grpc: received message larger than max";
 
     private static final Map<String, EtcdError> BY_MESSAGE = byMessage();
@@ -20,7 +20,7 @@ public final class EtcdErrors {
     private EtcdErrors() {}
 
     /**
-     * What a failed call means for its caller.
+     * Classifies a failed call for its caller.
      *
      * @param failure what a stub threw, or a future failed with; its causes are looked through
      */
@@ -41,10 +41,9 @@ public final class EtcdErrors {
     }
 
     /**
-     * A failure in one line, fit for a status page: what keeps a connection from being made is named, such as a certificate
-     * that is not trusted.
+     * A failure in one line, for a status page. It includes causes such as an untrusted certificate.
      *
-     * @param failure what a stub threw, or a future failed with; its causes are looked through
+     * @param failure thrown by a stub or a future; its causes are examined
      */
     public static String text(Throwable failure) {
         return FailureText.of(failure);
@@ -56,7 +55,7 @@ public final class EtcdErrors {
     }
 
     /**
-     * The error that a text means: a status description, or the cancel reason of a watch.
+     * The error with that text: a status description, or a watch's cancel reason.
      *
      * @return {@link EtcdError#OTHER} if none
      */

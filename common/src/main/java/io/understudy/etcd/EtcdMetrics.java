@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
 
-/** What is measured of one cluster; every meter has the tag {@code cluster}, its configured name. */
+/** Metrics of one cluster; every meter has the tag {@code cluster}, its configured name. */
 final class EtcdMetrics implements AutoCloseable {
 
     static final String OK = "ok";
@@ -77,7 +77,7 @@ final class EtcdMetrics implements AutoCloseable {
         return constant.name().toLowerCase(Locale.ROOT);
     }
 
-    /** Takes the gauges back, which would hold on to the cluster; what was counted stays. */
+    /** Removes the gauges, which would retain the cluster; counters stay. */
     @Override
     public void close() {
         gauges.forEach(registry::remove);

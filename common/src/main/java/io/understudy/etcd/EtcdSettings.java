@@ -123,8 +123,8 @@ public record EtcdSettings(
     }
 
     /**
-     * Whether the password may be sent there: over TLS, to this host, to a configured endpoint, or anywhere if allowed. A
-     * member list can name any host. Resolves no name.
+     * Whether the password may be sent there: over TLS, to loopback, or as configured. A member list can name
+     * any host, so plain text is only allowed to configured endpoints, or everywhere by a setting. Resolves no name.
      */
     public boolean mayLogInAt(Endpoint endpoint) {
         return (login != null && login.plainText())

@@ -8,13 +8,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A server's version, and what it supports: the one place with the differences of etcd's releases.
+ * A server's version and its features: the only place with the differences of etcd's releases.
  *
- * @param suffix what follows the three numbers, such as {@code -rc.0} or {@code +understudy}; not compared
+ * @param suffix text after the three numbers, such as {@code -rc.0} or {@code +understudy}; not compared
  */
 public record EtcdVersion(int major, int minor, int patch, String suffix) implements Comparable<EtcdVersion> {
 
-    /** Of a server that reported none; older than everything, so that nothing is assumed. */
+    /** Version of a server that reported none; older than all others. */
     public static final EtcdVersion UNKNOWN = new EtcdVersion(0, 0, 0, "");
 
     /** The newest version of the API that gateways serve. */
@@ -45,7 +45,7 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
         return suffix.contains("understudy");
     }
 
-    /** What a gateway with a source of this version reports: {@link #NEWEST} for a later minor version. */
+    /** The version that a gateway reports for this source: {@link #NEWEST} for a later minor version. */
     public EtcdVersion ofGateway() {
         EtcdVersion served = major == NEWEST.major && minor <= NEWEST.minor ? this : NEWEST;
         return served.isUnderstudy()
@@ -53,12 +53,12 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
                 : new EtcdVersion(served.major, served.minor, served.patch, served.suffix + GATEWAY);
     }
 
-    /** Without suffix. */
+    /** The version without suffix. */
     public String numbers() {
         return major + "." + minor + "." + patch;
     }
 
-    /** Of a cluster with an oldest voting member of this version. */
+    /** Cluster version, if this is the oldest voting member's version. */
     public String ofCluster() {
         return major + "." + minor + ".0";
     }
@@ -69,8 +69,8 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
     }
 
     /**
-     * Whether requests are decoded by google's protobuf. For gogo's, before 3.7, an empty range end differs from none, and a
-     * field of another wire type is an error instead of an unknown field.
+     * Whether requests are decoded by google's protobuf. With gogo's, before 3.7, an empty range end differs from none,
+     * and a field of another wire type is an error instead of an unknown field.
      */
     public boolean decodesByGoogle() {
         return atLeast(3, 7, 0);
@@ -86,12 +86,12 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
         return atLeast(3, 6, 0);
     }
 
-    /** Whether a learner rejects calls with FailedPrecondition; older ones use Unavailable ({@code rpctypes/error.go}). */
+    /** Whether learners reject calls with FailedPrecondition, not Unavailable ({@code rpctypes/error.go}). */
     public boolean learnerRejectsForGood() {
         return atLeast(3, 6, 0);
     }
 
-    /** Faults of this version that a later patch corrects, and whether it is one that was never tested. */
+    /** Known faults that a later patch fixes, and a notice if the version is untested. */
     public List<String> warnings() {
         if (equals(UNKNOWN) || isUnderstudy()) {
             return List.of();
@@ -145,8 +145,8 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
     }
 
     /**
-     * The version that a member has to run first, before it may be restarted as {@code target}; empty if it may be at once.
-     * etcd supports upgrades by one minor version, and the members that older releases promoted stop 3.6 and 3.7 from starting
+     * The version that a member must run before {@code target}; empty if none.
+     * etcd supports upgrades by one minor version. Members that older releases promoted stop 3.6 and 3.7 from starting
      * ("too many learner members"): at least 3.5.26 before 3.6 and 3.6.11 before 3.7 (etcd website #1165 and #1168).
      */
     public Optional<EtcdVersion> upgradeThrough(EtcdVersion target) {
@@ -166,7 +166,7 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
         return compareTo(new EtcdVersion(wantedMajor, wantedMinor, wantedPatch, "")) >= 0;
     }
 
-    /** By the three numbers. */
+    /** Compares the three numbers. */
     @Override
     public int compareTo(EtcdVersion other) {
         return ORDER.compare(this, other);

@@ -28,14 +28,14 @@ final class FailureText {
     /** The first line that isn't about the failure. */
     private static final String INSIDE = "\nChannel Pipeline:";
 
-    /** An etcd that speaks plain text closes the connection, of which no cause is kept. */
+    /** Failures of TLS with a plain-text server, which closes the connection. */
     private static final List<String> NO_TLS = List.of(
             "Connection closed while performing TLS negotiation",
             "Connection closed while SSL/TLS handshake was in progress",
             "not an SSL/TLS record",
             "Unsupported or unrecognized SSL message");
 
-    /** Of the path from a certificate to an authority; the second where it seems to be signed by one, and isn't. */
+    /** Failures to find the path to a trusted authority; the last is a forged signature. */
     private static final List<String> NO_PATH = List.of(
             "unable to find valid certification path",
             "Path does not chain with any of the trust anchors",
@@ -43,7 +43,7 @@ final class FailureText {
 
     private FailureText() {}
 
-    /** @param failure what a stub threw, or a future failed with; its causes are looked through */
+    /** @param failure thrown by a stub or a future; its causes are examined */
     static String of(Throwable failure) {
         List<Throwable> chain = chain(failure);
         return connection(chain)
@@ -60,12 +60,12 @@ final class FailureText {
                         .orElse("unknown error"));
     }
 
-    /** Without the code. */
+    /** The description without the code. */
     static String of(Status status) {
         return connection(chain(status.asException())).orElseGet(() -> oneLine(description(status)));
     }
 
-    /** What is wrong with the connection, if that is it. */
+    /** Why a connection failed; empty for other failures. */
     private static Optional<String> connection(List<Throwable> chain) {
         return certificate(chain)
                 .or(() -> alert(chain))

@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Fetches pages from members' client ports, with a client that is made for the first of them. Any thread. */
+/** Fetches pages from members' client ports, with a lazily created client. Thread-safe. */
 final class HttpPages {
 
     private final TlsContext tls;

@@ -23,7 +23,7 @@ import java.util.List;
 /** Pages over HTTP/1.1, requested by path, of which only the status matters. */
 record HttpStatuses(TlsContext context) implements KeptConnections.Protocol<Integer> {
 
-    /** What is read of one answer's body before it is given up. */
+    /** Maximum body of a response. */
     static final int MAX_BODY_BYTES = 64 << 10;
 
     private static final int MAX_LINE_BYTES = 4 << 10;

@@ -38,21 +38,21 @@ import org.jspecify.annotations.Nullable;
  */
 final class KeptConnections<A> implements AutoCloseable {
 
-    /** What is spoken. */
+    /** The protocol of the connections. */
     interface Protocol<A> {
 
-        /** By which a connection to an endpoint with TLS is encrypted. */
+        /** TLS of connections to endpoints that require it. */
         SslContext tls();
 
         /**
-         * Adds what a new connection needs to have requests written to it, and {@link Answered} read from it, one for each.
-         * Anything wrong with it is thrown there.
+         * Adds handlers that encode requests and decode one {@link Answered} for each. They throw anything that is
+         * wrong with the connection.
          */
         void addTo(Channel channel, Endpoint endpoint);
     }
 
     /**
-     * What became of a request.
+     * Outcome of a request.
      *
      * @param answer fails if it was refused
      * @param lasts whether the connection is good for another request
@@ -68,7 +68,7 @@ final class KeptConnections<A> implements AutoCloseable {
     private final EventLoop loop;
     private final Protocol<A> protocol;
     private final Duration connectTimeout;
-    /** Looks up addresses of hosts, which may take long. */
+    /** Resolves host names, which may take long. */
     private final ExecutorService lookups;
 
     private final Map<Endpoint, Connection> idle = new HashMap<>();
@@ -216,7 +216,7 @@ final class KeptConnections<A> implements AutoCloseable {
             });
         }
 
-        /** Whatever may still come over the connection is of no use. */
+        /** Fails the request and closes its connection, which may still deliver a response. */
         void failed(Throwable why) {
             ended();
             if (connection != null) {

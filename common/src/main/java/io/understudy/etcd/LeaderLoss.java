@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * The loss of a leader. Until followers miss it too, they send proposals there in vain, and clients wait for etcd's 7 s.
+ * The loss of a leader. Until followers detect it, they forward proposals to it, and clients wait for etcd's 7 s.
  *
  * @param since the first failure at its endpoints
  */
@@ -15,7 +15,7 @@ record LeaderLoss(MemberId leader, Instant since) {
     /** Twice etcd's default election timeout, and a probe. */
     static final Duration FOLLOWED = Duration.ofSeconds(3);
 
-    /** Returns the lost leader while the view still names it and followers may still follow it. */
+    /** The lost leader while the view still names it and followers may follow it. */
     Optional<Member> in(ClusterView view, Instant now) {
         return view.leader().filter(member -> member.id().equals(leader) && now.isBefore(since.plus(FOLLOWED)));
     }

@@ -55,8 +55,8 @@ final class Login implements ClientInterceptor {
             EnumSet.of(EtcdError.INVALID_TOKEN, EtcdError.USER_EMPTY, EtcdError.OLD_AUTH_REVISION);
 
     /**
-     * Minimum time between two token requests, doubled for each that soon follows another: a request costs the voter a
-     * tenth of a second, and a member that is behind rejects new tokens too.
+     * Minimum time between two token requests, doubled for each that soon follows another. A request takes a tenth of a
+     * second of the voter's CPU, and a lagging member rejects new tokens too.
      */
     private static final long LEAST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -72,7 +72,7 @@ final class Login implements ClientInterceptor {
 
     private @Nullable CompletableFuture<Token> current;
     private volatile @Nullable Endpoint issuer;
-    /** Of the last attempt; null if it succeeded, or before the first. */
+    /** Failure of the last attempt; null if it succeeded, or before the first. */
     private volatile @Nullable String lastFailure;
 
     private long requestedNanos;
@@ -95,7 +95,7 @@ final class Login implements ClientInterceptor {
     }
 
     /**
-     * By the settings; null if they name no user.
+     * Interceptor for the user of the settings; null if they have none.
      *
      * @param voters that may issue a token, best first; only those that may be sent the password are used
      * @param channels connections without this
@@ -146,7 +146,7 @@ final class Login implements ClientInterceptor {
         return fetched;
     }
 
-    /** The issuer of the last one first: those named first may be long gone, and silent. */
+    /** Voters, the last issuer first, since configured ones may no longer respond. */
     private List<Endpoint> bestFirst() {
         List<Endpoint> all = new ArrayList<>(voters.get());
         Endpoint last = issuer;
@@ -222,7 +222,7 @@ final class Login implements ClientInterceptor {
         return changed;
     }
 
-    /** The token that calls carry until one of them is refused. */
+    /** The token of all calls until one of them is rejected. */
     private static final class Token {
         /** Null while authentication is not enabled. */
         private final @Nullable String value;
@@ -256,9 +256,8 @@ final class Login implements ClientInterceptor {
         }
 
         /**
-         * What the call that had to log in fails with. gRPC allows no other code where the login was rejected, and puts
-         * its own words before etcd's. Not etcd's text alone: by that the call would fail for good, and another login
-         * may succeed.
+         * The status of a call that had to log in. gRPC allows no other code for a failed login, and prepends its own
+         * text to etcd's. etcd's text alone would make the call fail for good, though another login may succeed.
          */
         private static Status ofCall(Status login) {
             return EtcdErrors.error(String.valueOf(login.getDescription())) == EtcdError.LOGIN_FAILED

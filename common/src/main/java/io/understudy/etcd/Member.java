@@ -43,7 +43,7 @@ public record Member(
                 .orElse(Health.UNKNOWN);
     }
 
-    /** Where it can be reached, best first. */
+    /** Endpoints that reach it, best first. */
     public List<Endpoint> endpoints() {
         return addresses.stream().map(Address::endpoint).toList();
     }

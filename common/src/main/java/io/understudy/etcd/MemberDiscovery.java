@@ -1,11 +1,11 @@
 package io.understudy.etcd;
 
-/** Where the endpoints of a cluster come from. */
+/** Source of a cluster's endpoints. */
 public enum MemberDiscovery {
-    /** The configured endpoints are seeds: the client URLs in the cluster's own member list are used as well. */
+    /** The configured endpoints, and the client URLs in the cluster's member list. */
     MEMBERS,
     /**
-     * Exactly the configured endpoints, each of which must always lead to one and the same member: for networks in which
+     * Exactly the configured endpoints, each of which must always reach one and the same member. For networks in which
      * the advertised client URLs can't be reached.
      */
     CONFIGURED

@@ -28,10 +28,10 @@ import java.util.function.Function;
  */
 final class MemberLook {
 
-    /** How long a denied status is not requested again. */
+    /** Pause before a denied status is requested again. */
     private static final long DENIED_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    /** A page of metrics is long: how old it may be while the term is the same. */
+    /** Maximum age of a metrics page, which is long, within the same term. */
     private static final long PAGE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final int HTTP_OK = 200;
@@ -55,7 +55,7 @@ final class MemberLook {
                 .build();
     }
 
-    /** The facts of the server at the endpoint; fails if it doesn't answer in time, or reports nothing of use. */
+    /** The server's facts; fails if it doesn't respond in time, or not with the required fields. */
     CompletableFuture<Observation.Facts> at(Endpoint endpoint, Duration deadline) {
         Long denied = deniedNanos.get(endpoint);
         if (denied != null && System.nanoTime() - denied < DENIED_NANOS) {
@@ -120,9 +120,9 @@ final class MemberLook {
     }
 
     /**
-     * What a server's pages report.
+     * The content of a server's pages.
      *
-     * @param header of the read before
+     * @param header of the preceding read
      */
     private record Described(ResponseHeader header, long atNanos, MemberPages pages) {
 

@@ -5,7 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What is of use on a server's pages.
+ * The required fields of a server's pages.
  *
  * @param versionPage of {@code /version}
  * @param metricsPage of {@code /metrics}

@@ -39,7 +39,7 @@ record NetworkThread(EventLoopGroup group, Class<? extends SocketChannel> socket
         return group.next();
     }
 
-    /** Ends the thread when what was begun is done, after two seconds at most. */
+    /** Ends the thread after running tasks, within two seconds. */
     @Override
     @SuppressWarnings("FutureReturnValueIgnored") // Nothing is left to do then.
     public void close() {

@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What probing one endpoint has shown.
+ * The results of probing one endpoint.
  *
  * @param health by the last probe
  * @param facts from the last one that was answered; null if none ever was
@@ -21,7 +21,7 @@ record Observation(
     static final Observation NONE = new Observation(Health.UNKNOWN, null, null, 0);
 
     /**
-     * What a server reports of itself.
+     * Facts that a server reports about itself.
      *
      * @param leader null if it has none, or doesn't report which
      * @param hasLeader whether it has one

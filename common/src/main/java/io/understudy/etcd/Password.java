@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The password of one user, which may be changed while this process runs: its file is read again once the cluster has
- * refused what was read before. Never shown. Any thread.
+ * The password of one user, which may change while this process runs. Its file is read again once the cluster has
+ * rejected it. Never logged. Thread-safe.
  */
 final class Password {
 
@@ -24,10 +24,10 @@ final class Password {
     private volatile String current;
     private final AtomicBoolean warned = new AtomicBoolean();
     private CompletableFuture<Boolean> reading = CompletableFuture.completedFuture(true);
-    /** The same, or that it took too long: the only thing that hangs on a read for as long as a file does. */
+    /** The same with a timeout, for callers, since a file system may hang. */
     private CompletableFuture<Void> inTime = CompletableFuture.completedFuture(null);
 
-    /** @param cluster what logs call it */
+    /** @param cluster name of the cluster in logs */
     Password(String cluster, Credentials given) {
         this.cluster = cluster;
         this.given = given;
@@ -39,8 +39,8 @@ final class Password {
     }
 
     /**
-     * Whether there is another one in the place of what was refused, perhaps since an earlier refusal: logins overlap. Read
-     * on a thread that may be held up by a file system, as those of the network may not.
+     * Whether the rejected password has been replaced, perhaps after an earlier rejection, since logins overlap. The
+     * file is read on a thread of its own, since a file system may block it.
      */
     synchronized CompletableFuture<Boolean> isAnother(String refused) {
         Path file = given.passwordFile();
@@ -94,7 +94,7 @@ final class Password {
         }
     }
 
-    /** Logged once, until the file can be read: logins are still tried, and rejected. */
+    /** Keeps the password and logs that once, until the file can be read. Logins are still tried, and rejected. */
     private void keep(Path file, String why) {
         if (warned.compareAndSet(false, true)) {
             LOG.atWarn()

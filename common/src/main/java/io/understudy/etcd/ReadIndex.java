@@ -7,7 +7,7 @@ import io.understudy.vocabulary.Revision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A revision confirmed by a quorum: every write acknowledged before {@code sentNanos} is at or below it.
+ * A revision confirmed by a quorum: at least that of every write acknowledged before {@code sentNanos}.
  *
  * <p>That holds through a gateway too: it answers a linearizable read by a round of its own, sent after ours had
  * arrived. So our time is valid, whatever the age of the gateway's data.

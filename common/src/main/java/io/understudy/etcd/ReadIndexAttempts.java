@@ -39,7 +39,7 @@ final class ReadIndexAttempts {
 
     private final RangeRequest oneKeyHere;
     private final KeptConnections<Integer> pages;
-    /** Null where calls have to carry a token. */
+    /** Null where calls require a token. */
     private final @Nullable KeptConnections<byte[]> ranges;
 
     private final byte[] encoded;
@@ -70,7 +70,7 @@ final class ReadIndexAttempts {
         this.view = view;
     }
 
-    /** Makes one attempt, by the way that the endpoint's member supports. */
+    /** Makes one attempt, by the method that the endpoint's member supports. */
     CompletableFuture<ReadIndex> at(Endpoint endpoint, Duration deadline) {
         long sentNanos = System.nanoTime();
         return view.get()
@@ -127,8 +127,8 @@ final class ReadIndexAttempts {
     }
 
     /**
-     * Of the expected cluster, as it is known when the response arrives: an address can pass to a member of another
-     * cluster before a probe notices, and at first the cluster of a configured one is unknown.
+     * The read index of the response, if it is of the expected cluster. An address can pass to a member of another
+     * cluster before a probe notices. At first the cluster of a configured one is unknown.
      */
     private ReadIndex index(Endpoint endpoint, RangeResponse answer, long sentNanos) {
         ClusterId cluster = new ClusterId(answer.getHeader().getClusterId());
@@ -158,7 +158,7 @@ final class ReadIndexAttempts {
         }
     }
 
-    /** An endpoint answered before it was known which cluster is meant; nothing is to be held against it. */
+    /** An endpoint responded before the cluster ID was known; does not count as its failure. */
     static final class UnidentifiedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

@@ -9,8 +9,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shares few rounds between many callers: one is under way, and callers that arrive meanwhile share the next. None
- * joins the round under way, since it was sent before their requests.
+ * Shares rounds between callers: those that arrive during a round share the next. None joins the round under way, since
+ * it was sent before their requests.
  *
  * <p>Invariant E6: a read index covers every write acknowledged before its request, also through a stalled learner, and
  * a shared round starts after its callers arrive.

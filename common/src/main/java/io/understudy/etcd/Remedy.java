@@ -1,6 +1,6 @@
 package io.understudy.etcd;
 
-/** What a caller can do about a failed request. */
+/** Possible reaction of a caller to a failed request. */
 public enum Remedy {
     /** Retry at another endpoint, now. */
     ELSEWHERE,

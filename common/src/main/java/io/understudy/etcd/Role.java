@@ -1,6 +1,6 @@
 package io.understudy.etcd;
 
-/** What kind of server answers at an endpoint. */
+/** Kind of server at an endpoint. */
 public enum Role {
     /** A member that counts for the quorum. */
     VOTER,

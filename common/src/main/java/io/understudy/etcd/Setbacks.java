@@ -6,10 +6,10 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Which endpoints failed at what lately. Immutable.
+ * Recent failures by endpoint and duty. Immutable.
  *
- * <p>The first failure puts an endpoint back for {@link #FIRST_PAUSE}, each further one in a row for twice as long, up to
- * {@link #LONGEST_PAUSE}; success forgives.
+ * <p>The first failure puts an endpoint back for {@link #FIRST_PAUSE}, each further one in a row for twice as long, up
+ * to {@link #LONGEST_PAUSE}; a success clears them.
  */
 record Setbacks(Map<Attempt, Setback> recent) {
 
@@ -17,7 +17,7 @@ record Setbacks(Map<Attempt, Setback> recent) {
     static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
     static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
 
-    /** A row of failures is over when nothing was heard for this long after the pause. */
+    /** Time after the pause that ends a series of failures, if there is no other. */
     private static final Duration MEMORY = Duration.ofMinutes(1);
 
     record Attempt(Endpoint endpoint, Duty duty) {}
@@ -54,7 +54,7 @@ record Setbacks(Map<Attempt, Setback> recent) {
         return new Setbacks(next);
     }
 
-    /** The endpoint answers again after an outage: whatever failed during it is no longer held against it. */
+    /** Clears all failures of an endpoint that responds again after an outage. */
     Setbacks forgive(Endpoint endpoint) {
         Map<Attempt, Setback> next = new HashMap<>(recent);
         boolean changed = next.keySet().removeIf(attempt -> attempt.endpoint().equals(endpoint));

@@ -14,7 +14,7 @@ import java.util.List;
  */
 public record StorageStatus(String version, String downgradeTo) {
 
-    /** Of a member before 3.6. */
+    /** The status of a member before 3.6. */
     public static final StorageStatus NONE = new StorageStatus("", "");
 
     private static final int STORAGE_VERSION = 11;

@@ -35,8 +35,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls of one unary method over gRPC, one at a time on a connection, with small encoded messages. For hundreds of
- * requests a second that thousands of callers wait for: channels for any call spend several times as much on each.
+ * Calls of one unary gRPC method with small messages, one at a time per connection. For hundreds of requests a
+ * second with thousands of waiting callers: a general channel costs several times as much per call.
  *
  * <p>Follows {@code PROTOCOL-HTTP2.md} of gRPC, and RFC 9113 as far as such a call needs it.
  *
@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  */
 record UnaryCalls(TlsContext context, String method) implements KeptConnections.Protocol<byte[]> {
 
-    /** The largest answer that is taken. */
+    /** Maximum size of a response. */
     static final int MAX_ANSWER_BYTES = 16 << 10;
 
     @Override
@@ -90,13 +90,13 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
 
         private static final int PREFIX_BYTES = 5;
 
-        /** Of the largest number, after which a connection has no more (RFC 9113, 5.1.1). */
+        /** The largest stream ID, after which a connection has no more (RFC 9113, 5.1.1). */
         private static final int LAST_STREAM = Integer.MAX_VALUE;
 
         /** A window update is sent once so many bytes were consumed. */
         private static final int WINDOW_UPDATE_BYTES = DEFAULT_WINDOW_SIZE / 2;
 
-        /** How long acknowledgements wait for the next request to go with it: that spares both sides a wake-up. */
+        /** Delay of acknowledgements until the next request, which spares both sides a wake-up. */
         private static final long FLUSH_MILLIS = 20;
 
         private final byte[] headers;
@@ -104,10 +104,10 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
         private final Http2FrameWriter writer = new DefaultHttp2FrameWriter();
         private final Frames frames = new Frames();
 
-        /** What the server takes on all streams together. */
+        /** Flow-control window of the connection. */
         private long window = DEFAULT_WINDOW_SIZE;
 
-        /** And on a new one. */
+        /** Initial flow-control window of a stream. */
         private int streamWindow = DEFAULT_WINDOW_SIZE;
 
         private boolean begun;
@@ -119,7 +119,7 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
         private boolean underWay;
         private boolean headed;
         private boolean lasts = true;
-        /** The answer behind its prefix. */
+        /** Response message after its prefix. */
         private final ByteBuf received = Unpooled.buffer();
 
         /** The call's result, until it is completed. */
@@ -130,7 +130,7 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
             this.headers = headers;
         }
 
-        /** Nothing else may come first, be it an acknowledgement (RFC 9113, 3.4). */
+        /** Sends the preface, before anything else, even an acknowledgement (RFC 9113, 3.4). */
         private void begin(ChannelHandlerContext context) {
             if (begun) {
                 return;
@@ -228,7 +228,7 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
             return CompletableFuture.completedFuture(message);
         }
 
-        /** What comes from the server. */
+        /** Frames from the server. */
         private final class Frames extends Http2FrameAdapter {
 
             @Override

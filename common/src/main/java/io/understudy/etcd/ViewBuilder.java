@@ -53,8 +53,8 @@ record ViewBuilder(
     }
 
     /**
-     * Which cluster is meant: the one at the first configured endpoint that answers. It waits for the probes of those
-     * before it, so that the same one is chosen at every start.
+     * The cluster at the first configured endpoint that responds. It waits for the probes of earlier ones, so that
+     * every start chooses the same.
      */
     static Optional<ClusterId> settle(List<Endpoint> seeds, Map<Endpoint, Observation> observations) {
         for (Endpoint seed : seeds) {
@@ -101,7 +101,7 @@ record ViewBuilder(
                 .toList();
     }
 
-    /** Adds the endpoints at which the member has answered and that aren't among its addresses yet. */
+    /** Adds endpoints at which the member has responded and that aren't among its addresses. */
     private void aliases(MemberId id, List<Member.Address> addresses) {
         Set<Endpoint> known = new LinkedHashSet<>();
         addresses.forEach(address -> known.add(address.endpoint()));
@@ -151,8 +151,8 @@ record ViewBuilder(
     }
 
     /**
-     * The leader in the response of the highest term that names one. Learners count only where no voter answers: one
-     * that is cut off keeps naming its last leader for ever, since it never campaigns.
+     * The leader named in the response of the highest term. Learners count only where no voter responds: a partitioned
+     * learner names its last leader for ever, since it never campaigns.
      */
     private @Nullable MemberId leader() {
         boolean votersAnswer = observations.keySet().stream()
@@ -169,7 +169,7 @@ record ViewBuilder(
                 .orElse(null);
     }
 
-    /** Seeds that lead to no known member, without those of removed members, which have a frozen state. */
+    /** Configured endpoints of no known member, without those of removed members, which have frozen state. */
     private List<Endpoint> unidentified(List<Member> members) {
         Set<Endpoint> identified = new LinkedHashSet<>();
         members.forEach(member -> identified.addAll(member.endpoints()));
@@ -190,7 +190,7 @@ record ViewBuilder(
         return foreign;
     }
 
-    /** An alarm reported by a member that is cut off, or doesn't answer, may have been cleared since. */
+    /** Alarms of healthy members; others may report alarms that have been cleared since. */
     private List<Alarm> alarms() {
         return observations.keySet().stream()
                 .filter(endpoint -> observation(endpoint).health() == Health.HEALTHY)

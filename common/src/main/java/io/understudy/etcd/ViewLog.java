@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 import org.slf4j.spi.LoggingEventBuilder;
 
-/** Logs what changed from one view to the next: one line per change, none without one. */
+/** Logs each change from one view to the next in one line. */
 final class ViewLog {
 
     private static final Logger LOG = LoggerFactory.getLogger(ViewLog.class);
@@ -21,7 +21,7 @@ final class ViewLog {
         this.cluster = cluster;
     }
 
-    /** @param why what the last look at an endpoint failed with, null if with nothing */
+    /** @param why failure of an endpoint's last probe, null if none */
     void changed(ClusterView before, ClusterView after, Function<Endpoint, @Nullable String> why) {
         if (!Objects.equals(before.clusterId(), after.clusterId())) {
             LOG.atInfo()

@@ -3,12 +3,12 @@ package io.understudy.feed;
 import java.time.Duration;
 
 /**
- * A consistent snapshot of a key range, then every commit after it, in order, each once.
+ * A consistent snapshot of a key range, then every later commit in order, exactly once.
  *
- * <p>Used by one thread at a time, the consumer's, on which all of the feed's work runs; only {@link #close} may be
- * called from another, and {@link #requestProgress}. Faults of the source are survived inside: the feed reconnects, to another member if need be, for
- * as long as it takes. What cannot be survived ends it with a {@link FeedEndedException}, and every later call repeats
- * that exception.
+ * <p>Used by one thread at a time, the consumer's, on which all of the feed's work runs. Only {@link #close} and {@link
+ * #requestProgress} may be called from others. The feed survives faults of the source: it reconnects, if need be to
+ * another member, for as long as it takes. Any other fault ends it with a {@link FeedEndedException}, which every later
+ * call repeats.
  *
  * <p>Invariant F1: revisions of the commits that a consumer receives strictly increase.
  *
@@ -22,7 +22,7 @@ import java.time.Duration;
 public interface Feed extends AutoCloseable {
 
     /**
-     * Gives the consumer the next event, waiting for it up to {@code timeout}.
+     * Delivers the next event to the consumer, waiting for it up to {@code timeout}.
      *
      * @return false if none came in time
      * @throws FeedEndedException the feed is over; its type gives the reason and what the consumer may do
@@ -38,7 +38,7 @@ public interface Feed extends AutoCloseable {
      */
     void requestProgress();
 
-    /** Releases streams and connections held by this feed. Idempotent, from any thread; a waiting poll is woken. */
+    /** Releases the feed's streams and connections. Idempotent, thread-safe; wakes a waiting poll. */
     @Override
     void close();
 }

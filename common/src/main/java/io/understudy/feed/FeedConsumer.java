@@ -29,23 +29,20 @@ public interface FeedConsumer {
     default void historyRecognised() {}
 
     /**
-     * The snapshot that starts next replaces the commit at {@code revision}, which is too large to be held, and perhaps later
-     * ones. They belong to the history that the feed was opened in, which was verified just before.
+     * The snapshot that starts next replaces the commit at {@code revision}, which is too large. It may replace later
+     * commits too. They belong to the history that the feed was opened in, which was verified just before.
      */
     default void commitReplaced(Revision revision) {}
 
     /** Precedes the start of a snapshot that a later feed can continue, see {@link UnfinishedSnapshot}. */
     default void snapshotPinned(Position pin) {}
 
-    /** In place of {@link #snapshotStarted}: pages follow only for the rest of the snapshot that the feed was opened in. */
+    /** Replaces {@link #snapshotStarted} when pages follow only for the rest of an unfinished snapshot. */
     default void snapshotResumed(Position pin) {
         throw new IllegalStateException("no unfinished snapshot at " + pin);
     }
 
-    /**
-     * A snapshot begins, of the state at {@code revision}. It replaces whatever part of an earlier, uncompleted one was
-     * given.
-     */
+    /** A snapshot of the state at {@code revision} starts. It replaces all delivered parts of an unfinished one. */
     void snapshotStarted(ClusterId cluster, Revision revision);
 
     /**
@@ -57,20 +54,18 @@ public interface FeedConsumer {
      */
     void snapshotPage(KeyRange covered, List<KeyValue> entries);
 
-    /** All pages were given; {@code position} is the snapshot's revision. */
+    /** All pages are delivered; {@code position} is at the snapshot's revision. */
     void snapshotCompleted(Position position);
 
-    /** The next commit. {@code position} is at it, and is what a resume needs. */
+    /** The next commit. {@code position} is at it and suffices to resume. */
     void commit(Commit commit, Position position);
 
-    /**
-     * Nothing happened inside the range up to the position's revision. Proves completeness, never currency.
-     */
+    /** Nothing changed in the range up to the position's revision. Proves completeness, never currency. */
     void progress(Position position);
 
     /**
-     * The source had nothing newer at {@code time}, by the clock of the process that read it. Only where the source
-     * itself can't be queried: feeds of Kafka report it at each heartbeat, those of etcd never.
+     * The source had nothing newer at {@code time}, by the clock of its reader. Only where the source itself can't be
+     * queried: feeds of Kafka report it at each heartbeat, those of etcd never.
      */
     default void asOf(Instant time) {}
 }

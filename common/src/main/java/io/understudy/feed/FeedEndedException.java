@@ -4,7 +4,7 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 
-/** A feed is over. The type defines what the consumer may do; the message states what happened, and where. */
+/** A feed ended. The type defines what the consumer may do; the message states the cause and the place. */
 public abstract sealed class FeedEndedException extends Exception {
 
     private static final long serialVersionUID = 1L;
@@ -14,8 +14,7 @@ public abstract sealed class FeedEndedException extends Exception {
     }
 
     /**
-     * The next commits are gone for good, compacted at the source. The consumer must resynchronise: open a new feed from
-     * a snapshot and merge it.
+     * The next commits were compacted at the source. The consumer must open a new feed from a snapshot and merge it.
      */
     public static final class Gap extends FeedEndedException {
         private static final long serialVersionUID = 1L;
@@ -52,8 +51,8 @@ public abstract sealed class FeedEndedException extends Exception {
     }
 
     /**
-     * The cluster has another history than the one consumed so far: it was restored from a backup or wiped. Fatal: an
-     * operator must decide what happens with the copy.
+     * The cluster has another history than the one consumed: it was restored or wiped. Fatal: an operator must decide
+     * what happens with the copy.
      */
     public static final class AnotherHistory extends FeedEndedException {
         private static final long serialVersionUID = 1L;
@@ -63,7 +62,7 @@ public abstract sealed class FeedEndedException extends Exception {
         }
     }
 
-    /** One commit is larger than the configured limit; only readers of history end so. Feeds replace it by a snapshot. */
+    /** One commit exceeds the limit. Only readers of history end so; feeds replace it by a snapshot. */
     public static final class CommitTooLarge extends FeedEndedException {
         private static final long serialVersionUID = 1L;
         private final transient Revision revision;

@@ -9,7 +9,7 @@ import io.understudy.vocabulary.Revision;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What every feed counts, tagged with its source's {@code feed} name. Thread-safe; one for all feeds of a source. */
+/** Metrics of every feed, tagged with its source's {@code feed} name. Thread-safe; one for all feeds of a source. */
 public final class FeedMetrics {
 
     private final MeterRegistry registry;
@@ -45,7 +45,7 @@ public final class FeedMetrics {
         return meter.counter().tags(tags).register(registry);
     }
 
-    /** A commit was given. */
+    /** Counts a delivered commit. */
     public void committed(Commit commit) {
         commits.increment();
         changes.increment(commit.changes().size());
@@ -53,7 +53,7 @@ public final class FeedMetrics {
         revision.set(commit.revision().value());
     }
 
-    /** All commits up to that revision were given. */
+    /** Records that all commits up to that revision are delivered. */
     public void complete(Revision upTo) {
         revision.set(upTo.value());
     }
@@ -63,7 +63,7 @@ public final class FeedMetrics {
         snapshots.increment();
     }
 
-    /** A page of a snapshot was given. */
+    /** Counts a delivered snapshot page. */
     public void snapshotPage(int keys) {
         snapshotKeys.increment(keys);
     }

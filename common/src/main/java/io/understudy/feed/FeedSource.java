@@ -4,7 +4,7 @@ import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
 import org.jspecify.annotations.Nullable;
 
-/** Where feeds come from: an etcd cluster, a gateway, or Kafka. */
+/** A source of feeds: an etcd cluster, a gateway, or Kafka. */
 public interface FeedSource {
 
     /**

@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * {@code /livez}, {@code /readyz}, single checks below them, and {@code /health}, answered as etcd 3.5 answers them. Any
- * thread.
+ * {@code /livez}, {@code /readyz}, single checks below them, and {@code /health}, answered as etcd 3.5 answers them.
+ * Any thread.
  *
  * @param live what only a restart, or an operator, can mend
  * @param ready whether the process does what it is there for; {@code /health} is this one too
@@ -31,7 +31,7 @@ public record HealthPages(HealthChecks live, HealthChecks ready, Set<String> not
     private static final int UNAVAILABLE = 503;
     private static final Map<String, String> NO_SNIFFING = Map.of("x-content-type-options", "nosniff");
 
-    /** Of checks that need no quorum. */
+    /** Pages of checks that need no quorum. */
     public HealthPages(HealthChecks live, HealthChecks ready) {
         this(live, ready, Set.of());
     }

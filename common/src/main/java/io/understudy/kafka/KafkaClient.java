@@ -14,8 +14,8 @@ import org.apache.kafka.common.config.ConfigException;
 /**
  * A kind of Kafka client, with the properties that an operator may not set.
  *
- * <p>Invariant FK8: client properties cannot weaken delivery guarantees; denied ones are rejected before any effect, with
- * the setting to use instead.
+ * <p>Invariant FK8: client properties cannot weaken delivery guarantees; denied ones are rejected before any effect,
+ * with the setting to use instead.
  */
 public enum KafkaClient {
     PRODUCER(
@@ -102,7 +102,7 @@ public enum KafkaClient {
         });
     }
 
-    /** Kafka ignores names that it does not know: an interceptor's or a login's own, but also misspelled ones. */
+    /** Rejects misspelled names and those of other clients. Kafka ignores unknown names, which may be a plug-in's. */
     private void requireOfPlugIn(String name) {
         for (KafkaClient other : values()) {
             if (other.known.names().contains(name)) {

@@ -16,8 +16,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Kafka's clients, set up so that nothing is lost, reordered, read before it is committed, or held without bound. For any
- * thread. What they return, or throw a {@link org.apache.kafka.common.KafkaException} for, is Kafka's own.
+ * Kafka's clients, configured against loss, reordering, uncommitted reads and unbounded buffers. Thread-safe. Their
+ * results and {@link org.apache.kafka.common.KafkaException}s are Kafka's own.
  */
 public final class KafkaClients {
 
@@ -36,10 +36,10 @@ public final class KafkaClients {
     private final Map<String, Object> access;
 
     /**
-     * Reads the settings' file, and connects to nothing.
+     * Reads the settings' file without connecting.
      *
-     * @param clientId by which brokers' logs, metrics and quotas know the clients
-     * @throws IllegalArgumentException that file can't be used; names it
+     * @param clientId name of the clients in brokers' logs, metrics and quotas
+     * @throws IllegalArgumentException the file can't be used; names it
      */
     public KafkaClients(KafkaSettings settings, String clientId) {
         this.settings = settings;
@@ -52,8 +52,8 @@ public final class KafkaClients {
     }
 
     /**
-     * A transactional producer, which fences earlier producers of this ID when {@link Producer#initTransactions} is called.
-     * Idempotent, in order; a record not acknowledged within the settings' timeout has failed.
+     * A transactional producer; {@link Producer#initTransactions} fences earlier producers of this ID. Idempotent, in
+     * order; a record not acknowledged within the settings' timeout has failed.
      *
      * @param transactionTimeout after which the broker aborts a transaction that is still open
      * @param maxRecordBytes of the largest record that its topics take
@@ -78,7 +78,7 @@ public final class KafkaClients {
         return new KafkaProducer<>(all, new ByteArraySerializer(), new ByteArraySerializer());
     }
 
-    /** A consumer of committed records, without a consumer group: the caller assigns partitions and keeps offsets. */
+    /** A consumer of committed records without a consumer group. The caller assigns partitions and keeps offsets. */
     public Consumer<byte[], byte[]> consumer() {
         Map<String, Object> all = common(KafkaClient.CONSUMER, settings.consumer());
         all.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");

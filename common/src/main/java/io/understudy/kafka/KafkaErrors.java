@@ -48,7 +48,7 @@ public final class KafkaErrors {
                 + (cause instanceof AuthorizationException ? "; required operation: " + missing : "") + ")";
     }
 
-    /** What a broker takes the clients for, unless it maps names. */
+    /** The clients' principal, unless the broker maps names. */
     private static String principal(KafkaSettings settings) {
         AdminClientConfig known;
         try {

@@ -48,7 +48,7 @@ public record KafkaSettings(
                 example = "{reconnect.backoff.max.ms: 5000}")
         Map<String, String> admin) {
 
-    /** With the clients' default properties. */
+    /** Settings with the clients' default properties. */
     public KafkaSettings(String bootstrapServers, @Nullable Path propertiesFile, Duration timeout) {
         this(bootstrapServers, propertiesFile, timeout, Map.of(), Map.of());
     }

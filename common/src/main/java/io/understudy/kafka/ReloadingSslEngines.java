@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Kafka's TLS engines, with changed files reloaded for new connections. Kafka's clients read them only at creation; brokers
- * reload theirs (KIP-226).
+ * Kafka's TLS engines, with changed files reloaded for new connections. Kafka's clients read them only at creation;
+ * brokers reload theirs (KIP-226).
  *
  * <p>Public, with this constructor, because Kafka makes it by its name. For any thread.
  *

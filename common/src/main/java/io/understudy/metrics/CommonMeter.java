@@ -1,6 +1,6 @@
 package io.understudy.metrics;
 
-/** The meters that processes of several kinds have: of the build, of TLS, of clusters of etcd, and of feeds. */
+/** The meters shared by several kinds of processes: build, TLS, etcd clusters, feeds. */
 public enum CommonMeter implements Declared {
     BUILD(Metric.gauge("understudy.build", "always 1, labelled with the build").by("version", "running version")),
     TLS_RELOADS(Metric.counter("understudy.tls.reloads", "TLS file reloads by outcome")

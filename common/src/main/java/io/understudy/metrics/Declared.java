@@ -8,17 +8,17 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /**
- * A meter that a module may register: an enumeration of them is the one place where a module names and describes its meters.
- * What is returned lacks the tags' values.
+ * A meter that a module may register. An enumeration of them is the only place where a module names and describes its
+ * meters. The builders lack the tags' values.
  */
 public interface Declared {
 
     Metric metric();
 
     /**
-     * Begins one.
+     * Builds a counter.
      *
-     * @throws IllegalStateException it is declared as no counter; likewise for the others
+     * @throws IllegalStateException it is declared as another type; likewise for the others
      */
     default Counter.Builder counter() {
         Metric metric = required(Metric.Type.COUNTER);
@@ -37,13 +37,13 @@ public interface Declared {
                 .baseUnit(metric.unit());
     }
 
-    /** One that keeps {@code value}. */
+    /** Builds a gauge that keeps {@code value}. */
     default Gauge.Builder<Supplier<Number>> gauge(Supplier<Number> value) {
         Metric metric = required(Metric.Type.GAUGE);
         return Gauge.builder(metric.name(), value).description(metric.meaning()).baseUnit(metric.unit());
     }
 
-    /** One that doesn't keep {@code of} by default. */
+    /** Builds a gauge that doesn't keep {@code of} by default. */
     default <T> Gauge.Builder<T> gauge(T of, ToDoubleFunction<T> value) {
         Metric metric = required(Metric.Type.GAUGE);
         return Gauge.builder(metric.name(), of, value)

@@ -23,13 +23,13 @@ public record Metric(String name, Type type, @Nullable String unit, String meani
         tags = List.copyOf(tags);
     }
 
-    /** What kind of meter. */
+    /** Kind of a meter. */
     public enum Type {
         COUNTER(Meter.Type.COUNTER),
         GAUGE(Meter.Type.GAUGE),
-        /** Of durations. */
+        /** Distribution of durations. */
         TIMER(Meter.Type.TIMER),
-        /** Of other amounts. */
+        /** Distribution of other amounts. */
         SUMMARY(Meter.Type.DISTRIBUTION_SUMMARY);
 
         private final Meter.Type type;
@@ -38,13 +38,13 @@ public record Metric(String name, Type type, @Nullable String unit, String meani
             this.type = type;
         }
 
-        /** As people write it. */
+        /** Name in documentation. */
         public String word() {
             return name().toLowerCase(Locale.ROOT);
         }
     }
 
-    /** A tag, and which values it takes: a phrase. */
+    /** A tag, with a phrase for its values. */
     public record Label(String key, String values) {}
 
     public static Metric counter(String name, String meaning) {
@@ -76,7 +76,7 @@ public record Metric(String name, Type type, @Nullable String unit, String meani
         return type == Type.TIMER ? "seconds" : unit == null ? "" : unit;
     }
 
-    /** Its family's name in Prometheus' text format; timers and summaries add {@code _count}, {@code _sum} and {@code _max}. */
+    /** Name in Prometheus' text format; timers and summaries add {@code _count}, {@code _sum} and {@code _max}. */
     public String prometheusName() {
         String named = PROMETHEUS.name(name, type.type, unit);
         return type == Type.COUNTER && !named.endsWith("_total") ? named + "_total" : named;

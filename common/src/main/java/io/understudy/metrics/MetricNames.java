@@ -22,7 +22,7 @@ public final class MetricNames {
 
     private MetricNames() {}
 
-    /** What is wrong with the names and tags in a registry, one line each. */
+    /** Faults of the names and tags in a registry, one line each. */
     public static List<String> faults(MeterRegistry registry) {
         return registry.getMeters().stream()
                 .map(Meter::getId)

@@ -37,7 +37,7 @@ public final class ProcessMetrics implements AutoCloseable {
     }
 
     /**
-     * Begins to measure.
+     * Registers the meters of the JVM and the build.
      *
      * @param process what kind of process this is, such as {@code gateway}
      * @param version of this build
@@ -55,7 +55,7 @@ public final class ProcessMetrics implements AutoCloseable {
         CommonMeter.BUILD.gauge(() -> 1).tag("version", version).register(registry);
     }
 
-    /** Kafka's clients have each metric also per broker, and keep those of brokers that are gone. */
+    /** Whether it is one of Kafka's metrics per broker, which outlive their brokers. */
     private static boolean isOfKafkaNode(Meter.Id meter) {
         return meter.getName().startsWith("kafka.") && meter.getTag("node.id") != null;
     }
@@ -63,7 +63,7 @@ public final class ProcessMetrics implements AutoCloseable {
     /** A page of metrics. */
     public record Scrape(String contentType, String body) {}
 
-    /** Of this build. */
+    /** Version of this build. */
     public String version() {
         return version;
     }

@@ -15,7 +15,7 @@ public final class CommonName {
 
     private CommonName() {}
 
-    /** As etcd reads it: the last of several; empty if there is none. Null if there is one that can't be read. */
+    /** The last common name, as in etcd; empty if there is none, null if it is unreadable. */
     public static @Nullable String of(X509Certificate certificate) {
         @Nullable String name = "";
         try {

@@ -11,8 +11,8 @@ import javax.net.ssl.X509ExtendedKeyManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows the certificate that counts when a handshake begins, and uses its key to the handshake's end, though another one
- * counts by then.
+ * Presents the certificate that is current when a handshake begins. Its key is used to the handshake's end, even after
+ * a reload.
  */
 final class CurrentKeys extends X509ExtendedKeyManager {
 

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLParameters;
 import org.jspecify.annotations.Nullable;
 
-/** The JDK's HTTP server, for pages that a few people and programs look at. */
+/** The JDK's HTTP server, for pages with few clients. */
 public final class HttpServers {
 
     private static final String MAX_EXCHANGE_SECONDS = "10";

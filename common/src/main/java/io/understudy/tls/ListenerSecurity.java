@@ -74,7 +74,7 @@ public record ListenerSecurity(
         }
     }
 
-    /** With the server's files; null for plain text. */
+    /** Security with the server's files; null for plain text. */
     public ListenerSecurity(@Nullable TlsFiles files, ClientCertificates clients, boolean insecure) {
         this(
                 files == null ? null : files.certificate(),

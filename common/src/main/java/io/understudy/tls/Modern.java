@@ -2,7 +2,7 @@ package io.understudy.tls;
 
 import java.util.List;
 
-/** What is negotiated: nothing older than TLS 1.2, and in that only what keeps past traffic secret if a key gets out. */
+/** The negotiated protocols and cipher suites: TLS 1.2 with forward secrecy, or newer. */
 final class Modern {
 
     static final List<String> PROTOCOLS = List.of("TLSv1.3", "TLSv1.2");

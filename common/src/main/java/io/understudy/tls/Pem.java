@@ -90,7 +90,7 @@ public final class Pem {
         }
     }
 
-    /** By signing something: key and certificate match when the one verifies the other's signature. */
+    /** Requires that the certificate verifies a signature of the key. */
     private static void requireMatch(Path file, PrivateKey key, Path certificateFile, X509Certificate certificate) {
         byte[] sample = "understudy".getBytes(StandardCharsets.UTF_8);
         boolean matches;

@@ -26,8 +26,7 @@ import org.slf4j.LoggerFactory;
  * Keys and trust of one side, read again when its files change. Unusable files change nothing: the previous contents
  * stay valid, and they are read once they change again.
  *
- * <p>What changed is found by looking at the contents: certificates are replaced by renaming, by links, or with the
- * times they had elsewhere.
+ * <p>Changes are detected by content: certificates are replaced by renaming, by links, or with preserved times.
  *
  * <p>Invariant T2: replaced files apply to new connections, resumed sessions included; open connections stay, and
  * unusable files change nothing.
@@ -44,7 +43,7 @@ final class ReloadingMaterial implements AutoCloseable {
     private volatile TlsMaterial current;
     private volatile TlsMaterial previous;
 
-    /** Of the thread. */
+    /** Confined to the thread. */
     private String contents;
 
     private long generation;
@@ -68,17 +67,17 @@ final class ReloadingMaterial implements AutoCloseable {
         this.thread = files == null ? null : watch(files);
     }
 
-    /** Shows the certificate that counts at the time. */
+    /** Presents the current certificate. */
     X509ExtendedKeyManager keys() {
         return new CurrentKeys(() -> current.keys(), () -> previous.keys());
     }
 
-    /** Verifies by the authorities that count at the time. */
+    /** Verifies by the current authorities. */
     X509ExtendedTrustManager trust() {
         return new CurrentTrust(() -> current.trust());
     }
 
-    /** Whether there is a certificate to show. */
+    /** Whether there is a certificate to present. */
     boolean hasKeys() {
         return current.keys() != null;
     }
@@ -87,7 +86,7 @@ final class ReloadingMaterial implements AutoCloseable {
         return metrics;
     }
 
-    /** Runs {@code what}, on a thread of this object's own, whenever something else has come to count. */
+    /** Runs {@code what} after each reload, on a thread of this object. */
     void onReload(Runnable what) {
         reloaded = what;
     }
@@ -164,7 +163,7 @@ final class ReloadingMaterial implements AutoCloseable {
         return TlsMaterial.read(files, alias());
     }
 
-    /** Under names of their own, so that a handshake never finds the key of one beside the certificate of another. */
+    /** A unique alias, so that no handshake combines a key with another key's certificate. */
     private String alias() {
         return "own-" + generation++;
     }
@@ -196,10 +195,7 @@ final class ReloadingMaterial implements AutoCloseable {
         }
     }
 
-    /**
-     * What is measured of the certificates of one side; every meter has the tag {@code name}: the cluster that is connected
-     * to, or {@code listener}.
-     */
+    /** Metrics of one side's certificates, with the tag {@code name}: the cluster, or {@code listener}. */
     static final class TlsMetrics implements AutoCloseable {
 
         private final MeterRegistry registry;
@@ -240,7 +236,7 @@ final class ReloadingMaterial implements AutoCloseable {
                     : Duration.between(Instant.now(), expires).toSeconds();
         }
 
-        /** Takes the gauge back, which would hold on to the certificates. */
+        /** Removes the gauge, which would retain the certificates. */
         @Override
         public void close() {
             if (expiry != null) {

@@ -23,8 +23,8 @@ import javax.net.ssl.X509TrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client's side of TLS, ready for connections. Its files are read again when they change: new connections are made by
- * what they hold then, and open ones stay. For any thread.
+ * The client's side of TLS. Its files are read again when they change: new connections use their contents, and open
+ * ones stay. Thread-safe.
  *
  * <p>Invariant T4: nothing is sent to a server without a trusted certificate.
  */
@@ -108,7 +108,7 @@ public final class TlsContext implements AutoCloseable {
         return platform.get();
     }
 
-    /** What {@link #platform} verifies the other side by. */
+    /** Trust manager of {@link #platform}. */
     public X509TrustManager trust() {
         return material.trust();
     }
@@ -119,7 +119,7 @@ public final class TlsContext implements AutoCloseable {
         material.close();
     }
 
-    /** A session that is resumed would vouch with the certificate, and by the authorities, of before. */
+    /** Invalidates sessions, since resumption skips the certificate and the authorities of the new files. */
     private void forgetSessions() {
         for (SSLSessionContext sessions : List.of(
                 forGrpc().sessionContext(),

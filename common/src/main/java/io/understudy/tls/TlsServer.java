@@ -33,8 +33,8 @@ import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server's side of TLS. Its files are read again when they change: new connections are accepted by what they hold
- * then, and open ones stay. For any thread.
+ * The server's side of TLS. Its files are read again when they change: new connections use their contents, and open
+ * ones stay. Thread-safe.
  */
 public final class TlsServer implements AutoCloseable {
 
@@ -51,19 +51,19 @@ public final class TlsServer implements AutoCloseable {
 
     private static final long IDLE_SECONDS = 10;
 
-    /** A resumed session shows no certificate again, so one that has expired meanwhile counts this long. */
+    /** Lifetime of sessions, in which a certificate may expire: resumption does not present it again. */
     private static final int SESSION_SECONDS = 600;
 
     private final ReloadingMaterial material;
     private final ClientCertificates clients;
-    /** For what takes milliseconds of a handshake, for which an event loop's other connections would have to wait. */
+    /** Threads for handshakes, which would block an event loop for milliseconds. */
     private final ThreadPoolExecutor handshakes;
 
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
-    /** Another one after each reload: with a context go the sessions that its clients may resume. */
+    /** Replaced at each reload, with the sessions that clients may resume. */
     private volatile SslContext current;
 
-    /** Likewise. */
+    /** The same for the JDK's servers. */
     private volatile SSLContext currentOfPlatform;
 
     private TlsServer(ReloadingMaterial material, ClientCertificates clients)
@@ -99,7 +99,7 @@ public final class TlsServer implements AutoCloseable {
         return handler;
     }
 
-    /** For servers that make contexts of their own; shows what counts at the time. */
+    /** For servers that make contexts of their own; presents the current certificate. */
     public X509ExtendedKeyManager keys() {
         return material.keys();
     }
@@ -129,7 +129,7 @@ public final class TlsServer implements AutoCloseable {
         return CurrentContext.of(() -> currentOfPlatform);
     }
 
-    /** What connections of {@link #platform} are to be given. */
+    /** Parameters for connections of {@link #platform}. */
     public SSLParameters parameters() {
         SSLParameters parameters =
                 new SSLParameters(Modern.SUITES.toArray(String[]::new), Modern.PROTOCOLS.toArray(String[]::new));
@@ -141,12 +141,12 @@ public final class TlsServer implements AutoCloseable {
         return parameters;
     }
 
-    /** Runs {@code what}, on a thread of its own, whenever the files were read again: contexts made before are to go. */
+    /** Runs {@code what} on a separate thread after each reload, to replace earlier contexts. */
     public void onReload(Runnable what) {
         listeners.add(what);
     }
 
-    /** Looks at the files no more, and accepts no connections that Netty would. Idempotent. */
+    /** Stops watching the files and accepts no more connections of Netty. Idempotent. */
     @Override
     public void close() {
         material.close();
@@ -199,7 +199,7 @@ public final class TlsServer implements AutoCloseable {
                 .build();
     }
 
-    /** Has each connection made by the context that counts at the time, for servers that take one context for good. */
+    /** Delegates each connection to the current context, for servers that keep one context. */
     private static final class CurrentContext extends SSLContextSpi {
 
         private final Supplier<SSLContext> current;

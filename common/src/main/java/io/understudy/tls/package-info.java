@@ -1,6 +1,5 @@
 /**
- * Certificates and keys from PEM files into what Netty, the JDK's HTTP client and its HTTP server need, for both sides of a
- * connection.
+ * Certificates and keys from PEM files, for Netty and the JDK's HTTP client and server.
  *
  * <p>Files are read again when they change; every fault names the file. Nothing here prints a key.
  */

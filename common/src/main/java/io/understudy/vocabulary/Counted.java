@@ -5,7 +5,7 @@ public final class Counted {
 
     private Counted() {}
 
-    /** Such as {@code 1 key} or {@code 0 keys}. */
+    /** A count with its noun, such as {@code 1 key} or {@code 0 keys}. */
     public static String of(long count, String one) {
         return of(count, one, one + "s");
     }

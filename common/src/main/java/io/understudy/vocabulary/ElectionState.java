@@ -31,7 +31,7 @@ public sealed interface ElectionState {
         }
     }
 
-    /** The cluster has not responded, or not for so long that another process may be elected. */
+    /** The cluster has not responded for so long that another process may be elected. */
     record Unknown(String why) implements ElectionState {
         @Override
         public String toString() {

@@ -1,4 +1,4 @@
 package io.understudy.vocabulary;
 
-/** Where a feed begins: after a position, or within a snapshot. */
+/** Start of a feed: after a position, or within a snapshot. */
 public sealed interface FeedStart permits Position, UnfinishedSnapshot {}

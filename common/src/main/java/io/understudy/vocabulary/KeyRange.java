@@ -61,8 +61,8 @@ public record KeyRange(ByteString from, @Nullable ByteString to) {
     }
 
     /**
-     * The range that etcd means by a request's {@code key} and {@code range_end}: an empty end is the one key, an end of
-     * one zero byte is everything from the key on.
+     * The range of a request's {@code key} and {@code range_end}. An empty end is the one key, an end of one zero byte
+     * is everything from the key on.
      *
      * @throws IllegalArgumentException if the end is not after the key, where etcd would answer with nothing
      */
@@ -74,12 +74,12 @@ public record KeyRange(ByteString from, @Nullable ByteString to) {
         return rangeEnd.equals(ZERO_BYTE) ? fromKey(from) : new KeyRange(from, rangeEnd);
     }
 
-    /** What a request for this range carries as {@code key}: etcd refuses an empty one. */
+    /** The {@code key} of a request for this range: etcd rejects an empty one. */
     public ByteString etcdKey() {
         return from.isEmpty() ? ZERO_BYTE : from;
     }
 
-    /** What a request for this range carries as {@code range_end}. */
+    /** The {@code range_end} of a request for this range. */
     public ByteString etcdRangeEnd() {
         return to == null ? ZERO_BYTE : to;
     }
@@ -131,7 +131,7 @@ public record KeyRange(ByteString from, @Nullable ByteString to) {
         return from.isEmpty() && to == null;
     }
 
-    /** As {@link ByteString#unsignedLexicographicalComparator}, which makes two iterators for it. */
+    /** Compares as {@link ByteString#unsignedLexicographicalComparator}, without its two iterators. */
     private static int compare(ByteString left, ByteString right) {
         int common = Math.min(left.size(), right.size());
         for (int i = 0; i < common; i++) {

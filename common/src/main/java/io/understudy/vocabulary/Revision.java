@@ -7,7 +7,7 @@ package io.understudy.vocabulary;
  */
 public record Revision(long value) implements Comparable<Revision> {
 
-    /** Before the first commit of any history. */
+    /** The revision before the first commit of any history. */
     public static final Revision ZERO = new Revision(0);
 
     public Revision {

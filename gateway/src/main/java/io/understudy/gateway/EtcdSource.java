@@ -51,7 +51,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An etcd cluster, or another gateway: serves requests beyond the replica, and is compared with it.
+ * An etcd cluster or a gateway as source: serves requests beyond the replica, verifies it.
  *
  * <p>Invariant V9: a gateway behind a gateway costs its parent one watcher, inherits its staleness, and keeps its
  * watches through restarts and leader loss there.
@@ -72,7 +72,7 @@ final class EtcdSource implements GatewaySource {
     private @Nullable EnforcedPermissions permissions;
 
     /**
-     * Connects, without waiting for it.
+     * Starts to connect.
      *
      * @param replica that follows it
      * @param forwarded metrics of forwarded calls
@@ -232,7 +232,7 @@ final class EtcdSource implements GatewaySource {
         return settings.members().shown();
     }
 
-    /** Not while the replica still follows the former primary, which has other revisions. */
+    /** Whether the replica follows this cluster, and no longer a former primary with other revisions. */
     private boolean isFollowed() {
         ClusterId followed = replica.cluster();
         return followed != null && followed.equals(cluster());

@@ -61,7 +61,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The primary of a mirror between two clusters, which a gateway follows when it moves.
+ * The primary of a mirror between two clusters, which the gateway follows after a switchover.
  *
  * <p>Each operation takes the present source once, when it starts. A source never changes its cluster: after a move the
  * former one is closed, so calls under way there end as if their member was lost, and none reaches the other cluster.
@@ -74,17 +74,17 @@ final class FollowedSource implements GatewaySource {
 
     private static final Logger LOG = LoggerFactory.getLogger(FollowedSource.class);
 
-    /** For both records at the start: without them the configured source is served. */
+    /** Maximum wait for both records at the start; after that the configured source is served. */
     private static final Duration START_WAIT = Duration.ofSeconds(5);
-    /** After that the cluster itself answers writes. */
+    /** Maximum wait for the end of a move; after that the cluster itself responds to writes. */
     private static final Duration CLOSING_WAIT = Duration.ofSeconds(10);
 
-    /** After that a write shows whether the new primary is open: its record may change late. */
+    /** Maximum wait for the new primary's record, which may lag; then a write decides. */
     private static final Duration OPENING_WAIT = Duration.ofMillis(200);
 
     private static final Duration RETRY = Duration.ofSeconds(1);
     private static final Duration HISTORY_POLL = Duration.ofMillis(20);
-    /** For the record, after a write was refused. */
+    /** Maximum wait for the record after a rejected write. */
     private static final Duration CHECK_WAIT = Duration.ofSeconds(2);
 
     private final SourceSettings.Etcd etcd;
@@ -98,10 +98,10 @@ final class FollowedSource implements GatewaySource {
     private final Forwarding forwarding;
     private final Map<Side, PrimaryRecords> records = new EnumMap<>(Side.class);
     private final CountDownLatch started = new CountDownLatch(1);
-    /** Not closed yet. */
+    /** Sources that are not closed yet. */
     private final Set<EtcdSource> open = ConcurrentHashMap.newKeySet();
 
-    /** Of {@link #thread}. */
+    /** Confined to {@link #thread}. */
     private final PrimaryChoice choice = new PrimaryChoice();
     /** The other cluster, connected while the primary is being closed. Of {@link #thread}. */
     private @Nullable EtcdSource prepared;
@@ -264,14 +264,14 @@ final class FollowedSource implements GatewaySource {
         }
     }
 
-    /** Has those that wait at one gate wait at the next. */
+    /** Releases the calls that wait at the former gate when the next one opens. */
     private static void follow(CompletableFuture<Void> before, CompletableFuture<Void> next) {
         if (!before.isDone()) {
             var unused = next.whenComplete((opened, failed) -> before.complete(null));
         }
     }
 
-    /** Writes and reads go to the new primary at once; the replica follows once it has the former one's last commits. */
+    /** Switches reads and writes to the new primary. The replica follows after the former one's last commits. */
     private void move(Move to) {
         Present before = present;
         Vertx loops = Objects.requireNonNull(vertx);
@@ -316,7 +316,7 @@ final class FollowedSource implements GatewaySource {
         }
     }
 
-    /** Whether a refused write has to be sent again: the primary has moved since it was sent, or may be about to. */
+    /** Whether to send a rejected write again: the primary has moved or may soon move. */
     private CompletableFuture<Boolean> hasMoved(Present sent) {
         return records(sent.side())
                 .read(CHECK_WAIT)
@@ -327,7 +327,7 @@ final class FollowedSource implements GatewaySource {
                         thread);
     }
 
-    /** Has writes wait once more for a cluster that has the role, and is not open yet. */
+    /** Whether the primary is not open yet; if so, writes wait again. */
     private boolean isOpening(Present sent) {
         boolean opening = choice.writes() == Writes.OPENING && System.nanoTime() - movedNanos < CLOSING_WAIT.toNanos();
         if (opening) {
@@ -357,7 +357,7 @@ final class FollowedSource implements GatewaySource {
         });
     }
 
-    /** While the primary is being closed, the role may have moved already: then the other cluster's record names that. */
+    /** Whether the side is the primary. While it is being closed, the other cluster's record decides. */
     private CompletableFuture<Boolean> isPrimary(Side side, @Nullable Seen seen, Duration deadline) {
         if (seen == null || !seen.isPrimary() || seen.record().phase() != Phase.CLOSING) {
             return CompletableFuture.completedFuture(seen == null || seen.isPrimary());
@@ -470,8 +470,8 @@ final class FollowedSource implements GatewaySource {
     }
 
     /**
-     * Whether a cluster that refused calls without a name did so for a move only; completes once the primary is open. Soon
-     * after a move, what is known of its authentication may be of the time when it was closed, and is read again.
+     * Whether a cluster rejected calls without a name only because of a move. Completes once the primary is open. Soon
+     * after a move, its cached authentication state may be outdated, and is read again.
      */
     private CompletableFuture<Boolean> reopened(Present refusing) {
         return hasMoved(refusing).thenCompose(moved -> {
@@ -564,7 +564,7 @@ final class FollowedSource implements GatewaySource {
         List.copyOf(open).forEach(source -> close(source, steps));
     }
 
-    /** History of one source, up to the replica's revision: what comes after may be of the other primary. */
+    /** History of one source up to the replica's revision: later commits may be another primary's. */
     private final class History implements CommitHistory.Reading {
 
         private final EtcdSource source;

@@ -63,11 +63,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A running gateway: a replica of a source cluster behind a port that speaks the etcd v3 API.
+ * A running gateway: a replica of a source cluster behind the etcd v3 API.
  *
- * <p>It listens at once; {@code /readyz} is green, and the replica answers, from the first complete snapshot on; until then
- * reads are forwarded to the source, if it serves any. When the source's history can't be followed any more, {@link #failure}
- * fails and {@code /readyz} turns red; the last good state is served until the owner closes the gateway.
+ * <p>It listens at once; {@code /readyz} is green, and the replica serves reads, from the first complete snapshot on;
+ * until then reads are forwarded to the source, if it serves any. When the source's history can't be followed, {@link
+ * #failure} fails and {@code /readyz} turns red; the last good state is served until the owner closes the gateway.
  *
  * <p>Invariant G1: a start succeeds or leaves nothing running, and readiness follows the source.
  */
@@ -245,8 +245,8 @@ public final class Gateway implements AutoCloseable {
     }
 
     /**
-     * @param reading may put something between reads and the source
-     * @param feeds may put something between the source's feeds and the replica
+     * @param reading may wrap reads from the source
+     * @param feeds may wrap the source's feeds to the replica
      */
     static Gateway start(GatewaySettings settings, UnaryOperator<ReadSource> reading, UnaryOperator<FeedSource> feeds)
             throws IOException, InterruptedException {
@@ -289,16 +289,16 @@ public final class Gateway implements AutoCloseable {
     }
 
     /**
-     * Fails, once, when the source can't be followed any more, with the reason; the process should then end with a status
-     * other than 0. Never completes otherwise.
+     * Fails with the reason when the source can't be followed any more; never completes otherwise. The process should
+     * then exit with a non-zero status.
      */
     public CompletableFuture<Void> failure() {
         return writer.failure();
     }
 
     /**
-     * Stops in order: readiness turns red, no new requests are accepted, requests in flight end, the feed and the
-     * connections to the source close. Takes little more than {@link GatewaySettings#closeTimeout}. Idempotent.
+     * Stops in order: readiness, new requests, requests in flight, feed, connections to the source. Takes little more
+     * than {@link GatewaySettings#closeTimeout}. Idempotent.
      */
     @Override
     public void close() {
@@ -325,7 +325,7 @@ public final class Gateway implements AutoCloseable {
         LOG.atInfo().addKeyValue("name", settings.name()).log("gateway closed");
     }
 
-    /** Not between clusters: a client would resume at a revision of the former primary. */
+    /** Not with two clusters: a client would resume at a revision of the former primary. */
     private static boolean forwardsWatches(GatewaySettings settings) {
         return settings.forward().writes() == Writes.FORWARD
                 && settings.source() instanceof SourceSettings.Etcd etcd

@@ -144,10 +144,7 @@ public record GatewaySettings(
         return prefix == null ? KeyRange.all() : KeyRange.prefix(ByteString.copyFromUtf8(prefix));
     }
 
-    /**
-     * The whole key space of {@code source}, listening at {@code listen}, with REST at a free port there; defaults for
-     * everything else.
-     */
+    /** Settings for the whole key space of {@code source}, with REST at a free port. Defaults for everything else. */
     public static GatewaySettings of(String name, HostPort listen, EtcdSettings source) {
         return of(name, listen, new SourceSettings.Etcd(source));
     }

@@ -29,8 +29,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mirror's topic in Kafka: it feeds the replica, and its heartbeats carry the freshness. Requests beyond the replica are
- * rejected, or answered as compacted.
+ * A mirror's topic in Kafka: it feeds the replica, and its heartbeats carry the freshness. Requests beyond the replica
+ * are rejected, or answered as compacted.
  *
  * <p>Invariant K2: a Kafka-fed gateway rejects what needs a voter with a non-retryable error, and cancels watches
  * before its window with the compact revision.
@@ -90,7 +90,7 @@ final class KafkaSource implements GatewaySource {
         return new NoHistory(replica.log());
     }
 
-    /** As in etcd after a compaction, there are none. */
+    /** No entries, as in etcd after a compaction. */
     @Override
     public PreviousEntries previousEntries() {
         return commit -> {

@@ -7,8 +7,8 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * A gateway's member id, for response headers: 64 bits of the SHA-256 of its name. It is stable across restarts, and differs
- * between gateway names and from etcd's member ids, which are hashes as well.
+ * A gateway's member id, for response headers: 64 bits of the SHA-256 of its name. It is stable across restarts, and
+ * differs between gateway names and from etcd's member ids, which are hashes as well.
  */
 final class MemberIds {
 

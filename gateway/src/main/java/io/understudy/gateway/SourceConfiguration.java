@@ -30,7 +30,7 @@ final class SourceConfiguration {
     /**
      * The settings of the group.
      *
-     * @throws IllegalArgumentException neither kind is given, or both are, or one by half
+     * @throws IllegalArgumentException unless exactly one kind of source is given completely
      */
     static SourceSettings from(Configuration group) {
         Configuration kafka = group.at("kafka");

@@ -4,8 +4,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long to leave a failing source alone: longer with each failure in a row, with jitter, so that the feeds of many
- * processes don't come back together. Owned by the feed's thread.
+ * Exponential backoff with jitter, so that the feeds of many processes don't retry together. Owned by the feed's
+ * thread.
  */
 final class Backoff {
 
@@ -21,7 +21,7 @@ final class Backoff {
         failed(MAX_MILLIS);
     }
 
-    /** As {@link #failed}, where no server was reached that needs a pause: its return should be noticed soon. */
+    /** As {@link #failed}, with a shorter pause, where no server was reached. */
     void missed() {
         failed(MAX_MISSED_MILLIS);
     }
@@ -37,7 +37,7 @@ final class Backoff {
         failures = 0;
     }
 
-    /** Whether the next failure would be the first in a row: a change of state, that is, and worth a line in the log. */
+    /** Whether the next failure is the first in a row, and worth a log line. */
     boolean isFirst() {
         return failures == 0;
     }

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.function.BiConsumer;
 
 /**
- * Makes whole commits of watch responses. etcd never lets a revision straddle two responses, unless the first is marked
- * as a fragment; so a commit is whole when a later revision or the end of an unfragmented response follows it.
+ * Assembles whole commits from watch responses. etcd never splits a revision across responses, unless the first is
+ * marked as a fragment. So a commit is whole when a later revision or the end of an unfragmented response follows it.
  *
  * <p>Pure state, one per stream, owned by the feed's thread.
  */
@@ -27,11 +27,11 @@ final class CommitAssembler {
     private long revision;
 
     /**
-     * Passes every commit that {@code response} completes, in order, to {@code commits}, with the previous values of
-     * its keys where the watch has them.
+     * Passes every commit that {@code response} completes to {@code commits}, in order. Previous values of its keys are
+     * included where the watch has them.
      *
-     * @param maxCommitBytes of keys and values that one commit may have
-     * @throws CommitTooLarge before more than the limit is held; all earlier commits were given
+     * @param maxCommitBytes maximum of a commit's keys and values
+     * @throws CommitTooLarge before more than the limit is held; all earlier commits were delivered
      */
     void accept(WatchResponse response, long maxCommitBytes, BiConsumer<Commit, List<KeyValue>> commits)
             throws CommitTooLarge {

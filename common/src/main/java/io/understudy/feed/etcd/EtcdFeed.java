@@ -30,21 +30,21 @@ import org.slf4j.event.Level;
  *
  * <ol>
  *   <li><em>snapshot</em>: a revision is pinned by a read index, its pages are read from a learner;
- *   <li><em>opening</em>: one watch on a voter, at the last commit known, which must be found there;
- *   <li><em>tail</em>: commits and progress until the watch is lost, then opening again; two watches while the tail {@linkplain
- *       TailMove moves} to the leader.
+ *   <li><em>opening</em>: one watch on a voter, at the last known commit, which must be found there;
+ *   <li><em>tail</em>: commits and progress until the watch is lost, then opening again; two watches during a
+ *       {@linkplain TailMove move} to the leader.
  * </ol>
  *
- * <p>The snapshot counts as complete only once its tail is open: the consumer is never at a revision after which
- * nothing could follow.
+ * <p>The snapshot is complete only once its tail is open: the consumer is never at a revision that nothing can follow.
  *
- * <p>A feed without a position begins with a snapshot; one that needs not replay all history, and is far behind on
+ * <p>A feed without a position starts with a snapshot; one that need not replay all history, and is far behind on
  * opening, takes another.
  *
- * <p>A feed of another kind than {@link FeedKind#TRANSIENT} pins its snapshot by the last commit before it, unless it is small.
- * Another feed can then continue it: that commit must be found again when the tail opens, or the source's history is another one.
+ * <p>Unless {@link FeedKind#TRANSIENT}, a feed pins its snapshot by the last commit before it, unless it is small.
+ * Another feed can then continue it, if it finds that commit again when the tail opens.
  *
- * <p>Invariant F13: a continued snapshot gives the rest at the same revision of the same history, or another one starts.
+ * <p>Invariant F13: a continued snapshot gives the rest at the same revision of the same history, or another one
+ * starts.
  *
  * <p>Invariant F8: compaction restarts an unfinished snapshot, and is a gap if it removed commits not yet delivered.
  */
@@ -52,10 +52,10 @@ final class EtcdFeed implements Feed {
 
     private static final Logger LOG = LoggerFactory.getLogger(EtcdFeed.class);
 
-    /** etcd brings unsynced watchers up to date in rounds of that time, and sends no progress before. */
+    /** Interval in which etcd syncs unsynced watchers; it sends no progress before. */
     private static final Duration REPLAY_INTERVAL = Duration.ofMillis(100);
 
-    /** After that the source may have become another one. */
+    /** Time after which a verified source may have changed its history. */
     private static final Duration RECOGNISED_FOR = Duration.ofSeconds(5);
 
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -66,7 +66,7 @@ final class EtcdFeed implements Feed {
     private final EtcdFeedOptions options;
     private final FeedMetrics metrics;
     private final Backoff backoff = new Backoff();
-    /** Of snapshots that restart, between which requests succeed. */
+    /** Backoff of restarted snapshots, between which requests succeed. */
     private final Backoff restarts = new Backoff();
 
     private final SnapshotPin pin;
@@ -78,13 +78,13 @@ final class EtcdFeed implements Feed {
     private @Nullable Position position;
     /** Whether a snapshot was begun and not completed. */
     private boolean snapshotDue;
-    /** Whether the source's history was found to be the consumer's just before, and only was too long to be replayed. */
+    /** Whether the history was just verified as the consumer's, but is too long to replay. */
     private boolean recognised;
 
     private long recognisedNanos;
-    /** Whether the tail of this snapshot was opened ahead of its end, or that was tried. */
+    /** Whether opening the tail ahead of this snapshot's end was attempted. */
     private boolean tailBegun;
-    /** Whether a commit that may precede the snapshot is too large to open a watch before it. */
+    /** Whether a large commit prevents opening a watch before the snapshot. */
     private boolean unanchored;
     /** The commit that the next snapshot replaces; null if there is none. */
     private @Nullable Revision passed;
@@ -92,17 +92,17 @@ final class EtcdFeed implements Feed {
     private volatile @Nullable SnapshotReader snapshot;
     private @Nullable FeedEndedException end;
 
-    /** To be continued instead of beginning another snapshot. */
+    /** Continued instead of starting another snapshot. */
     private @Nullable UnfinishedSnapshot unfinished;
-    /** Whether pages that the consumer holds are those of an earlier feed: the anchor must be found again. */
+    /** Whether the consumer holds an earlier feed's pages, so that the anchor must be found. */
     private boolean resumed;
-    /** Until when the anchor of a snapshot is looked for, before its first page is given; null when not looked for. */
+    /** Deadline for finding the snapshot's anchor before its first page; null without a search. */
     private @Nullable Long anchorUntilNanos;
 
-    /** Where the source was when the last snapshot was pinned: up to there commits are history. */
+    /** The source's revision when the last snapshot was pinned; commits up to it are history. */
     private Revision present = Revision.ZERO;
 
-    /** How far before a snapshot's revision its newest entry is looked for, as an anchor. */
+    /** Distance before a snapshot's revision within which its newest entry may serve as anchor. */
     private long anchorSpan;
 
     EtcdFeed(
@@ -174,7 +174,7 @@ final class EtcdFeed implements Feed {
         tail.close();
     }
 
-    /** Takes the feed one step on. Returns whether the consumer was called. */
+    /** Advances the feed by one step. Returns whether the consumer was called. */
     private boolean step(long deadline, FeedConsumer consumer) throws FeedEndedException, InterruptedException {
         if (!pauseIsOver(deadline)) {
             return false;
@@ -231,7 +231,7 @@ final class EtcdFeed implements Feed {
         }
     }
 
-    /** Continues behind a commit that is too large to be held: by a snapshot, unless the last one has it. */
+    /** Skips a too large commit by a snapshot, unless the last one includes it. */
     private void passBy(Position standing, LargeCommitException e) throws Gap {
         Revision revision = e.commit().revision();
         unanchored = true;
@@ -272,7 +272,7 @@ final class EtcdFeed implements Feed {
                 && head - Math.max(standing.revision().value(), present.value()) > options.catchUpRevisions();
     }
 
-    /** The least revision of the source, by the members' last probes: known before the tail is open. */
+    /** The newest revision by the members' last probes, available before the tail is open. */
     private long newestKnown() {
         return cluster.view().members().stream()
                 .mapToLong(member -> member.revision().value())
@@ -293,8 +293,8 @@ final class EtcdFeed implements Feed {
     }
 
     /**
-     * A history that could not be recognised must not be gone on with: what is held is compared instead. So it is where
-     * the anchor lies far back, since etcd would read all that lies between at the cost of its writers.
+     * Requires a recent anchor; without it, held state is compared with a snapshot instead. An old anchor does not
+     * suffice, since etcd would read the history in between at the cost of its writers.
      */
     private void requireAnchor(Position standing) throws Gap {
         Position.Anchor anchor = standing.anchor();
@@ -346,7 +346,7 @@ final class EtcdFeed implements Feed {
         return startSnapshot(pinned, consumer);
     }
 
-    /** Pages are read ahead only where all members are known, or a voter might serve them in the learner's place. */
+    /** Prefetches pages only where all members are known: a voter might serve them otherwise. */
     private void prefetchSnapshot() {
         boolean rest = unfinished != null;
         pin.prefetch(() -> !rest && areMembersKnown());
@@ -372,7 +372,7 @@ final class EtcdFeed implements Feed {
         }
     }
 
-    /** @return whether the consumer was called: it is later, if the snapshot's anchor is looked for first */
+    /** @return whether the consumer was called; it is called later if the snapshot's anchor is searched first */
     private boolean startSnapshot(ReadIndex index, FeedConsumer consumer) {
         present = index.revision();
         anchorSpan = options.catchUpRevisions();
@@ -410,8 +410,8 @@ final class EtcdFeed implements Feed {
     }
 
     /**
-     * Reads the last commit up to the snapshot, by which another feed can recognise its history. A snapshot that is read by
-     * then needs none.
+     * Finds the last commit up to the snapshot, for later verification of its history. Skipped once the snapshot is
+     * read.
      */
     private boolean findAnchor(
             SnapshotReader reader, Position standing, long untilNanos, long deadline, FeedConsumer consumer)
@@ -537,8 +537,8 @@ final class EtcdFeed implements Feed {
     }
 
     /**
-     * Whether the members are known, so that a snapshot is not read from a voter because the learner was not heard of
-     * yet; given up after a request's time.
+     * Whether the members are known: otherwise a voter might be read in the learner's place. True after a request
+     * timeout.
      */
     private boolean isSourceKnown(long deadline) throws InterruptedException {
         if (areMembersKnown()

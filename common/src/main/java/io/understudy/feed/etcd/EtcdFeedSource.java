@@ -47,8 +47,8 @@ public final class EtcdFeedSource implements FeedSource {
     }
 
     /**
-     * The oldest revision from {@code wanted} on that the source has not compacted. Costs one read of a single key, and one
-     * watch if it was compacted.
+     * The oldest revision from {@code wanted} on that the source has not compacted. Costs one read of a single key, and
+     * one watch if it was compacted.
      *
      * @return null if no member answers within the request timeout
      */

@@ -17,18 +17,18 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The commits of an etcd cluster from a past revision on: in order, each whole and once, none missing. They come from
- * one watch on one member at a time (a gateway or follower, if there is one), which is reopened elsewhere when it is
- * lost. The reader sets the pace.
+ * The commits of an etcd cluster from a past revision on, each once, in order. They come from one watch on one member
+ * at a time (a gateway or follower, if there is one), which is reopened elsewhere when it is lost. The reader sets the
+ * pace.
  *
- * <p>For one thread; only {@link #close} may be called from another.
+ * <p>Not thread-safe, except {@link #close}.
  *
  * <p>Invariant F6: past commits are read whole, in order and once, not from a leader with followers; compaction is
  * reported with the compact revision.
  */
 public final class EtcdHistory implements AutoCloseable {
 
-    /** What it comes to. */
+    /** An event of the history. */
     public sealed interface Step {
 
         /**
@@ -38,7 +38,7 @@ public final class EtcdHistory implements AutoCloseable {
          */
         record Committed(Commit commit, List<KeyValue> previous) implements Step {}
 
-        /** Nothing more happened inside the range up to that revision. */
+        /** No further commits inside the range up to that revision. */
         record Complete(Revision revision) implements Step {}
     }
 

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MemberWatchStream implements AutoCloseable {
 
-    /** What can arrive. */
+    /** An event of the stream. */
     sealed interface Signal {
         /** A response. */
         record Message(WatchResponse response) implements Signal {}
@@ -34,12 +34,12 @@ final class MemberWatchStream implements AutoCloseable {
         record Closed(Status status) implements Signal {}
     }
 
-    /** Responses requested ahead, so that the next one is on its way while one is read. */
+    /** Responses requested ahead, so that the next arrives while one is read. */
     private static final int AHEAD = 2;
-    /** A response to a small commit is a few hundred: a reader that pauses finds all of them together. */
+    /** Responses to small commits have a few hundred bytes: a pausing reader finds many. */
     private static final long UNREAD_BYTES = 1L << 20;
 
-    /** Makes etcd end the stream when its member has lost the leader, instead of staying silent. */
+    /** Makes etcd end the stream when its member has no leader, instead of staying silent. */
     private static final Metadata.Key<String> HAS_LEADER =
             Metadata.Key.of("hasleader", Metadata.ASCII_STRING_MARSHALLER);
 
@@ -51,7 +51,7 @@ final class MemberWatchStream implements AutoCloseable {
     /** Responses not requested yet, because too many bytes wait. */
     private final AtomicInteger withheld = new AtomicInteger();
 
-    /** Under the call's lock. */
+    /** Guarded by the call's lock. */
     private boolean closed;
 
     private MemberWatchStream(ClientCall<WatchRequest, WatchResponse> call) {

@@ -40,7 +40,7 @@ final class OldestRevision implements AutoCloseable {
 
     private boolean compacted;
     private @Nullable Endpoint probed;
-    /** Has yet to compact what another has: it is healthy, but can't report the revision. */
+    /** A healthy member that has not compacted yet, so that it can't report the revision. */
     private @Nullable Endpoint uncompacted;
 
     private boolean created;

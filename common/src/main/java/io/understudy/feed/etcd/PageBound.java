@@ -9,38 +9,38 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where to end the range of the next page, so that it holds about as many keys as wanted. Estimated from the distance
- * of keys in a page before, so that the following page can be requested while this one is under way. etcd counts all
- * keys of a requested range, whatever the limit, with its index locked against writes ({@code treeIndex.Revisions}):
- * with open ranges, each page of a large key space would stall the member for as long as all of them.
+ * Estimates where to end the next page's range so that it holds the wanted keys. The estimate uses the distance of keys
+ * in an earlier page, so that the following page can be requested while this one is under way. etcd counts all keys of
+ * a requested range, whatever the limit, with its index locked against writes ({@code treeIndex.Revisions}): with open
+ * ranges, each page of a large key space would stall the member for as long as all of them.
  *
- * <p>Only ever an estimate. One that is too far leaves a rest to request; after one that is too near the next goes much
- * further; after some such the range stays open until a page is full. Where many are too near, as with groups of keys
- * of about a page, they go further than a page should reach, and where most still are, the range stays open for good.
+ * <p>A bound that is too far leaves a rest to request. After one that is too near the next goes much further, and after
+ * some such the range stays open until a page is full. Where many are too near, as with groups of keys of about a page,
+ * they go further than a page should reach, and where most still are, the range stays open for good.
  *
- * @param first the first key of the page that is measured by; null while there was none of two keys
+ * @param first the first key of the measured page; null while there was none of two keys
  * @param last the last key of that page
- * @param keys how many it had
- * @param slack how many times as far as the page should reach
- * @param misses how many bounds since then were too near
+ * @param keys number of its keys
+ * @param slack factor by which the page should reach further
+ * @param misses number of bounds since then that were too near
  * @param credit how many more may be too near than pages are full
- * @param left how many keys are not requested yet, by the count of the last open range and the estimates of pages since
+ * @param left estimated keys not requested yet, by the count of the last open range and the pages since
  */
 record PageBound(@Nullable ByteString first, ByteString last, int keys, int slack, int misses, int credit, long left) {
 
     private static final int FIRST_CREDIT = 4;
     private static final int MAX_CREDIT = 8;
 
-    /** Far enough for the page to be full all the same where keys are less dense. */
+    /** Factor that fills the page even where keys are less dense. */
     private static final int WIDE = 4;
 
-    /** Nothing is known. */
+    /** The estimate without any page. */
     static final PageBound NONE = new PageBound(null, ByteString.EMPTY, 0, 1, 0, FIRST_CREDIT, Long.MAX_VALUE);
 
-    /** Of how many keys in a page that was to hold more the distances are trusted: one in so many of those guessed. */
+    /** Minimum fraction (one in so many) of the guessed keys for measuring a page. */
     private static final int ENOUGH = 2;
 
-    /** How much further a bound is after one that was too near: a place of hexadecimal digits, and more of others. */
+    /** Bits by which a bound widens after one that was too near. */
     private static final int WIDENING_BITS = 6;
 
     private static final int MAX_MISSES = 3;
@@ -48,7 +48,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
     /** Bytes that distances are measured by. */
     private static final int MEASURED_BYTES = 12;
 
-    /** How many of them the page's first and last key have in common: room to carry over to when these end. */
+    /** Room to carry over: measured bytes that the page's first and last key share. */
     private static final int CARRIED_BYTES = 4;
 
     /**
@@ -78,18 +78,18 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
         return end == null || KeyRange.KEY_ORDER.compare(end, from) > 0 ? end : null;
     }
 
-    /** Whether a page about ends at its bound, so that it is worthwhile to request beyond it before the page came. */
+    /** Whether a page is likely to end at its bound, so that requesting ahead pays. */
     boolean isNear() {
         return slack == 1 && misses == 0;
     }
 
-    /** A page was requested that was estimated to hold so many keys. */
+    /** The estimate after a request for a page of about so many keys. */
     PageBound requested(int guessed) {
         return withLeft(left - guessed);
     }
 
     /**
-     * After a page of a range that ends before all keys do.
+     * The estimate after a page of a range that ends before all keys do.
      *
      * @param guessed how many it was guessed to hold, 0 if its end was no guess
      * @param isFull whether the range holds more
@@ -106,7 +106,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
     }
 
     /**
-     * After a page of an open range.
+     * The estimate after a page of an open range.
      *
      * @param more how many keys follow it by the response
      */
@@ -145,7 +145,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
         return common;
     }
 
-    /** The alphabets of the bytes after the prefix, as far as the page's first and last key show. */
+    /** The alphabets of the bytes after the prefix, by the page's first and last key. */
     private static Alphabet[] places(ByteString first, ByteString last, int common) {
         Alphabet[] places = new Alphabet[MEASURED_BYTES];
         for (int i = 0; i < places.length; i++) {
@@ -154,7 +154,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
         return places;
     }
 
-    /** As though zeros followed the key. */
+    /** The byte at the index, zero after the key's end. */
     private static int at(ByteString key, int index) {
         return index < key.size() ? Byte.toUnsignedInt(key.byteAt(index)) : 0;
     }
@@ -182,8 +182,8 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
     }
 
     /**
-     * What a place of a key is written in, by which keys are counted on from one to another: after {@code 9} comes not
-     * {@code :} where numbers are decimal, but the next place's turn.
+     * The digits at a place of a key, by which keys are counted. After {@code 9} comes not {@code :} where numbers are
+     * decimal, but a carry.
      */
     private enum Alphabet {
         DECIMAL("0123456789"),

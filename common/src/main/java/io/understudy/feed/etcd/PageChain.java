@@ -24,20 +24,19 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests the pages of one revision ahead of their reader, {@value #MAX_UNDER_WAY} at a time where the end of one can
- * be estimated. So round trips to a distant source overlap, and the small first pages and the empty last ones arrive
- * before they are needed. Pages are taken in key order. No more are requested while a page's bytes wait, except for the
- * page that those wait for; nor after a failure until the reader takes again.
+ * Requests the pages of one revision ahead of their reader, {@value #MAX_UNDER_WAY} at a time. Two are under way only
+ * where the end of one can be estimated. So round trips to a distant source overlap, and the small first pages and the
+ * empty last ones arrive before they are needed. Pages are taken in key order. No more are requested while a page's
+ * bytes wait, except for the page that those wait for; nor after a failure until the reader takes again.
  *
- * <p>Thread-safe; responses arrive on threads of gRPC's, which also send the next request. Its lock is held while calls
- * are made.
+ * <p>Thread-safe; responses arrive on gRPC threads, which also send the next request. Its lock is held during calls.
  *
  * <p>Invariant F11: two pages are requested at a time and delivered in key order, each once, whatever their guessed
  * bounds.
  */
 final class PageChain implements AutoCloseable {
 
-    /** What came of a request. */
+    /** Outcome of a request. */
     sealed interface Outcome {
 
         /** A page: all there is in {@code covered}. */
@@ -65,10 +64,10 @@ final class PageChain implements AutoCloseable {
 
     private static final long HEAP_BYTES = Runtime.getRuntime().maxMemory();
 
-    /** A page takes several times its bytes while it is decoded, and up to five are held. */
+    /** Maximum bytes of a page: decoding takes several times that, and five may be held. */
     private static final long MOST_PAGE_BYTES = Math.max(64 << 10, HEAP_BYTES / 256);
 
-    /** Of a page with larger values than those before; it is requested again with fewer keys. */
+    /** Maximum size of a response; a larger page is requested again with fewer keys. */
     private static final int MOST_ANSWER_BYTES = (int) Math.max(4 << 20, Math.min(64 << 20, HEAP_BYTES / 16));
 
     private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
@@ -87,9 +86,9 @@ final class PageChain implements AutoCloseable {
     private PageBound bound = PageBound.NONE;
     /** Waits to be taken, behind the answers that can be. */
     private @Nullable Outcome failure;
-    /** From a failure until the reader had time to act on it, and takes again. */
+    /** True from a failure until the reader takes again. */
     private boolean isPaused;
-    /** How many failures were taken: an earlier request that fails too adds nothing to the last one. */
+    /** Number of failures taken, by which repeated failures of earlier requests are ignored. */
     private int failures;
 
     private @Nullable KeyValue newest;
@@ -205,7 +204,7 @@ final class PageChain implements AutoCloseable {
         }
     }
 
-    /** Whether all pages have come. */
+    /** Whether all pages have arrived. */
     synchronized boolean isRead() {
         return parts.isAnswered();
     }
@@ -215,13 +214,13 @@ final class PageChain implements AutoCloseable {
         return parts.isTaken() && !isCutShort;
     }
 
-    /** Of all that have come, the entry of the highest mod revision; null if there was none. */
+    /** The received entry of the highest mod revision; null if there is none. */
     synchronized @Nullable KeyValue newest() {
         return newest;
     }
 
     /**
-     * Limits requests from now on to half as many keys as were too many, or fewer.
+     * Limits requests to half of {@code tooMany} keys, or fewer.
      *
      * @return false if it was one already
      */
@@ -310,7 +309,7 @@ final class PageChain implements AutoCloseable {
         return parts.answered(part, rest, covered -> new Outcome.Answer(request.member(), covered, bytes, response));
     }
 
-    /** So that what follows can't fail half-way. */
+    /** Requires keys inside the range, before anything of the page is used. */
     private static void requireInside(KeyRange range, RangeResponse page) {
         int keys = page.getKvsCount();
         if (keys == 0

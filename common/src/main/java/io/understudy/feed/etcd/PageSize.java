@@ -10,10 +10,10 @@ record PageSize(int keys) {
     /** Small enough for the largest values that etcd takes by default (1.5 MiB each). */
     static final PageSize FIRST = new PageSize(16);
 
-    /** More keys gain nothing: the cost of a request is long since spread. */
+    /** Maximum keys of a page; more do not reduce the cost per key. */
     private static final int MAX_KEYS = 10_000;
 
-    /** A jump further than this on one observation would trust a page of tiny keys before one of large values. */
+    /** Maximum growth by one page: large values may follow a page of tiny keys. */
     private static final int MAX_GROWTH = 8;
 
     PageSize {
@@ -22,7 +22,7 @@ record PageSize(int keys) {
         }
     }
 
-    /** More than are wanted, since where as many end is a guess; few enough for the bytes to stay near those aimed at. */
+    /** Maximum keys of a page: a quarter more than wanted, since its end is estimated. */
     int most() {
         return keys + keys / 4;
     }

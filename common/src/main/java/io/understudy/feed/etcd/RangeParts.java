@@ -9,10 +9,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ranges in parts, each requested by itself, several at a time, and taken in key order. Not thread-safe.
+ * Ranges in parts, each requested separately, several at a time, taken in key order. Not thread-safe.
  *
  * @param <R> a request for a part
- * @param <A> the answer to one
+ * @param <A> the response to one
  */
 final class RangeParts<R, A> {
 
@@ -35,7 +35,7 @@ final class RangeParts<R, A> {
         }
     }
 
-    /** All that was not taken. */
+    /** Parts that were not taken. */
     private final List<Part<R, A>> parts = new ArrayList<>();
 
     /** @param whole disjoint, in key order */
@@ -48,12 +48,12 @@ final class RangeParts<R, A> {
         return parts.stream().filter(Part::isUnrequested).findFirst().orElse(null);
     }
 
-    /** Whether all that can be taken waits for it. */
+    /** Whether all parts that can be taken wait for it. */
     boolean isFirst(Part<R, A> part) {
         return parts.get(0) == part;
     }
 
-    /** Has the part end there, and another one adjoin it. Returns what is left of it. */
+    /** Ends the part at {@code end}; returns the rest as another part. */
     Part<R, A> cut(Part<R, A> part, ByteString end) {
         Part<R, A> begin = new Part<>(new KeyRange(part.range.from(), end));
         int index = parts.indexOf(part);
@@ -66,7 +66,7 @@ final class RangeParts<R, A> {
         part.request = request;
     }
 
-    /** Makes it one to request again. */
+    /** Makes the part available for another request. */
     void failed(Part<R, A> part) {
         part.request = null;
         part.answer = null;
@@ -115,7 +115,7 @@ final class RangeParts<R, A> {
         return parts.stream().map(part -> part.request).filter(Objects::nonNull).toList();
     }
 
-    /** How many answers wait to be taken. */
+    /** Number of responses that wait to be taken. */
     int waiting() {
         return (int) parts.stream().filter(part -> part.answer != null).count();
     }
@@ -130,7 +130,7 @@ final class RangeParts<R, A> {
         return parts.isEmpty();
     }
 
-    /** Forgets all requests, and all answers that wait. */
+    /** Drops all requests, and all responses that wait. */
     void forgetAll() {
         parts.forEach(this::failed);
     }

@@ -8,8 +8,8 @@ import io.understudy.vocabulary.Revision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises a history by a commit of it. A tail is opened <em>at</em> a commit that must be there, and what comes first
- * decides. Needed because a cluster restored from a backup keeps its id, and its new writes soon pass the old revision.
+ * Verifies a history by one of its commits. A tail is opened <em>at</em> a commit that must be there, and the first
+ * event decides: a restored cluster keeps its ID, and its new writes soon pass the old revision.
  *
  * <p>On resuming, that commit is the position's anchor. After a snapshot it is the one of the newest entry, and all up
  * to the snapshot's revision are dropped, the last of them becoming the anchor.
@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Recognition {
 
-    /** What something heard means. */
+    /** The conclusion from an event. */
     sealed interface Verdict {
-        /** Nothing yet. A commit judged so is one the consumer has. */
+        /** No conclusion yet; the consumer already has the commit. */
         record Undecided() implements Verdict {}
 
         /**
@@ -39,7 +39,7 @@ final class Recognition {
     private final Revision start;
     /** Whether a commit at {@link #start} is known to exist. */
     private final boolean commitAtStart;
-    /** What that commit must have put, after a snapshot. */
+    /** The entry that this commit must have put, after a snapshot. */
     private final @Nullable KeyValue entryAtStart;
 
     private final boolean resuming;
@@ -63,17 +63,17 @@ final class Recognition {
         return new Recognition(position, anchor.revision(), null, true);
     }
 
-    /** Resumes at a position that has no anchor, whatever the history: any first commit is accepted. */
+    /** Resumes at a position without an anchor: any first commit is accepted. */
     static Recognition following(Position position) {
         return new Recognition(position, position.revision().next(), null, false);
     }
 
-    /** The same from the member's present on, which must be the position: etcd reports no progress to a watch of the future. */
+    /** As {@link #following} at the member's present: etcd sends no progress to watches of the future. */
     static Recognition followingLive(Position position) {
         return new Recognition(position, Revision.ZERO, null, false);
     }
 
-    /** Before a snapshot of {@code position}: the last commit up to it becomes the anchor, if within {@code span} revisions. */
+    /** Before a snapshot of {@code position}: anchors it in the last commit within {@code span} revisions. */
     static Recognition anchoring(Position position, long span) {
         long start = Math.max(1, position.revision().value() - span);
         return new Recognition(position, new Revision(start), null, false);
@@ -93,7 +93,7 @@ final class Recognition {
                 : anchoring(position, 0);
     }
 
-    /** Where to open the tail; {@link Revision#ZERO} for the member's present. */
+    /** Start revision of the tail; {@link Revision#ZERO} for the member's present. */
     Revision start() {
         return start;
     }

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Finds the revision of a snapshot by a read index, and has it read. For one thread, except {@link #close}.
+ * Finds the revision of a snapshot by a read index, and starts its reader. Not thread-safe, except {@link #close}.
  *
  * <p>Invariant F12: where history is too long to replay, pages are fetched during its recognition, and none is
  * delivered before.
@@ -59,7 +59,7 @@ final class SnapshotPin {
             }
         }
 
-        /** Takes the reader, if one began, and closes this. */
+        /** Takes the reader, if one was started, and closes this. */
         synchronized @Nullable SnapshotReader take() {
             SnapshotReader taken = reader;
             reader = null;
@@ -116,7 +116,7 @@ final class SnapshotPin {
         ahead = null;
     }
 
-    /** Has what was found be read, if it was not begun. */
+    /** The reader of the found revision, started unless it was prefetched. */
     SnapshotReader read(ReadIndex pinned) {
         ReadAhead known = ahead;
         ahead = null;
@@ -133,7 +133,7 @@ final class SnapshotPin {
         return reader;
     }
 
-    /** Reads what an earlier snapshot left of the range. */
+    /** Starts a reader of the rest of an unfinished snapshot. */
     SnapshotReader readRest(UnfinishedSnapshot unfinished) {
         forget();
         List<KeyRange> rest = unfinished.rest().stream()
@@ -181,7 +181,7 @@ final class SnapshotPin {
         }
     }
 
-    /** Ends what waits, soon. For any thread. */
+    /** Ends pending requests. Thread-safe. */
     void close() {
         closed = true;
         CompletableFuture<ReadIndex> waiting = pending;
@@ -237,8 +237,8 @@ final class SnapshotPin {
     }
 
     /**
-     * Whether a prefetched one is usable: the revision of an old one may be compacted by now, and one from before the
-     * consumer reached its position does not show whether the source went back.
+     * Whether a prefetched read index is usable. The revision of an old one may be compacted by now, and one from
+     * before the consumer reached its position does not show whether the source went back.
      */
     private boolean isOfUse(ReadIndex index, @Nullable Position standing) {
         return System.nanoTime() - index.sentNanos() <= options.requestTimeout().toNanos()

@@ -24,11 +24,11 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Reads one revision of ranges in pages, serializably: from a learner when there is one, waiting until it has reached
- * the revision, else from voters. Being pinned, pages may come from different members. Next pages are under way while the
- * consumer works on the last.
+ * Reads one revision of ranges in pages, by serializable reads from a learner if possible. It waits until the learner
+ * has reached the revision; without one, it reads from voters. Being pinned, pages may come from different members. The
+ * next pages are requested while the consumer processes the last.
  *
- * <p>For one thread; only {@link #close} may be called from another.
+ * <p>Not thread-safe, except {@link #close}.
  *
  * <p>Invariant F10: snapshot pages come from a learner if there is one, and fit the message limit.
  */
@@ -50,7 +50,7 @@ public final class SnapshotReader implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotReader.class);
 
-    /** Pause before a page is requested again, for example of a member that has not reached the revision. */
+    /** Pause before a page is requested again, for example from a lagging member. */
     private static final long RETRY_MILLIS = 20;
 
     private static final int MAX_REFUSALS_OF_ONE_KEY = 3;
@@ -103,12 +103,12 @@ public final class SnapshotReader implements AutoCloseable {
         return clusterId.equals(cluster) && revision.equals(at);
     }
 
-    /** Has the first pages come before the first is taken. */
+    /** Requests the first pages ahead. */
     void begin() {
         pages.advance();
     }
 
-    /** The entry of the highest mod revision that has come so far, null if none has. */
+    /** The received entry of the highest mod revision, null if there is none. */
     @Nullable KeyValue newest() {
         io.etcd.jetcd.api.KeyValue newest = pages.newest();
         return newest == null ? null : EtcdMessages.keyValue(newest);
@@ -119,20 +119,20 @@ public final class SnapshotReader implements AutoCloseable {
         return givenBy;
     }
 
-    /** Whether the last page has come, taken or not. */
+    /** Whether the last page has arrived, taken or not. */
     boolean isRead() {
         return pages.isRead();
     }
 
-    /** Whether the last page was given. */
+    /** Whether the last page was delivered. */
     public boolean isDone() {
         return pages.isTaken();
     }
 
     /**
-     * The next page, or null if it did not come in time, or the request failed: then call again, after a pause.
+     * The next page, or null on timeout or failure; then call again, after a pause.
      *
-     * @throws CompactedException the revision is gone
+     * @throws CompactedException the revision is compacted
      */
     public @Nullable Page next(Duration timeout)
             throws CompactedException, AnotherCluster, Unexplained, InterruptedException {

@@ -23,7 +23,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Questions that settle a suspicion about the source before a feed is ended for it. */
+/** Checks of the source before a suspicion ends a feed. */
 final class SourceFacts {
 
     private final EtcdCluster cluster;
@@ -35,8 +35,8 @@ final class SourceFacts {
     }
 
     /**
-     * A member that is merely behind is no reason to end; a cluster that is behind as a whole has lost what was consumed.
-     * Does nothing when no quorum answers in time.
+     * Requires that a quorum has reached the position; otherwise the cluster lost consumed revisions. A member that
+     * merely lags is no reason to end. Does nothing when no quorum responds in time.
      *
      * @throws AnotherHistory a quorum confirms a revision below the position's
      */
@@ -50,7 +50,7 @@ final class SourceFacts {
         requireReached(position, index);
     }
 
-    /** The same with a read index that was already had. */
+    /** As {@link #requireReached(Position)}, with an existing read index. */
     static void requireReached(Position position, ReadIndex index) throws AnotherCluster, AnotherHistory {
         if (!index.clusterId().equals(position.cluster())) {
             throw new AnotherCluster("the source endpoints", position.cluster(), index.clusterId());
@@ -64,8 +64,7 @@ final class SourceFacts {
     }
 
     /**
-     * Handles a response of another cluster: its address is given up like a failed one, as long as the cluster answers
-     * at others.
+     * Handles a response of another cluster: the endpoint counts as failed while others remain.
      *
      * @throws TailLostException the feed may continue elsewhere
      */

@@ -23,20 +23,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The commits after a position, from one watch on one member: opened at the anchor, verified, then followed until it is
- * lost. It never resumes after a loss; the feed opens another tail.
+ * The commits after a position, from one watch on one member, until it is lost. The watch is opened at the anchor,
+ * which is verified. It never resumes after a loss; the feed opens another tail.
  *
  * <p>Progress is requested on a quiet stream, so that a silent one is known to be stalled. Read by the feed's thread;
- * {@link #close} and {@link #requestProgress} from any.
+ * {@link #close} and {@link #requestProgress} are thread-safe.
  */
 final class Tail implements AutoCloseable {
 
-    /** etcd brings unsynced watchers up to date in rounds of 100 ms, and sends no progress before. */
+    /** Interval in which etcd syncs unsynced watchers; it sends no progress before. */
     private static final Duration OPENING_INTERVAL = Duration.ofMillis(100);
 
     /**
-     * Limit of one commit in fragments, where a snapshot can replace it. A request is smaller than this: only a deletion
-     * of very many keys reaches it, and etcd takes minutes to split that.
+     * Limit of a fragmented commit where a snapshot can replace it. A request is smaller than this: only a deletion of
+     * very many keys reaches it, and etcd takes minutes to split that.
      */
     private static final long MAX_FRAGMENTED_BYTES = 8L << 20;
 
@@ -159,7 +159,7 @@ final class Tail implements AutoCloseable {
         stream.close();
     }
 
-    /** @return whether it was of use: a mark of a member that has yet to reach the position is as good as silence */
+    /** @return whether it counts as activity: progress below the position does not */
     private boolean receive(WatchResponse response) throws TailLostException, FeedEndedException {
         // A compacted cancel carries revision 0 and, below 3.5, no ids (v3rpc/watch.go).
         if (response.getCanceled()) {
@@ -241,7 +241,7 @@ final class Tail implements AutoCloseable {
         ready.add(new TailEvent.Marked(position));
     }
 
-    /** @return whether there is nothing to deliver of what was judged */
+    /** @return whether nothing of the judged event is delivered */
     private boolean judged(Recognition.Verdict verdict) throws TailLostException, FeedEndedException {
         if (verdict instanceof Recognition.Verdict.Different other) {
             throw different(other.why());

@@ -21,9 +21,9 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Keeps one tail open: chooses its member, and after a loss another one, with back-off and growing {@link TailRetry}. Where
- * that is wanted, it has the tail {@linkplain TailMove moved} to the leader. Used by the feed's thread; {@link #close} and
- * {@link #requestProgress} from any.
+ * Keeps one tail open: chooses its member, and after a loss the next one. Losses cause backoff and growing {@link
+ * TailRetry}. On demand it {@linkplain TailMove moves} the tail to the leader. Used by the feed's thread; {@link
+ * #close} and {@link #requestProgress} are thread-safe.
  */
 final class TailKeeper implements AutoCloseable {
 
@@ -41,7 +41,7 @@ final class TailKeeper implements AutoCloseable {
     private final @Nullable TailMove move;
 
     private TailRetry patience;
-    /** Whether the tail that is open is at a member without a leader, which may never deliver what others commit. */
+    /** Whether the open tail's member has no leader, so that it may miss commits. */
     private boolean isLeaderless;
     /** Whether the tail that is open was moved. */
     private boolean isMoved;
@@ -86,11 +86,11 @@ final class TailKeeper implements AutoCloseable {
     }
 
     /**
-     * The tail's next event, or null if none came in time or the tail was lost.
+     * The next event; null on timeout or after a loss.
      *
      * @param standing the consumer's position, used if a tail has to be opened
-     * @param recognition how the history is recognised at {@code standing}, likewise
-     * @throws LargeCommitException until the tail is dropped and opened behind that commit
+     * @param recognition how the history is verified at {@code standing}, likewise
+     * @throws LargeCommitException until the tail is dropped and opened after that commit
      */
     @Nullable TailEvent next(Position standing, Function<Position, Recognition> recognition, Duration timeout)
             throws LargeCommitException, FeedEndedException, InterruptedException {
@@ -151,10 +151,7 @@ final class TailKeeper implements AutoCloseable {
         }
     }
 
-    /**
-     * Begins to open the tail, unless that was done: {@link #next} waits for it. Does nothing where no member may be watched
-     * at present.
-     */
+    /** Opens the tail, unless one is open; {@link #next} waits for it. Does nothing while no member may be watched. */
     void open(Position standing, Function<Position, Recognition> recognition) throws FeedEndedException {
         if (tail != null) {
             return;
@@ -180,7 +177,7 @@ final class TailKeeper implements AutoCloseable {
         use(tailAt(chosen, standing, recognition), chosen);
     }
 
-    /** The first with a version that serves watches correctly, else the first. */
+    /** The first endpoint with a version that serves watches correctly, else the first. */
     private Endpoint best(List<Endpoint> candidates) {
         return candidates.stream()
                 .filter(candidate -> versionAt(candidate).watchFault().isEmpty())
@@ -228,7 +225,7 @@ final class TailKeeper implements AutoCloseable {
         better.tail().requestProgress();
     }
 
-    /** Whether the tail before this one delivered it. */
+    /** Whether the previous tail delivered it. */
     private static boolean wasDelivered(TailEvent event, Position standing) {
         if (event instanceof TailEvent.Committed committed) {
             return !committed.commit().revision().isAfter(standing.revision());
@@ -292,7 +289,7 @@ final class TailKeeper implements AutoCloseable {
                 .anyMatch(address -> address.endpoint().equals(endpoint) && address.health() == health);
     }
 
-    /** What the endpoint's member runs, once known. */
+    /** Version of the endpoint's member, once known. */
     private EtcdVersion versionAt(Endpoint endpoint) {
         return cluster.view().memberAt(endpoint).map(Member::version).orElse(EtcdVersion.UNKNOWN);
     }

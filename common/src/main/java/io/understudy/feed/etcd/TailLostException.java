@@ -1,6 +1,6 @@
 package io.understudy.feed.etcd;
 
-/** The connection behind a tail is gone or useless; another one, perhaps to another member, may continue. */
+/** The connection of a tail is lost; another one, perhaps to another member, may continue. */
 final class TailLostException extends Exception {
 
     private static final long serialVersionUID = 1L;
@@ -13,7 +13,7 @@ final class TailLostException extends Exception {
         STREAM_ENDED,
         /** A response was too large to be received. */
         TOO_LARGE,
-        /** Nothing was received although progress was requested. */
+        /** No response arrived, although progress was requested. */
         STALLED,
         /** The member has not reached the position yet. */
         BEHIND,

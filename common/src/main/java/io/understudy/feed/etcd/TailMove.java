@@ -20,13 +20,13 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Moves a tail to the leader, and on with the leadership. The leader reads next to no history for it: only a tail at a
- * commit is moved, no further back than the leader was at its last probe. The next tail is open before the last is
- * closed; if it can't be opened, the last continues.
+ * Moves a tail to the leader and, with the leadership, to its successors. The leader reads hardly any history for it:
+ * only a tail at a commit is moved, no further back than the leader was at its last probe. The next tail is open before
+ * the last is closed; if it can't be opened, the last continues.
  *
- * <p>A leader at which that fails, or at which the tail is lost soon, is left alone for a time that doubles.
+ * <p>A leader where that fails, or that soon loses the tail, is not tried for a time that doubles.
  *
- * <p>Used by the feed's thread; {@link #close} from any.
+ * <p>Used by the feed's thread; {@link #close} is thread-safe.
  *
  * <p>Invariant F7: a watch on the leader follows the leadership, and no commit is missed or repeated when the leader
  * fails.
@@ -40,10 +40,10 @@ final class TailMove implements AutoCloseable {
 
     private static final long FIRST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** A tail that lasted as long was no failure. */
+    /** Duration after which a lost tail does not count as a failure. */
     private static final long LAST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** A tail, and where it is. */
+    /** A tail and its endpoint. */
     record Placed(Tail tail, Endpoint member) {}
 
     private final EtcdCluster cluster;
@@ -62,7 +62,7 @@ final class TailMove implements AutoCloseable {
         this.patienceNanos = patience.toNanos();
     }
 
-    /** Handles an event of the tail at {@code serving}: begins to move it, if it is time to. */
+    /** Handles an event of the tail at {@code serving}; starts a move if one is due. */
     void heard(TailEvent event, Endpoint serving, BiFunction<Endpoint, Position, Tail> opener) {
         long now = System.nanoTime();
         if (opening != null || now - lookNanos < 0 || !(event instanceof TailEvent.Committed committed)) {
@@ -80,9 +80,9 @@ final class TailMove implements AutoCloseable {
     }
 
     /**
-     * The tail to continue with instead, or null if there is none. It may repeat what came between its opening and now.
+     * The tail to continue with, or null if there is none. It may repeat events since it was opened.
      *
-     * @throws FeedEndedException the leader has another history, or leads to another cluster
+     * @throws FeedEndedException the leader has another history, or another cluster ID
      */
     @Nullable Placed ready() throws FeedEndedException, InterruptedException {
         Placed begun = opening;
@@ -109,7 +109,7 @@ final class TailMove implements AutoCloseable {
         }
     }
 
-    /** The tail was lost that was taken there last. */
+    /** Handles the loss of the tail that was moved last. */
     void lost() {
         if (System.nanoTime() - sinceNanos > LAST_PAUSE_NANOS) {
             pauseNanos = FIRST_PAUSE_NANOS;
@@ -117,7 +117,7 @@ final class TailMove implements AutoCloseable {
         pause();
     }
 
-    /** Gives up what was begun. */
+    /** Abandons the move in progress. */
     void abandon() {
         Placed begun = opening;
         if (begun != null) {
@@ -151,7 +151,7 @@ final class TailMove implements AutoCloseable {
         pauseNanos = Math.min(LAST_PAUSE_NANOS, 2 * pauseNanos);
     }
 
-    /** Where the leader is, if that isn't {@code serving}, and it was no further than {@code standing}. */
+    /** The leader's endpoint, if it isn't {@code serving} and was not beyond {@code standing}. */
     private Optional<Endpoint> elsewhere(Endpoint serving, Revision standing) {
         ClusterView view = cluster.view();
         Optional<Member> leader = view.leader()

@@ -24,7 +24,7 @@ record TailRetry(Duration stallTimeout, boolean fragments, int stallsInARow) {
         return new TailRetry(stallTimeout, false, 0);
     }
 
-    /** After a tail was lost for {@code reason}. */
+    /** The retry after a tail lost for {@code reason}. */
     TailRetry after(TailLostException.Reason reason) {
         return switch (reason) {
             case TOO_LARGE -> new TailRetry(stallTimeout, true, stallsInARow);

@@ -2,11 +2,11 @@ package io.understudy.feed.etcd;
 
 /** The voter that a feed watches. A gateway is watched before a follower, and left for the leader. */
 public enum WatchedVoter {
-    /** A follower's, where there is one when the watch is opened: the leader has no work with it. */
+    /** A follower, if there is one at opening: this costs the leader nothing. */
     FOLLOWER,
     /**
-     * The leader's, wherever the leadership goes: a follower learns of a commit a message later, and not while it is writing
-     * its own log to disk. History is read at a follower even so.
+     * The leader, across elections. A follower receives a commit one message later, and not while it writes its own log
+     * to disk. History is read from a follower even so.
      */
     LEADER
 }

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class BatchAssembly {
 
     /**
-     * What was written together.
+     * Commits that were written together.
      *
      * @param revision up to which the commits are complete
      * @param commits inside the range, in order
@@ -53,7 +53,7 @@ final class BatchAssembly {
         this.maxCommitBytes = maxCommitBytes;
     }
 
-    /** Up to where all commits were given, or need not be. */
+    /** Revision up to which all commits were delivered or are not required. */
     Revision complete() {
         return new Revision(sections.complete());
     }
@@ -99,7 +99,7 @@ final class BatchAssembly {
         }
     }
 
-    /** Time at which the source had nothing after {@link #complete}, if a mark contained it since the last call. */
+    /** Time of a mark since the last call at which nothing followed {@link #complete}; null without one. */
     @Nullable Instant takeCurrent() {
         Instant taken = current;
         current = null;

@@ -32,7 +32,7 @@ final class ChangeTopic {
     private final KafkaFeedMetrics metrics;
     private final ArrayDeque<FeedEvent> ready = new ArrayDeque<>();
 
-    /** The consumer's position once it has what is ready. */
+    /** The consumer's position after all ready events. */
     private Position position;
 
     private @Nullable ChangeTopicStart start;
@@ -44,7 +44,7 @@ final class ChangeTopic {
     private @Nullable TopicHistoryCheck recognition;
     /** Whether it began before the position's anchor. */
     private boolean byAnchor;
-    /** What ends the feed, once what is ready was given. */
+    /** The feed's end, thrown after all ready events. */
     private @Nullable FeedEndedException end;
 
     ChangeTopic(
@@ -64,7 +64,7 @@ final class ChangeTopic {
     }
 
     /**
-     * Looks for where to begin.
+     * Finds the start.
      *
      * @return false if more time is needed
      */
@@ -218,7 +218,7 @@ final class ChangeTopic {
         }
     }
 
-    /** What a partition is ahead by has to be held. */
+    /** Pauses partitions that are ahead, since their records are held in memory. */
     private void letOthersCatchUp(BatchAssembly open) {
         Set<TopicPartition> ahead = new HashSet<>();
         for (int i = 0; i < partitions.size(); i++) {

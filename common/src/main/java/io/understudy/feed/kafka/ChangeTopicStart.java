@@ -15,8 +15,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds where the partitions of the change topic have to be read from to resume at a position: before its anchor, by
- * which the history is recognised, or where that is gone, before the position itself. Owned by the feed's thread.
+ * Finds the offsets of the change topic's partitions from which a position is resumed. They are before its anchor, by
+ * which the history is verified, or where that is gone, before the position itself. Owned by the feed's thread.
  *
  * <p>Invariant FK4: a feed resumes at any position; expired records, a rewritten state and a replaced topic are gaps.
  */
@@ -50,12 +50,12 @@ final class ChangeTopicStart {
         return target.isBefore(position.revision());
     }
 
-    /** In the order of their numbers, once found. */
+    /** Partitions in the order of their numbers, once found. */
     List<TopicPartition> partitions() {
         return partitions;
     }
 
-    /** Over the topic that was found. */
+    /** Watch over the topic that was found. */
     @Nullable TopicWatch watch() {
         return watch;
     }

@@ -26,13 +26,13 @@ import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A feed's own clients. Kafka's consumer is one thread's, the feed's; only {@link #wake} may be called from another. What
- * Kafka throws is thrown, but for interrupts, which are {@link InterruptedException}s here.
+ * A feed's own clients. Kafka's consumer is one thread's, the feed's; only {@link #wake} may be called from another.
+ * What Kafka throws is thrown, but for interrupts, which are {@link InterruptedException}s here.
  */
 final class Connection implements AutoCloseable {
 
     private static final Duration CLOSING = Duration.ofMillis(500);
-    /** It is known, unless the partition's leader has just changed. */
+    /** Timeout for a position, which is known unless the partition's leader has just changed. */
     private static final Duration POSITION = Duration.ofSeconds(1);
 
     private final Consumer<byte[], byte[]> consumer;
@@ -98,7 +98,7 @@ final class Connection implements AutoCloseable {
         return poll(timeout).records(partition);
     }
 
-    /** Offset of what is read next; beyond records that were not given because they were aborted, or are Kafka's own. */
+    /** Offset of the next record to read, after aborted records and transaction markers. */
     long position(TopicPartition partition) throws InterruptedException {
         try {
             return consumer.position(partition, POSITION);
@@ -112,7 +112,7 @@ final class Connection implements AutoCloseable {
         return new AdminQuery<>(call);
     }
 
-    /** What is known of a topic. */
+    /** Description of a topic. */
     AdminQuery<TopicDescription> describing(String topic) {
         return query(admin -> Objects.requireNonNull(
                 admin.describeTopics(List.of(topic)).topicNameValues().get(topic)));

@@ -12,11 +12,11 @@ import java.io.UncheckedIOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A change in <a href="https://debezium.io/documentation/reference/stable/connectors/mysql.html#mysql-events">Debezium's
+ * A change in <a href="https://debezium.io/documentation/reference/stable/connectors/mysql.html">Debezium's
  * envelope</a>, as JSON without a schema.
  *
- * <p>{@code op} is {@code c}, {@code u} or {@code d}, and {@code r} in a snapshot. {@code before} is always null: a feed does
- * not contain it. Key and value are base64. {@code ts_ms} is the time of writing, in milliseconds since 1970.
+ * <p>{@code op} is {@code c}, {@code u} or {@code d}, and {@code r} in a snapshot. {@code before} is always null: a
+ * feed does not contain it. Key and value are base64. {@code ts_ms} is the time of writing, in milliseconds since 1970.
  */
 final class Envelope {
 

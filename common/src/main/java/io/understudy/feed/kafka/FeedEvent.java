@@ -4,7 +4,7 @@ import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.Position;
 import java.time.Instant;
 
-/** What the change topic comes to. */
+/** An event of the change topic. */
 sealed interface FeedEvent {
 
     /** The next commit, and the position at it. */

@@ -108,7 +108,7 @@ final class KafkaFeed implements Feed {
         }
     }
 
-    /** The mirror reports at each heartbeat, and takes no requests. */
+    /** Does nothing: the mirror reports at each heartbeat. */
     @Override
     public void requestProgress() {}
 
@@ -137,7 +137,7 @@ final class KafkaFeed implements Feed {
         }
     }
 
-    /** Takes the feed one step on. Returns whether the consumer was called. */
+    /** Advances the feed by one step. Returns whether the consumer was called. */
     private boolean step(long deadline, FeedConsumer consumer) throws FeedEndedException, InterruptedException {
         FeedEvent event = null;
         try {
@@ -244,7 +244,7 @@ final class KafkaFeed implements Feed {
         }
     }
 
-    /** The topic has not, or no more, what was to be read. */
+    /** Handles an offset that the topic no longer has, or does not have yet. */
     private void outOfRange(OffsetOutOfRangeException e) throws FeedEndedException {
         Position standing = position;
         if (standing == null) {

@@ -10,7 +10,7 @@ import io.understudy.metrics.CommonMeter;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.consumer.Consumer;
 
-/** What only feeds of Kafka count, tagged with their source's {@code feed} name. Thread-safe. */
+/** Metrics of Kafka feeds only, tagged with their source's {@code feed} name. Thread-safe. */
 final class KafkaFeedMetrics {
 
     private final MeterRegistry registry;
@@ -41,7 +41,7 @@ final class KafkaFeedMetrics {
         return exported;
     }
 
-    /** What every feed counts. */
+    /** Metrics of every feed. */
     FeedMetrics feed() {
         return feed;
     }

@@ -34,7 +34,7 @@ public record KafkaFeedOptions(
     /** The name of the change topic, relative to Kafka's group. */
     public static final Setting<?> TOPIC = Binder.row(KafkaFeedOptions.class, "topic");
 
-    /** What mirrors call the compacted topic of that change topic. */
+    /** The default name of a change topic's state topic. */
     public static String stateTopicOf(String topic) {
         return topic + ".state";
     }

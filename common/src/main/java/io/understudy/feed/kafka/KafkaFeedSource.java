@@ -21,7 +21,7 @@ public final class KafkaFeedSource implements FeedSource {
     private final KafkaFeedOptions options;
     private final KafkaFeedMetrics metrics;
     private final TopicHead head;
-    /** What of a range is used; null for all of it. */
+    /** Used parts of a range; null for all of it. */
     private final @Nullable List<KeyRange> parts;
 
     /**
@@ -52,7 +52,7 @@ public final class KafkaFeedSource implements FeedSource {
         this.parts = parts == null ? null : List.copyOf(parts);
     }
 
-    /** Of every kind alike: each commit that the topic has, else a gap. It is refused if it isn't in the mirror's scope. */
+    /** All kinds deliver each commit of the topic, or a gap. Rejects ranges outside the mirror's scope. */
     @Override
     public Feed open(KeyRange range, FeedKind kind, @Nullable FeedStart start) {
         Position resumeAt = start instanceof Position position ? position : null;
@@ -66,8 +66,8 @@ public final class KafkaFeedSource implements FeedSource {
     }
 
     /**
-     * Reads from Kafka, within the settings' timeout, up to which revision the change topic is complete. Callers during
-     * a read share its result.
+     * Reads from Kafka the revision up to which the change topic is complete. Bounded by the settings' timeout. Callers
+     * during a read share its result.
      */
     public CompletableFuture<Revision> head() {
         return head.request();

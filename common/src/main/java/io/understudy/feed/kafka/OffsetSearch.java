@@ -11,13 +11,13 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks in one partition of the change topic for a mark at or before a revision, by which alone it is known that nothing is
- * missing from there on. Revisions rise with offsets, and where they don't, because something was copied twice or is of a
- * snapshot, any record of no later revision will do: from there on, marks are met in order.
+ * Finds in one partition of the change topic a mark at or before a revision. Only from a mark on is it certain that
+ * nothing is missing. Revisions rise with offsets. Where they don't, after a duplicate copy or a snapshot, any record
+ * of no later revision will do: from there on, marks are met in order.
  */
 final class OffsetSearch {
 
-    /** Offsets that are read rather than halved: one fetch brings as many. */
+    /** Offsets that one fetch returns, which are read rather than halved. */
     private static final long NEAR = 2_000;
 
     private final Connection connection;
@@ -25,7 +25,7 @@ final class OffsetSearch {
     private final TopicBounds bounds;
 
     private Revision target;
-    /** Where to look; the next record is read there. */
+    /** Offset to read next. */
     private long looking;
     /** Offset of a record of no later revision; -1 before one is known. */
     private long low = -1;
@@ -33,7 +33,7 @@ final class OffsetSearch {
     private long high;
 
     private boolean reading;
-    /** After the last mark read on the way. */
+    /** Start after the last mark read on the way. */
     private SectionAssembly.@Nullable Start last;
 
     OffsetSearch(Connection connection, TopicPartition partition, TopicBounds bounds, Revision target) {
@@ -58,7 +58,7 @@ final class OffsetSearch {
         connection.seek(partition, offset);
     }
 
-    /** What was found. */
+    /** Result of the search. */
     sealed interface Found {
         /** A mark to begin after. */
         record Mark(SectionAssembly.Start start) implements Found {}
@@ -68,10 +68,10 @@ final class OffsetSearch {
     }
 
     /**
-     * Looks on.
+     * Continues the search.
      *
      * @return null if more time is needed
-     * @throws HoleException no mark can be begun after, because a snapshot was written in its place
+     * @throws HoleException no mark precedes the revision, because a snapshot was written in its place
      */
     @Nullable Found step(Duration timeout) throws HoleException, MalformedRecordException, InterruptedException {
         if (bounds.beginning() >= high) {
@@ -112,7 +112,7 @@ final class OffsetSearch {
         return null;
     }
 
-    /** Reads on to the first record of a later revision, or the end: the last mark before it is the one to begin after. */
+    /** Returns the last mark before the first later revision, or before the end. */
     private @Nullable Found readOn(List<ConsumerRecord<byte[], byte[]>> records)
             throws HoleException, MalformedRecordException, InterruptedException {
         for (ConsumerRecord<byte[], byte[]> record : records) {

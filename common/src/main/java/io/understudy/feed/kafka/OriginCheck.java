@@ -7,7 +7,7 @@ import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /**
- * Rejects topics that lack keys to be read: keys beyond the mirror's scope would count as missing.
+ * Rejects topics that lack keys: those outside the mirror's scope would count as missing.
  *
  * <p>Invariant FK6: keys outside the mirror's scope and partitions without its records are rejected, not read as
  * missing.
@@ -16,7 +16,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
  */
 record OriginCheck(List<KeyRange> used) {
 
-    /** Looks at a mark, before anything that it completes is given. */
+    /** Checks a mark before its changes are delivered. */
     void check(ConsumerRecord<byte[], byte[]> mark) throws MalformedRecordException, Unexplained {
         TopicOrigin origin = RecordFormat.origin(mark);
         if (origin == null) {

@@ -55,7 +55,7 @@ public final class RecordFormat {
         return record;
     }
 
-    /** As a record for that topic. */
+    /** The record of that content. */
     public static ProducerRecord<byte[], byte[]> write(
             String topic, int partition, TopicRecord content, TopicOrigin origin) {
         ProducerRecord<byte[], byte[]> plain = write(topic, partition, content, origin.format());

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import org.jspecify.annotations.Nullable;
 
-/** A state in pages of bounded size, which are let go of as they are given. Owned by the feed's thread. */
+/** A state in pages of bounded size, which are released once delivered. Owned by the feed's thread. */
 final class SnapshotPages {
 
     private static final int KEYS = 1_000;
@@ -30,7 +30,7 @@ final class SnapshotPages {
         this.cursor = range.from();
     }
 
-    /** Whether no page was given. */
+    /** Whether no page was delivered. */
     boolean isFirst() {
         return first;
     }

@@ -16,12 +16,12 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys inside a range as the state topic's records leave them, and how far that can be trusted.
+ * The keys of a range by the state topic's records, and that state's completeness.
  *
  * <p>{@link StateChain} decides when they are complete.
  *
- * <p>A stray record removes its key: compaction may have removed a later record of the mirror than the one that was read.
- * The state is complete if its keys have the digest of the last mark.
+ * <p>A stray record removes its key: compaction may have removed a later record of the mirror than the one that was
+ * read. The state is complete if its keys have the digest of the last mark.
  *
  * <p>Pure state, owned by the feed's thread.
  *
@@ -49,18 +49,18 @@ final class StateTable {
         return chain;
     }
 
-    /** Whether at the last mark, as far as that is known, no stray record had replaced a key. */
+    /** Whether the keys have the digest of the last mark; without one, whether no stray record replaced a key. */
     boolean isWhole() {
         StateDigest expected = chain.expected();
         return expected == null ? replaced.isEmpty() : expected.equals(chain.digest());
     }
 
-    /** What {@link #isWhole} compares, for logs. */
+    /** The digests that {@link #isWhole} compares, for logs. */
     String digests() {
         return chain.digest() + " of " + (chain.expected() == null ? "unknown" : chain.expected());
     }
 
-    /** Of the last mark. */
+    /** Revision of the last mark. */
     Revision revision() {
         return new Revision(chain.revision());
     }
@@ -70,7 +70,7 @@ final class StateTable {
         return cluster;
     }
 
-    /** In key order; the caller's from now on. */
+    /** Entries in key order, owned by the caller from now on. */
     NavigableMap<ByteString, KeyValue> entries() {
         return entries;
     }

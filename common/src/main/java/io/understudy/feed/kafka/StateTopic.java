@@ -46,13 +46,13 @@ final class StateTopic {
     private @Nullable TopicWatch watch;
     private @Nullable Duration deleteRetention;
     private long begunNanos = System.nanoTime();
-    /** Where this pass ends; -1 until that is known. */
+    /** End offset of this pass; -1 until known. */
     private long end = -1;
     /** Whether a pass over the whole was made. */
     private boolean passed;
 
     private long offset;
-    /** What was last logged of it. */
+    /** The last logged cause of waiting. */
     private String waitsFor = "";
 
     StateTopic(Connection connection, String topic, KeyRange range, OriginCheck origins, StrayRecords strays) {
@@ -216,7 +216,7 @@ final class StateTopic {
         }
     }
 
-    /** Before what was read is taken for the state: part of it may be of another topic, read on in after a while. */
+    /** Whether the topic is still the one read: consumers silently continue in a replaced topic. */
     private boolean isStillTheSame(Duration timeout) throws InterruptedException {
         TopicWatch watching = watch;
         Boolean same = watching == null ? null : watching.isSame(timeout);

@@ -31,7 +31,7 @@ record TopicBounds(long beginning, long end) {
         return KafkaFuture.allOf(beginnings, ends).thenApply(both -> between(now(beginnings), now(ends)));
     }
 
-    /** Of one that is complete. */
+    /** The result of a completed future. */
     private static <T> T now(KafkaFuture<T> answered) {
         try {
             return answered.get();

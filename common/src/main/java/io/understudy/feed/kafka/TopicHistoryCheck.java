@@ -7,7 +7,7 @@ import io.understudy.vocabulary.Revision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises, on resuming, a history by the last commit that the consumer has of it, where the topic still has that too.
+ * Verifies a resumed history by the consumer's last commit, where the topic still has it.
  *
  * <p>Pure state, owned by the feed's thread.
  *
@@ -24,7 +24,7 @@ final class TopicHistoryCheck {
         expected = anchor != null && anchor.revision().isAfter(readFrom) ? anchor : null;
     }
 
-    /** The next batch; what is in it must not be given before. */
+    /** Checks the next batch, before it is delivered. */
     void accept(BatchAssembly.Batch batch) throws AnotherHistory {
         Position.Anchor anchor = expected;
         if (anchor == null || batch.revision().isBefore(anchor.revision())) {

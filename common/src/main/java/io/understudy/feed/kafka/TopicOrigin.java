@@ -11,7 +11,7 @@ package io.understudy.feed.kafka;
  */
 public record TopicOrigin(long generation, TopicScope scope, int partitions, ValueFormat format) {
 
-    /** With etcd's values. */
+    /** An origin with etcd's values. */
     public TopicOrigin(long generation, TopicScope scope, int partitions) {
         this(generation, scope, partitions, ValueFormat.RAW);
     }

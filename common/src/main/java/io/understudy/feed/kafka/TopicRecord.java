@@ -14,7 +14,7 @@ public sealed interface TopicRecord {
     /** The source's id. */
     ClusterId cluster();
 
-    /** Of the put, of the commit or snapshot that deleted, or up to which a mark is complete. */
+    /** Revision of the put, of the deletion, or up to which a mark is complete. */
     Revision revision();
 
     /** Whether it has no key of its own, and describes the records around it. */
@@ -38,7 +38,7 @@ public sealed interface TopicRecord {
         }
     }
 
-    /** A key that a snapshot at {@code revision} no longer found. */
+    /** A key that is missing from a snapshot at {@code revision}. */
     record Gone(ClusterId cluster, Revision revision, ByteString key) implements TopicRecord {}
 
     /** A snapshot begins: up to its end, its {@link Found} and {@link Gone} follow. */

@@ -99,7 +99,7 @@ public record TopicScope(List<ByteString> include, List<ByteString> exclude) {
         return ByteString.copyFrom(bytes.toByteArray());
     }
 
-    /** In words an operator understands. */
+    /** Description for messages. */
     static String shown(KeyRange range) {
         @Nullable ByteString to = range.to();
         if (range.isAll()) {

@@ -7,8 +7,8 @@ import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out why no records arrive. Kafka's consumer does not report it: it waits alike for a broker that is away and
- * for a topic that was deleted, and would read on in another topic of the same name. Owned by the feed's thread.
+ * Finds out why no records arrive. Kafka's consumer does not report it: it waits alike for an unavailable broker and
+ * for a deleted topic, and would continue in another topic of the same name. Owned by the feed's thread.
  */
 final class TopicWatch {
 
@@ -24,16 +24,16 @@ final class TopicWatch {
         this.id = topic.topicId();
     }
 
-    /** Something came. */
+    /** Records that something arrived. */
     void heard() {
         heardNanos = System.nanoTime();
     }
 
     /**
-     * Nothing came: after a while, queries the topic.
+     * Queries the topic after a while without records.
      *
-     * @return whether it is another one, that was made in its place
-     * @throws org.apache.kafka.common.KafkaException it is not there, or Kafka is away
+     * @return whether it was replaced by another topic
+     * @throws org.apache.kafka.common.KafkaException it does not exist, or Kafka is unavailable
      */
     boolean isReplaced() throws InterruptedException {
         if (System.nanoTime() - heardNanos < SILENCE_NANOS) {
@@ -47,7 +47,7 @@ final class TopicWatch {
         return !same;
     }
 
-    /** Whether the topic is still the one that was found, by a query made at once; null if more time is needed. */
+    /** Whether the topic has the same ID, queried at once; null if more time is needed. */
     @Nullable Boolean isSame(Duration timeout) throws InterruptedException {
         TopicDescription found = describing.answer(timeout);
         return found == null ? null : found.topicId().equals(id);

@@ -12,7 +12,7 @@ public enum ValueFormat {
 
     private static final int ENVELOPE_BYTES = 512;
 
-    /** Of the header {@code understudy.format}: readers of earlier versions refuse others than {@code 2}. */
+    /** Value of the header {@code understudy.format}; readers of earlier versions only accept {@code 2}. */
     private final String number;
 
     ValueFormat(String number) {

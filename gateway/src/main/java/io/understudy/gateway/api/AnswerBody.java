@@ -5,8 +5,8 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The bytes of an answer, produced as the client reads them. A large answer is never completely in memory. One reader, one
- * pass.
+ * The bytes of a response, produced as the client reads them. A large response is never completely in memory. One
+ * reader, one pass.
  */
 public interface AnswerBody {
 
@@ -17,7 +17,7 @@ public interface AnswerBody {
     long length();
 
     /**
-     * Appends the next piece: at least {@code wanted} bytes unless there are no more, and not much above it.
+     * Appends the next piece: at least {@code wanted} bytes unless fewer remain, and not many more.
      *
      * @return whether there is more
      */

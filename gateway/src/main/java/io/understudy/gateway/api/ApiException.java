@@ -87,7 +87,7 @@ public final class ApiException extends Exception {
         return new ApiException(Status.Code.CANCELLED, "context canceled");
     }
 
-    /** Over the capacity of this member. */
+    /** The request exceeds the capacity of this member. */
     public static ApiException tooManyRequests() {
         return tooManyRequests("");
     }

@@ -14,8 +14,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of etcd's API up to 3.7: those of jetcd, with the messages and fields of {@code api/etcdserverpb/rpc.proto}
- * that jetcd lacks.
+ * The messages of etcd's API up to 3.7, including those that jetcd lacks. The latter are from {@code
+ * api/etcdserverpb/rpc.proto}.
  */
 public final class EtcdSchema {
 

@@ -7,8 +7,8 @@ import io.understudy.vocabulary.Revision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keys at one revision, against which requests are evaluated. Immutable. May hold a part of the key space only; callers make
- * sure that the part covers the request.
+ * The keys at one revision, against which requests are evaluated. Immutable. May be a part of the key space; callers
+ * ensure that it covers the request.
  */
 public interface KeySpace {
 
@@ -23,6 +23,6 @@ public interface KeySpace {
     /** The entries inside {@code keys} in key order, the first {@code limit} of them. */
     Entries entries(KeyRange keys, long limit);
 
-    /** The entries inside {@code keys}, the last one first, the first {@code limit} of them, at least one. */
+    /** The entries inside {@code keys} in descending order, the first {@code limit} (at least one) of them. */
     Entries descending(KeyRange keys, long limit);
 }

@@ -9,8 +9,8 @@ public sealed interface Permission {
      * Permission to read keys.
      *
      * @param key as in the request
-     * @param end as in the request: empty for one key, one zero byte for all keys from {@code key} on. It may be before the
-     *     key; etcd checks the permission even so.
+     * @param end as in the request: empty for one key, one zero byte for all keys from {@code key} on. It may be before
+     *     the key; etcd checks the permission even so.
      */
     record Read(ByteString key, ByteString end) implements Permission {}
 

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code KV.Range} at one revision: filters, then order, then limit, as etcd does it ({@code etcdserver/apply.go}).
  *
- * <p>Without filters and without a requested order, etcd applies the limit while reading. So a sort target without an order
- * sorts only the first {@code limit + 1} keys, which is reproduced here.
+ * <p>Without filters and without a requested order, etcd applies the limit while reading. So a sort target without an
+ * order sorts only the first {@code limit + 1} keys, which is reproduced here.
  */
 public final class RangeEvaluation {
 
@@ -62,8 +62,8 @@ public final class RangeEvaluation {
     }
 
     /**
-     * Returns how many entries {@link #range} scans, in logarithmic time: few unless it filters or sorts. Other entries are
-     * read when the answer is sent.
+     * Returns how many entries {@link #range} scans, in logarithmic time: few unless it filters or sorts. Other entries
+     * are read when the answer is sent.
      */
     public static long looksAt(RangeRequest request, KeySpace at) {
         KeyRange keys = request.getRangeEnd().isEmpty() || request.getCountOnly() || isHeldInOrder(request)

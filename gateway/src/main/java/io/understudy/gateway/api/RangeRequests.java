@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** Validates range requests and derives their keys and permissions, as etcd does ({@code v3rpc/key.go}). */
 public final class RangeRequests {
 
-    /** Range end that means all keys from the given one on. */
+    /** Range end for all keys from the given one on. */
     static final ByteString FROM_KEY = ByteString.copyFrom(new byte[] {0});
 
     private RangeRequests() {}

@@ -8,8 +8,8 @@ import io.understudy.vocabulary.Revision;
 import java.util.function.LongSupplier;
 
 /**
- * Creates response headers: the source's cluster ID, this gateway's member ID, the replica's revision and the last known
- * Raft term of the source.
+ * Creates response headers. They have the source's cluster ID, this gateway's member ID, the replica's revision and the
+ * last known Raft term of the source.
  */
 public final class ResponseHeaders {
 

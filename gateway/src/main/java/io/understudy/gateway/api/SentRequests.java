@@ -13,8 +13,8 @@ import io.understudy.etcd.EtcdVersion;
 import java.util.List;
 
 /**
- * Decodes requests as etcd does: an empty range end that was sent differs from an absent one. Before etcd 3.7 the former
- * means all keys from the given one on, like an end of one zero byte. Most clients never send it.
+ * Decodes requests as etcd does: an empty range end differs from an absent one. Before etcd 3.7 the former means all
+ * keys from the given one on, like an end of one zero byte. Most clients never send it.
  */
 public final class SentRequests {
 
@@ -33,7 +33,7 @@ public final class SentRequests {
                 : request;
     }
 
-    /** Returns a transaction with the same replacement in its comparisons and ranges, where etcd applies it. */
+    /** Returns a transaction with the same replacement in comparisons and ranges, where etcd applies it. */
     public static TxnRequest txn(byte[] message, EtcdVersion version) throws InvalidProtocolBufferException {
         TxnRequest request = TxnRequest.parseFrom(message);
         // Writes and nested transactions go through the log, for which etcd encodes them again without empty fields.

@@ -7,12 +7,12 @@ import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The branches that a transaction takes, known once its comparisons are made: ranges that remain to be evaluated. */
+/** The branches that a transaction takes after its comparisons, with ranges to be evaluated. */
 public final class TxnPath {
 
     /**
-     * As a revision in a transaction: the latest one if the source was never compacted, otherwise a compacted one. That is
-     * how etcd counts compactions ({@code mvcc/kvstore.go}).
+     * Revision in a transaction: the latest one if the source was never compacted, otherwise compacted. That is how
+     * etcd counts compactions ({@code mvcc/kvstore.go}).
      */
     public static final long LATEST_UNLESS_COMPACTED = -1;
 
@@ -34,9 +34,9 @@ public final class TxnPath {
     }
 
     /**
-     * Returns the ranges to evaluate, in this order. Each is evaluated at its requested revision; without one, or for {@link
-     * #LATEST_UNLESS_COMPACTED}, at the revision of the comparisons. The first error is the transaction's. Ends before a
-     * range with an unreadable revision; {@link #result} then fails.
+     * Returns the ranges to evaluate, in this order. Each is evaluated at its requested revision, or that of the
+     * comparisons if it has none or {@link #LATEST_UNLESS_COMPACTED}. The first error is the transaction's. Ends before
+     * a range with an unreadable revision; {@link #result} then fails.
      */
     public List<RangeRequest> ranges() {
         return List.copyOf(ranges);
@@ -58,7 +58,7 @@ public final class TxnPath {
         }
     }
 
-    /** In a transaction a negative revision is compacted; elsewhere it is the latest. */
+    /** The error for a revision: in a transaction a negative one is compacted, not latest. */
     private @Nullable ApiException refusal(long requested) {
         return requested > revision
                 ? ApiException.futureRevision()

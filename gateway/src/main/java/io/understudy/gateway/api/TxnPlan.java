@@ -13,9 +13,9 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code KV.Txn} without writes, in three steps, so that what it reads may come from anywhere: read what it compares,
- * {@linkplain #choose choose} the path, evaluate the ranges on that path and put their results together. etcd compares
- * everything before it runs anything, nested transactions included ({@code etcdserver/apply.go}).
+ * {@code KV.Txn} without writes, in three steps, so that its reads may come from anywhere. The steps: read the compared
+ * keys, {@linkplain #choose choose} the path, evaluate its ranges and combine their results. etcd compares everything
+ * before it runs anything, nested transactions included ({@code etcdserver/apply.go}).
  *
  * <p>Invariant A1c: a transaction, including nested ones, is compared and read at one revision.
  */
@@ -31,7 +31,7 @@ public final class TxnPlan {
 
     private final TxnRequest request;
 
-    /** Plans a {@linkplain TxnRequests#requireValid valid} request {@linkplain TxnRequests#isReadOnly without writes}. */
+    /** Plans a {@linkplain TxnRequests#requireValid valid}, {@linkplain TxnRequests#isReadOnly read-only} request. */
     public TxnPlan(TxnRequest request) {
         this.request = request;
     }
@@ -65,7 +65,7 @@ public final class TxnPlan {
     /**
      * Returns the ranges that remain to be read.
      *
-     * @param at keys at the current revision, which is that of the answer; covers all {@linkplain #compared compared} keys
+     * @param at keys at the current revision, that of the response; covers all {@linkplain #compared compared} keys
      */
     public TxnPath choose(KeySpace at) {
         return new TxnPath(branch(request, at), at.revision().value());

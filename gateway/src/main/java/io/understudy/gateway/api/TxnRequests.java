@@ -48,8 +48,8 @@ public final class TxnRequests {
     }
 
     /**
-     * Whether etcd answers it from local state: all operations of both branches are serializable ranges. Nested transactions
-     * always go through the log.
+     * Whether etcd answers it from local state: all operations of both branches are serializable ranges. Nested
+     * transactions always go through the log.
      */
     public static boolean isSerializable(TxnRequest request) {
         return isSerializable(request.getSuccessList()) && isSerializable(request.getFailureList());
@@ -121,8 +121,8 @@ public final class TxnRequests {
     }
 
     /**
-     * Returns the required permissions of a read-only transaction, for both branches. etcd checks compares, then the success
-     * branch, then the other ({@code etcdserver/apply_auth.go}).
+     * Returns the required permissions of a read-only transaction, for both branches. etcd checks compares, then the
+     * success branch, then the other ({@code etcdserver/apply_auth.go}).
      */
     public static List<Permission> permissions(TxnRequest request) {
         List<Permission> permissions = new ArrayList<>();

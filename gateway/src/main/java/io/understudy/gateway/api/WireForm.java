@@ -7,11 +7,10 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Results as etcd's protobuf messages, byte for byte as etcd encodes them: fields in the order of their numbers, without
- * defaults.
+ * Results as etcd's protobuf messages: fields in the order of their numbers, without defaults.
  *
- * <p>Invariant A1: responses are byte-identical to those of an etcd member at the replica's revision, except for member id
- * and Raft term; errors have etcd's code and text.
+ * <p>Invariant A1: responses are byte-identical to those of an etcd member at the replica's revision, except for member
+ * id and Raft term; errors have etcd's code and text.
  */
 public final class WireForm {
 
@@ -22,7 +21,7 @@ public final class WireForm {
         return new RangeBody(result);
     }
 
-    /** Returns the answer to a range request as a stream of messages of unknown total length. */
+    /** Returns the response to a range request as a stream of messages of unknown length. */
     public static AnswerBody stream(RangeResult result) {
         return new RangeStreamBody(result);
     }
@@ -33,8 +32,8 @@ public final class WireForm {
     }
 
     /**
-     * The messages of a {@code RangeStream}, each with gRPC's prefix. As in etcd 3.7, only the last has header, more and
-     * count; together they form the {@code RangeResponse}.
+     * The messages of a {@code RangeStream}, each with gRPC's prefix. As in etcd 3.7, only the last has header, more
+     * and count; together they are the {@code RangeResponse}.
      */
     private static final class RangeStreamBody implements AnswerBody {
 

@@ -1,5 +1,5 @@
 /**
- * The etcd v3 API as plain functions: a request and a replica's state in, a response or one of etcd's errors out.
+ * The etcd v3 API as pure functions of a request and a replica's state. They return a response or one of etcd's errors.
  * Independent of connections and threads.
  */
 @NullMarked

@@ -8,8 +8,8 @@ import java.util.function.Consumer;
  *
  * @param deadlineNanos by {@link System#nanoTime} when the client gives up; {@link Long#MAX_VALUE} for none
  * @param gone whether the client has disconnected; called on the session's event loop
- * @param whenOver registers a task for the session's event loop, run once the client has read the answer or disconnected, at
- *     once if it already has
+ * @param whenOver registers a task for the session's event loop, run once the client has read the answer or
+ *     disconnected, at once if it already has
  */
 public record Caller(
         Principal principal,

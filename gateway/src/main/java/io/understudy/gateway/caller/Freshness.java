@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requirements of a request beyond etcd's {@code serializable} flag; all apply. A linearizable read satisfies any staleness.
+ * Requirements beyond etcd's {@code serializable} flag; all apply. A linearizable read satisfies any staleness.
  *
  * @param maxStaleness of the answer; null for any
  * @param minRevision that the answer's state includes; 0 for any
@@ -26,7 +26,7 @@ public record Freshness(@Nullable Duration maxStaleness, long minRevision, boole
     /** etcd's metadata key to require a leader; any value but {@code true} is ignored (api/v3rpc/rpctypes/md.go). */
     public static final String REQUIRES_LEADER_KEY = "hasleader";
 
-    /** Larger values mean no limit. */
+    /** Maximum that limits anything; larger values are unlimited. */
     private static final long MOST_MILLIS = Duration.ofDays(36_500).toMillis();
 
     /**

@@ -12,7 +12,7 @@ public final class Peer {
     private Peer() {}
 
     /**
-     * Returns the common name of the verified certificate, as etcd reads it: the last of several. A missing or empty name is
+     * Returns the common name of the verified certificate, the last of several as in etcd. A missing or empty name is
      * anonymous; an unreadable one matches no user.
      *
      * @param session null for plain text

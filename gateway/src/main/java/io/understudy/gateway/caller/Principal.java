@@ -2,7 +2,7 @@ package io.understudy.gateway.caller;
 
 import io.grpc.Metadata;
 
-/** The identity of a caller, as claimed by the request and its connection, not yet verified. */
+/** The unverified identity of a caller, as claimed by the request and its connection. */
 public sealed interface Principal {
 
     /** A caller without identity. */

@@ -12,8 +12,8 @@ public interface ReadPermissions {
 
     /**
      * Succeeds if {@code principal} has the permission. Otherwise fails with the {@link
-     * io.understudy.gateway.api.ApiException} for the client, {@code UNAVAILABLE} if the permission is unknown. Called and
-     * completed on the caller's event loop.
+     * io.understudy.gateway.api.ApiException} for the client, {@code UNAVAILABLE} if the permission is unknown. Called
+     * and completed on the caller's event loop.
      */
     Future<Void> check(Principal principal, Permission wanted);
 

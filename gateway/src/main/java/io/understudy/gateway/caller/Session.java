@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client connection, and the newest revision that was answered on it: nothing older may be answered on it afterwards.
- * Used on the connection's event loop only.
+ * A client connection and its newest served revision: later responses must not be older. Confined to the connection's
+ * event loop.
  *
  * <p>Invariant C2: revisions on one connection never decrease, whichever component answers.
  */
@@ -51,8 +51,8 @@ public final class Session {
     }
 
     /**
-     * Takes the session exclusively, for a slow read. Faster reads would repeatedly overtake it with newer revisions. Must
-     * not be taken already.
+     * Takes the free session exclusively, for a slow read. Faster reads would repeatedly overtake it with newer
+     * revisions.
      */
     public void take() {
         if (taken) {

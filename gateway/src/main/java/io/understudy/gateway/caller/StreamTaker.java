@@ -6,9 +6,7 @@ import org.jspecify.annotations.Nullable;
 /** Receives a stream of answers, on the session's event loop. */
 public interface StreamTaker {
 
-    /**
-     * Whether it is ready for more; otherwise {@link StreamedCall#takesMore} follows. Answers sent regardless are buffered.
-     */
+    /** Whether it is ready for more; otherwise {@link StreamedCall#takesMore} follows and messages are buffered. */
     boolean takes();
 
     /** Receives the next answer as an encoded message. */

@@ -1,4 +1,4 @@
-/** The context of a request, independent of its protocol: caller identity, connection, deadline and required freshness. */
+/** The protocol-independent context of a request: caller identity, connection, deadline and freshness. */
 @NullMarked
 package io.understudy.gateway.caller;
 

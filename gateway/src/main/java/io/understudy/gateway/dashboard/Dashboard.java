@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Samples everything once a second, with or without watchers, and keeps the last quarter of an hour. Other processes are
- * polled twice as often, so that their part of a sample is hardly older. Has its own thread. Thread-safe.
+ * Samples all metrics once a second and keeps the last quarter of an hour. Other processes are polled twice as often,
+ * so that their part of a sample is hardly older. Has its own thread. Thread-safe.
  */
 public final class Dashboard implements AutoCloseable {
 
@@ -74,13 +74,13 @@ public final class Dashboard implements AutoCloseable {
         return latest;
     }
 
-    /** Calls {@code watcher} for each from the next one on, on the dashboard's thread. */
+    /** Calls {@code watcher} for each later sample, on the dashboard's thread. */
     public void watch(Consumer<Moment> watcher) {
         watchers.add(watcher);
     }
 
     /**
-     * A server-sent event with the samples after that time, in milliseconds since 1970, and the gateway's name: a client that
+     * A server-sent event with the later samples (milliseconds since 1970) and the gateway's name. A client that
      * reconnects may have reached another gateway.
      */
     public CompletableFuture<Buffer> history(long afterMillis) {

@@ -9,7 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the dashboard shows.
+ * Settings of the dashboard.
  *
  * @param tls for the other processes; null for the platform's trust and no certificate
  */

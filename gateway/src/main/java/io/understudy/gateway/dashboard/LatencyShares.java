@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class LatencyShares {
 
-    /** By upper bound in nanoseconds, cumulative, of each timer. */
+    /** Cumulative counts of all timers by upper bound in nanoseconds. */
     private Map<Double, Double> before = Map.of();
 
     private TreeMap<Double, Double> recent = new TreeMap<>();

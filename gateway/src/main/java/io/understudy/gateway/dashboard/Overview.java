@@ -181,7 +181,7 @@ final class Overview {
         return all;
     }
 
-    /** Under its former name as well, for one release. */
+    /** Adds the message, for one release also under its former name. */
     private static JsonObject withMessage(JsonObject one, @Nullable String message) {
         return one.put("message", message).put("told", message);
     }

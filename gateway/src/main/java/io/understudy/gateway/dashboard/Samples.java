@@ -25,8 +25,8 @@ final class Samples {
     }
 
     /**
-     * Returns those after that time by series, with null for missing values. Returns all if that is later than the last: the
-     * clocks differ.
+     * Returns those after that time by series, with null for missing values. Returns all if that is later than the
+     * last: the clocks differ.
      */
     JsonObject after(long timeMillis) {
         List<Sample> wanted;

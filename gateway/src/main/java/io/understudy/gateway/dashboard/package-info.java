@@ -1,6 +1,4 @@
-/**
- * The dashboard: this gateway, its source, and other gateways, mirrors and supervisors, now and over the last minutes.
- */
+/** The dashboard: current and recent state of this gateway, its source, and other processes. */
 @NullMarked
 package io.understudy.gateway.dashboard;
 

@@ -15,8 +15,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds enum values in requests that etcd's schema lacks: an alarm request with an unknown action ends the process of every
- * etcd version. Unknown fields are skipped. Only requests that can have an enum value are read.
+ * Rejects requests with enum values that etcd's schema lacks. An alarm request with an unknown action ends the process
+ * of every etcd version. Unknown fields are skipped. Only requests that can have an enum value are read.
  */
 final class EnumValues {
 
@@ -26,7 +26,7 @@ final class EnumValues {
 
     private static final Map<String, Type> BY_METHOD = byMethod();
 
-    /** A message type: its fields of enum types, and of messages that have such fields at any depth. */
+    /** A message type: its enum fields, and its fields of messages with such fields. */
     private static final class Type {
         private final Map<Integer, FieldDescriptor> enums = new HashMap<>();
         private final Map<Integer, Type> messages = new HashMap<>();

@@ -31,7 +31,7 @@ public record ForwardSettings(
                 range = "1..1000000")
         int maxWatches) {
 
-    /** The timeout is longer than etcd takes to give up by itself, 7 s by default. */
+    /** Defaults; the timeout is longer than etcd's own, which is 7 s by default. */
     public static final ForwardSettings DEFAULTS = Binder.defaults(ForwardSettings.class);
 
     /** The same with another handling of writes. */

@@ -26,17 +26,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Connects a client's call with a call to the source: forwards messages, metadata, half-close and cancellation in both
- * directions. A message is requested from one side only when the other is ready.
+ * Connects a client's call with a call to the source. Forwards messages, metadata, half-close and cancellation. A
+ * message is requested from one side only when the other is ready. Confined to the session's event loop.
  *
- * <p>Tries the next member only while the request has provably not left this process, or was rejected unread. A call that
- * reached no member is held for a while, since etcd's clients do not repeat writes that fail.
+ * <p>Tries the next member only while the request has provably not left this process, or was rejected unread. A call
+ * that reached no member is held for a while, since etcd's clients do not repeat failed writes.
  *
- * <p>Confined to the session's event loop.
+ * <p>Invariant W1: a forwarded write that may have been executed is not retried, and its outcome is reported as
+ * unknown.
  *
- * <p>Invariant W1: a forwarded write that may have been executed is not retried, and its outcome is reported as unknown.
- *
- * <p>Invariant W3: an unread forwarded stream blocks no other, uses bounded memory, and ends at its member with its client.
+ * <p>Invariant W3: an unread forwarded stream blocks no other, uses bounded memory, and ends at its member with its
+ * client.
  */
 final class ForwardedCall extends ServerCall.Listener<byte[]> {
 
@@ -161,7 +161,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         }
     }
 
-    /** Tries the best member that was not tried yet, by what is known after the last attempt; false if there is none. */
+    /** Tries the best untried member, by the latest view; false if there is none. */
     private boolean tryNext() {
         Optional<Endpoint> next = members.get().stream().filter(tried::add).findFirst();
         next.ifPresent(endpoint -> {

@@ -13,7 +13,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Handles calls that the gateway does not answer itself. Thread-safe; a call is confined to its session's event loop. */
+/** Handles calls beyond the replica. Thread-safe; a call is confined to its session's event loop. */
 public interface Forwarding {
 
     /**
@@ -64,7 +64,7 @@ public interface Forwarding {
     }
 
     /**
-     * Sends a call with a stream of responses, with the caller's token and no other metadata.
+     * Sends a call with streamed responses and the caller's token as the only metadata.
      *
      * @param loop the session's event loop, on which this is called
      * @param requests of the client; exactly one if the method has one

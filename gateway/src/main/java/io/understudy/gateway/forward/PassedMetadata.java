@@ -7,8 +7,8 @@ import io.understudy.gateway.caller.Principal;
 import java.util.Set;
 
 /**
- * Forwards metadata: all of it, including tokens, {@code hasleader}, {@code client-api-version} and unknown keys, except
- * metadata of the connection and of the gateway.
+ * Forwards all metadata except that of the connection and of the gateway. Includes tokens, {@code hasleader}, {@code
+ * client-api-version} and unknown keys.
  */
 final class PassedMetadata {
 

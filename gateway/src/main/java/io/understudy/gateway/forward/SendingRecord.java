@@ -5,11 +5,11 @@ import io.grpc.ClientStreamTracer;
 import io.grpc.Metadata;
 
 /**
- * Records whether a call has left this process, and whether its status is from the peer. Written by gRPC on its threads,
- * read after the call has ended.
+ * Records whether a call has left this process, and the origin of its status. Written on gRPC's threads, read after the
+ * call has ended.
  *
- * <p>gRPC creates a stream only on an established connection and buffers the call before. Once a stream exists, any byte may
- * have been sent.
+ * <p>gRPC creates a stream only on an established connection and buffers the call before. Once a stream exists, any
+ * byte may have been sent.
  */
 final class SendingRecord extends ClientStreamTracer.Factory {
 

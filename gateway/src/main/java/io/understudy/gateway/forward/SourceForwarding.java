@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Invariant W2: forwarded requests, tokens, responses and errors arrive unchanged, for every client.
  *
- * <p>Invariant W7: no forwarded request has an enum value that etcd's schema lacks; such a value can end etcd's process.
+ * <p>Invariant W7: no forwarded request has an enum value that etcd's schema lacks; such a value can end etcd's
+ * process.
  *
  * <p>Invariant W5: Patroni elects and configures PostgreSQL through gateways while a voter and a leader are killed.
  *
@@ -56,11 +57,9 @@ public final class SourceForwarding implements Forwarding {
     }
 
     /**
-     * Forwards calls to {@code source}.
-     *
      * @param authenticationEnabled whether the source is known to have authentication enabled
-     * @param showsCertificate whether this gateway presents a client certificate; etcd then maps requests without a token to
-     *     its name
+     * @param showsCertificate whether this gateway presents a client certificate; etcd then maps requests without a
+     *     token to its name
      */
     public SourceForwarding(
             EtcdCluster source,

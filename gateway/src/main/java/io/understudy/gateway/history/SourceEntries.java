@@ -29,9 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the previous entries of a commit from the source: serializably, at a fixed revision, from a learner if there is
- * one. A compacted one is absent, as in etcd. A few commits are read at a time, on threads of their own; the others wait
- * in a queue that the event loops bound. Thread-safe.
+ * Reads the previous entries of a commit from the source. Reads are serializable, at a fixed revision, from a learner
+ * if there is one. A compacted entry is absent, as in etcd. A few commits are read at a time, on threads of their own;
+ * the others wait in a queue that the event loops bound. Thread-safe.
  */
 public final class SourceEntries implements PreviousEntries, AutoCloseable {
 
@@ -40,8 +40,8 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
     private static final int THREADS = 4;
 
     /**
-     * With more keys than a plain transaction can have, a commit is a deletion of a range or of what a lease held, and
-     * one range is read instead of each key.
+     * Maximum number of single reads; above it, one range is read. A plain transaction cannot have more keys, so the
+     * commit deleted a range or a lease's keys.
      */
     private static final int MAX_SINGLE_READS = 128;
 

@@ -1,5 +1,5 @@
 /**
- * Past data that watchers need and the replica lacks, read from the source: {@linkplain
+ * Past data that watchers need and the replica lacks, read from the source. It consists of {@linkplain
  * io.understudy.gateway.history.SourceHistory commits} from before the log, and {@linkplain
  * io.understudy.gateway.history.SourceEntries previous entries} of a commit.
  */

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads history on a thread of its own, one reading at a time, into a log for all loops. */
+/** Reads history on its own thread, one reading at a time, into a shared log. */
 final class CatchUp implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(CatchUp.class);

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the source's history through a few shared readings, for watchers that start before the log. Thread-safe.
+ * Reads the source's history in a few shared readings, for watchers before the log. Thread-safe.
  *
  * <p>Event loops publish the revisions they want. Each reading begins at the lowest one that no other reading covers,
  * advances with its slowest watcher, and ends when all have reached the log.
@@ -26,9 +26,9 @@ final class CatchUps implements AutoCloseable {
     private final HubMetrics metrics;
     private final CatchUp[] readings;
     private volatile Compacted compacted = Compacted.NOTHING;
-    /** After the last commit found too large to be read with previous entries; only grows. */
+    /** Revision after the last commit too large to be read with previous entries; only grows. */
     private volatile long oldestWithPrevious;
-    /** Incremented when revisions begin again: earlier readings are of another cluster. */
+    /** Incremented when revisions restart: earlier readings are of another cluster. */
     private volatile int epoch;
 
     private boolean started;
@@ -176,7 +176,7 @@ final class CatchUps implements AutoCloseable {
         return epoch;
     }
 
-    /** Revisions begin again: readings end, and their results are dropped. */
+    /** Handles a restart of revisions: readings end, and their results are dropped. */
     synchronized void restart() {
         epoch++;
         compacted = Compacted.NOTHING;

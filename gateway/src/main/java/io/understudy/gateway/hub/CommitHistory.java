@@ -20,8 +20,8 @@ public interface CommitHistory {
     interface Reading extends AutoCloseable {
 
         /**
-         * Returns the next step; null after the timeout. Lost members and connections are replaced, without limit. Only a
-         * CompactedException is final; after other failures a new reading is opened.
+         * Returns the next step; null after the timeout. Lost members and connections are replaced, without limit. Only
+         * a CompactedException is final; after other failures a new reading is opened.
          *
          * @throws CompactedException if the next commits are no longer available
          */
@@ -70,7 +70,7 @@ public interface CommitHistory {
             return new CompactedException(message, next, previousOnly, true);
         }
 
-        /** Nothing more can be read: another history, or a rejection such as a revoked permission. */
+        /** No more can be read: another history, or a rejection such as a revoked permission. */
         public static CompactedException unreadable(String message) {
             return new CompactedException(message, 0, false, true);
         }

@@ -36,7 +36,7 @@ public final class EventBatch {
         return revision;
     }
 
-    /** In the order of their revisions, and within a commit in etcd's. Never none. */
+    /** Events in the order of their revisions, and within a commit in etcd's. Never empty. */
     public List<WatchEvent> events() {
         return events;
     }

@@ -82,8 +82,8 @@ public final class LoopHub {
     }
 
     /**
-     * The revision up to which all {@linkplain Watcher#isSynced synced} watchers have received all events, or {@link
-     * CommitLog#NONE} before the first snapshot.
+     * The revision up to which all {@linkplain Watcher#isSynced synced} watchers are complete. {@link CommitLog#NONE}
+     * before the first snapshot.
      */
     public long revision() {
         return withPrevious.live() == 0 ? plain.revision() : Math.min(plain.revision(), withPrevious.revision());
@@ -100,8 +100,8 @@ public final class LoopHub {
     }
 
     /**
-     * Runs {@code task} once the watchers with (or without) {@code previous} entries have reached {@code least}, and there
-     * is a revision at all; immediately if so.
+     * Runs {@code task} once the watchers with (or without) {@code previous} entries have reached {@code least}.
+     * Requires at least the first snapshot; immediate if reached already.
      *
      * @return cancels the task
      */
@@ -286,9 +286,7 @@ public final class LoopHub {
         }
     }
 
-    /**
-     * Runs waiting tasks one by one: thousands of watchers waiting for the first snapshot must not recurse.
-     */
+    /** Runs waiting tasks one by one, since thousands of them must not recurse. */
     private void runWaiting() {
         // Tasks wait for later revisions only: thousands of them must not be compared again for each new watcher.
         if (runsWaiting || (revision(false) == ranAt && revision(true) == ranAtPrevious)) {

@@ -22,10 +22,10 @@ final class Pass {
     /** A batch with as many bytes of events takes no further commit. */
     private static final long MAX_BYTES = 1 << 20;
 
-    /** The same for a cohort with watchers that are ahead, for which partial batches are copied. */
+    /** As {@link #MAX_BYTES}, for cohorts with watchers that are ahead, which receive copied partial batches. */
     private static final long MAX_BYTES_UNEVEN = 64 << 10;
 
-    /** Number of commits for which previous entries are read at once, instead of one round trip to the source each. */
+    /** Commits with previous entries read ahead at once, instead of one round trip each. */
     private static final int LEARNED_AHEAD = 32;
 
     private final WatcherGroup group;

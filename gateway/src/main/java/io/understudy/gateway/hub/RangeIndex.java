@@ -11,11 +11,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the ranges that contain a key, in time that grows with the matches and the logarithm of the number of ranges:
- * single keys by a hash table, others by a tree ordered by their starts in which each node holds the furthest end below
- * it. Several values may have the same range.
+ * Finds the ranges that contain a key, in time logarithmic in the number of ranges. Single keys are in a hash table,
+ * others in a tree ordered by their starts, in which each node has the furthest end below it. Several values may have
+ * the same range.
  *
- * <p>The tree is a treap: nodes' ranks are drawn by lot, which balances it whatever the ranges and their order are.
+ * <p>The tree is a treap: random ranks balance it whatever the ranges and their order are.
  */
 final class RangeIndex<T> {
 

@@ -16,7 +16,7 @@ public final class Watcher {
     @Nullable FilterGroup filterGroup;
     /** Its index in the filter group. */
     int place;
-    /** All events up to this revision were delivered, or up to its cohort's if that is greater. */
+    /** Revision up to which events were delivered; its cohort's if that is greater. */
     long delivered;
     /** The last batch's number, so that none is delivered twice. */
     long batch;
@@ -28,7 +28,7 @@ public final class Watcher {
         COMING,
         /** In a cohort. */
         ACTIVE,
-        /** Until its listener is ready. */
+        /** Parked until its listener is ready. */
         PARKED,
         /** Ended. */
         OVER

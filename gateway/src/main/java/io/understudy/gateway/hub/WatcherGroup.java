@@ -11,10 +11,10 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The watchers of one event loop with, or without, previous entries: reading those must not delay the others.
+ * The watchers of one event loop with, or without, previous entries. Reading those must not delay the others.
  *
- * <p>Each cohort passes each commit once. One cohort is live, at the log's head; those behind advance from the lowest on,
- * and merge with the next when they reach it.
+ * <p>Each cohort passes each commit once. One cohort is live, at the log's head; those behind advance from the lowest
+ * on, and merge with the next when they reach it.
  */
 final class WatcherGroup {
 
@@ -136,8 +136,8 @@ final class WatcherGroup {
     }
 
     /**
-     * Advances the lowest cohort that can advance by one batch, and the one nearest to the head: a short lag must not wait
-     * for a long one. Returns whether there was one.
+     * Advances the lowest cohort that can, and the one nearest to the head. So a short lag does not wait for a long
+     * one. One batch each. Returns whether there was one.
      */
     boolean stepBehind(CatchUps catchUps) {
         boolean stepped = false;
@@ -177,7 +177,7 @@ final class WatcherGroup {
         return false;
     }
 
-    /** Merges the cohorts that are a little ahead: thousands of watchers with different resume points become one cohort. */
+    /** Merges the cohorts that are a little ahead: thousands of resume points become one. */
     private void takeUp(Cohort cohort) {
         long revision = cohort.revision();
         Long next = behind.higherKey(revision);
@@ -247,9 +247,7 @@ final class WatcherGroup {
         }
     }
 
-    /**
-     * Ends the watchers of a future start revision from before revisions began again, as they would miss commits.
-     */
+    /** Ends watchers of a future revision from before a restart, as they would miss commits. */
     private void endAmbiguous() {
         while (!coming.isEmpty() && coming.firstKey() <= log.former() + 1) {
             Set<Watcher> first = coming.pollFirstEntry().getValue();
@@ -301,7 +299,7 @@ final class WatcherGroup {
         });
     }
 
-    /** Ends the watchers that need previous entries of a commit which the source does not serve. */
+    /** Ends the watchers that need previous entries of a commit, which the source rejects. */
     void unreadable(LoggedCommit commit, Throwable why) {
         Set<Watcher> ended = new LinkedHashSet<>();
         List<Cohort> cohorts =

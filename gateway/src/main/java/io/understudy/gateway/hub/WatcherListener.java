@@ -4,8 +4,8 @@ package io.understudy.gateway.hub;
 public interface WatcherListener {
 
     /**
-     * Whether a batch can be delivered now. If not, the watcher is parked until {@link Watcher#resume}, and then continues
-     * where it stopped. Called before each batch.
+     * Whether a batch can be delivered now. If not, the watcher is parked until {@link Watcher#resume}, and then
+     * continues where it stopped. Called before each batch.
      */
     boolean ready();
 

@@ -37,7 +37,7 @@ record FirstValue(int begin, int end) {
     private static final class Scan {
         private final byte[] in;
         private int at;
-        /** By depth, whether an object is open there, else an array. */
+        /** Whether an object, not an array, is open at a depth. */
         private final BitSet objects = new BitSet();
 
         private int depth;

@@ -35,7 +35,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves the paths below {@code /v3/}. For any event loop.
+ * Serves the paths below {@code /v3/}. Thread-safe.
  *
  * <p>Invariant J1: a JSON request, well-formed or malformed, gets the bytes and status that etcd returns.
  */
@@ -210,7 +210,7 @@ public final class JsonApi implements WebCalls {
         return parser;
     }
 
-    /** Returns the error for a first value that is no message; null if that is the end of the messages, as in etcd 3.6. */
+    /** Returns the error of an invalid first value; null if it ends the messages, as in etcd 3.6. */
     @Nullable ApiException rejected(MalformedJson broken) {
         JsonForm present = form.get();
         return present.errorsRepeatText() ? new ApiException(Status.Code.UNKNOWN, broken.text(present)) : null;
@@ -261,8 +261,8 @@ public final class JsonApi implements WebCalls {
     public interface OtherCalls {
 
         /**
-         * Answers a call; fails with an {@link io.understudy.gateway.api.ApiException} only. Called, and answers, on the
-         * session's event loop.
+         * Answers a call; fails with an {@link io.understudy.gateway.api.ApiException} only. On the session's event
+         * loop.
          *
          * @param fullName such as {@code etcdserverpb.Maintenance/Status}
          * @param whenGone receives the task to run, on that loop, once the client has disconnected
@@ -287,7 +287,7 @@ public final class JsonApi implements WebCalls {
                 throws ApiException;
     }
 
-    /** The caller of a JSON request: gRPC's metadata comes in headers, with the names of grpc-gateway. */
+    /** The caller of a JSON request, by headers with the names of grpc-gateway. */
     private static final class JsonCallers {
 
         private static final AsciiString MAX_STALENESS =

@@ -28,7 +28,7 @@ final class JsonErrors {
         return out.close('}').toByteArray();
     }
 
-    /** As the last line of a stream. */
+    /** Writes the error as the last line of a stream. */
     static void writeStreamed(JsonBytes out, JsonForm form, ApiException why) {
         Status.Code code = why.code();
         boolean first = form.errorsRepeatText();
@@ -47,7 +47,7 @@ final class JsonErrors {
         out.close('}').close('}');
     }
 
-    /** As {@code HTTPStatusFromCode} in grpc-gateway's {@code runtime/errors.go}. */
+    /** HTTP status as by {@code HTTPStatusFromCode} in grpc-gateway's {@code runtime/errors.go}. */
     static int httpStatus(JsonForm form, Status.Code code) {
         return switch (code) {
             case OK -> 200;

@@ -5,7 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The JSON dialect of an etcd build, by its version of the grpc-gateway library: official 3.4 and 3.5 have the first
+ * The JSON dialect of an etcd build, by its version of the grpc-gateway library. Official 3.4 and 3.5 have the first
  * generation, 3.6 and some distributions' 3.5 the second. Names, encodings and omitted fields are equal in all.
  */
 public enum JsonForm {
@@ -17,7 +17,7 @@ public enum JsonForm {
     GRPC_GATEWAY_2(",", " "),
 
     /**
-     * The second generation in half of all builds: protobuf for Go derives from the program's hash whether there is a
+     * The second generation in half of all builds. Protobuf for Go derives from the program's hash whether there is a
      * space after each comma, and a non-breaking one in its error texts.
      */
     GRPC_GATEWAY_2_SPACED(", ", "\u00a0");
@@ -48,7 +48,7 @@ public enum JsonForm {
         return comma;
     }
 
-    /** After {@code proto:} in the text of an error. */
+    /** Space after {@code proto:} in the text of an error. */
     String errorSpace() {
         return errorSpace;
     }

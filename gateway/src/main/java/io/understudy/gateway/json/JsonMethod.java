@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 record JsonMethod(String fullName, Descriptor request, Descriptor answer, Shape shape) {
 
-    /** Path below {@code /v3/}, service, method, and what its messages' names begin with if not the method's own. */
+    /** Path below {@code /v3/}, service, method, and prefix of its messages, if another. */
     private static final String ROUTES = """
             kv/range KV Range
             kv/put KV Put
@@ -91,8 +91,8 @@ record JsonMethod(String fullName, Descriptor request, Descriptor answer, Shape 
     private static final Map<String, String> OTHER_PACKAGES = Map.of("Lock", "v3lockpb", "Election", "v3electionpb");
 
     /**
-     * Every method by its path, as the {@code google.api.http} options in etcd's
-     * {@code rpc.proto}, {@code v3lock.proto} and {@code v3election.proto} have it.
+     * Every method by its path. The paths are those of the {@code google.api.http} options in etcd's {@code rpc.proto},
+     * {@code v3lock.proto} and {@code v3election.proto}.
      */
     static Map<String, JsonMethod> byPath() {
         EtcdSchema etcd = new EtcdSchema();

@@ -12,8 +12,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the messages of a streaming method from a body, each once it is complete. The first value that is no message ends
- * them, as in grpc-gateway.
+ * Reads the messages of a streaming method from a body, each once it is complete. The first value that is no message
+ * ends them, as in grpc-gateway.
  */
 final class JsonRequests implements BodyReader {
 
@@ -25,7 +25,7 @@ final class JsonRequests implements BodyReader {
     private final StreamedRequests requests = new StreamedRequests(this::release);
 
     private ByteBuf body = Unpooled.EMPTY_BUFFER;
-    /** Of {@link #body}, the end of its last complete value, and of what was looked at. */
+    /** End of the last complete value in {@link #body}. */
     private int complete;
 
     private int scanned;

@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A stream of answers, a line for each ({@code ForwardResponseStream} in grpc-gateway's {@code runtime/handler.go}). The
- * head waits for the first answer, since an earlier error has its own status.
+ * A stream of answers, a line for each ({@code ForwardResponseStream} in grpc-gateway's {@code runtime/handler.go}).
+ * The head waits for the first answer, since an earlier error has its own status.
  *
  * <p>Invariant J2: a streaming method called by JSON returns the lines that etcd returns.
  */

@@ -282,7 +282,7 @@ final class JsonTokens {
         }
     }
 
-    /** As Go's {@code %q} has it. */
+    /** The text quoted as by Go's {@code %q}. */
     private String quoted(int from, int to) {
         StringBuilder quoted = new StringBuilder("\"");
         for (int i = from; i < to; i++) {

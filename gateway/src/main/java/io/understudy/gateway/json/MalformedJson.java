@@ -13,12 +13,12 @@ final class MalformedJson extends Exception {
         this.proto = proto;
     }
 
-    /** It is not JSON. */
+    /** The body is not JSON. */
     static MalformedJson syntax(String text) {
         return new MalformedJson(false, text);
     }
 
-    /** It is JSON, but not that of the message. */
+    /** The body is JSON, but not that of the message. */
     static MalformedJson proto(String text) {
         return new MalformedJson(true, text);
     }

@@ -7,8 +7,8 @@ import com.google.protobuf.Message;
 import java.util.List;
 
 /**
- * Messages of any type: original names, in the order of their declaration, what is not set left out; 64-bit integers as
- * strings, bytes in base64, enums by name, or by number where there is no name.
+ * Writes messages of any type: original names in the order of declaration, without unset fields. 64-bit integers are
+ * strings, bytes base64, enums names, or numbers where there is no name.
  */
 final class MessageJson {
 

@@ -12,9 +12,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads messages from JSON as etcd does: original and camel-case names, numbers with or without quotes, base64 of both
- * alphabets, enums by name or number; unknown names are ignored. Errors are worded as by Go's {@code protojson}. For any
- * thread.
+ * Reads messages from JSON as etcd does. It accepts original and camel-case names, numbers with or without quotes,
+ * base64 of both alphabets, enums by name or number; unknown names are ignored. Error texts are those of Go's {@code
+ * protojson}. Thread-safe.
  */
 final class MessageParser {
 
@@ -43,7 +43,7 @@ final class MessageParser {
     }
 
     /**
-     * Reads the first value of {@code body} into an empty message, which stays empty for a blank body.
+     * Reads the first value of {@code body} into an empty message; none for a blank body.
      *
      * @throws MalformedJson if it is no message of the type
      */
@@ -58,7 +58,7 @@ final class MessageParser {
     /** The messages of a body, and its error if any. */
     record Messages(List<byte[]> encoded, @Nullable MalformedJson broken) {}
 
-    /** Reads the values of {@code body} up to the first that is no message of the type. */
+    /** Reads the values of {@code body} up to the first invalid one. */
     Messages readAll(byte[] body, Descriptor type) {
         List<byte[]> encoded = new ArrayList<>();
         try {

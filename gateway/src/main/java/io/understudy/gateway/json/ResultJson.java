@@ -167,7 +167,7 @@ final class ResultJson implements AnswerBody {
         /** The last field number. */
         private static final int LEASE = 6;
 
-        /** By field number. */
+        /** Names by field number. */
         private static final byte[][] NAMES = {
             {},
             JsonBytes.name("key"),

@@ -1,6 +1,6 @@
 /**
- * etcd's own JSON mapping: requests as JSON in, answers as JSON out, as the gRPC gateway inside etcd translates them. The
- * same methods serve gRPC clients.
+ * etcd's JSON mapping, as the gRPC gateway inside etcd translates requests and responses. The same methods serve gRPC
+ * clients.
  */
 @NullMarked
 package io.understudy.gateway.json;

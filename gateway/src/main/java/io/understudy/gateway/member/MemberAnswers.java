@@ -76,8 +76,8 @@ public final class MemberAnswers {
     }
 
     /**
-     * Returns the status of a learner, with version, database and alarms of the source. The database is the replica while no
-     * member of the source reports its own.
+     * Returns the status of a learner, with version, database and alarms of the source. The database is the replica
+     * while no member of the source reports its own.
      *
      * @throws ApiException while the source is unknown
      */
@@ -119,7 +119,7 @@ public final class MemberAnswers {
         return status.build();
     }
 
-    /** The fields of {@code /version}: etcd's, without suffix, and that of this build; none until the source is known. */
+    /** Fields of {@code /version}: etcd's, without suffix, and this build's; none until the source is known. */
     public Map<String, String> versions() {
         EtcdVersion served = version.get();
         if (served.equals(EtcdVersion.UNKNOWN)) {

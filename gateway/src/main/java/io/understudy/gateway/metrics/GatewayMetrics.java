@@ -13,7 +13,7 @@ import java.util.stream.LongStream;
 /** Metrics of the gateway, except those of reads and calls. Thread-safe. */
 public final class GatewayMetrics {
 
-    /** In steps of 1, 2 and 5: from these a quantile is known to a factor of two. */
+    /** Buckets in steps of 1, 2 and 5, for quantiles within a factor of two. */
     private static final Duration[] BUCKETS = LongStream.of(
                     10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
                     1_000_000, 2_000_000, 5_000_000)

@@ -20,7 +20,8 @@ import java.util.Properties;
  *
  * <p>Invariant D2d: the dashboard is usable by keyboard, and axe-core reports nothing in either theme.
  *
- * <p>Invariant D3: the page consists of small files of its own origin, and its content security policy blocks none of them.
+ * <p>Invariant D3: the page consists of small files of its own origin, and its content security policy blocks none of
+ * them.
  */
 public final class Page {
 
@@ -78,7 +79,6 @@ public final class Page {
         this.assets = Map.copyOf(assets);
     }
 
-    /** Loads all files. */
     public static Page load() {
         Map<String, Asset> assets = new HashMap<>();
         assets.put("/", read("index.html", "html"));

@@ -1,4 +1,4 @@
-/** The files of the dashboard's page: all that a browser needs, read from the class path once. */
+/** The files of the dashboard's page, read from the class path once. */
 @NullMarked
 package io.understudy.gateway.page;
 

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tracks whether the source has authentication enabled, polled once a second. While no member answers, the last known state
- * holds, as in a member without quorum. Thread-safe.
+ * Tracks whether the source has authentication enabled, polled once a second. While no member answers, the last known
+ * state holds, as in a member without quorum. Thread-safe.
  */
 final class Authentication implements AutoCloseable {
 

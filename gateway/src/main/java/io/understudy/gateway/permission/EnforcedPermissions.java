@@ -25,11 +25,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Enforces the source's permissions on requests that the gateway answers itself. Caches grants briefly; concurrent checks of
- * the same permission share one request to the source.
+ * Enforces the source's permissions on requests that the gateway answers itself. Caches grants briefly; concurrent
+ * checks of the same permission share one request to the source.
  *
- * <p>Invariant P1: a client reads only what the source permits, at most one grant lifetime late; unknown permissions are
- * denied.
+ * <p>Invariant P1: a client reads only what the source permits, at most one grant lifetime late; unknown permissions
+ * are denied.
  *
  * <p>Invariant P2: users with any roles get etcd's responses and denials, by token and by certificate.
  */

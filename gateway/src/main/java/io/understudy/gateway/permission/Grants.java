@@ -72,8 +72,8 @@ final class Grants {
     }
 
     /**
-     * Returns a wider permission to check after {@code read} was granted, see {@link WideGrants#guess}. The result must be
-     * reported by {@link #guessedRight}, {@link #guessedWrong} or {@link #notGuessed} before the next guess.
+     * Returns a wider permission to check after {@code read} was granted, see {@link WideGrants#guess}. The result must
+     * be reported by {@link #guessedRight}, {@link #guessedWrong} or {@link #notGuessed} before the next guess.
      */
     Permission.@Nullable Read guess(Principal principal, Permission.Read read, long nowNanos) {
         return wide(principal).guess(read, nowNanos);

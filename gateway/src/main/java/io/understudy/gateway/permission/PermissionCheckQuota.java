@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits concurrent permission checks; each takes up to a second per unresponsive member. A principal has a share only, and
- * principals without recent grants have a small share together: any client can send an invalid token. Thread-safe.
+ * Limits concurrent permission checks; each takes up to a second per unresponsive member. A principal has a share only,
+ * and principals without recent grants have a small share together: any client can send an invalid token. Thread-safe.
  */
 final class PermissionCheckQuota {
 

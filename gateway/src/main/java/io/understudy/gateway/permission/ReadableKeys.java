@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * The keys that a user may read: the union of the permissions of all roles ({@code auth/range_perm_cache.go}).
+ * The readable keys of a user: the union of all roles' permissions ({@code auth/range_perm_cache.go}).
  *
  * @param ranges in order, with keys between them
  */
@@ -58,7 +58,7 @@ record ReadableKeys(boolean everything, List<KeyRange> ranges) {
         return low > 0 && ranges.get(low - 1).covers(wanted);
     }
 
-    /** As etcd compares them: a range that ends before it begins counts as its first key. */
+    /** The range as in etcd: one that ends before it begins is its first key. */
     private static KeyRange range(ByteString key, ByteString end) {
         if (end.equals(FROM_KEY)) {
             return KeyRange.fromKey(key);

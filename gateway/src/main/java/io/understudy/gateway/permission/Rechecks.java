@@ -64,8 +64,8 @@ public final class Rechecks {
         void settled();
 
         /**
-         * The permission is revoked, or was unconfirmed for too long, which is {@code UNAVAILABLE}. Called once; the permit
-         * has ended.
+         * The permission is revoked, or was unconfirmed for too long, which is {@code UNAVAILABLE}. Called once; the
+         * permit has ended.
          */
         void revoked(ApiException why);
     }

@@ -21,9 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Authorizes certificates as etcd does: the common name is a user of the source. Permissions follow from the users and roles
- * of the source. A cached user is valid while the auth revision is unchanged; that is read at most once a second. Denies
- * while the revision is unknown. Thread-safe.
+ * Authorizes certificates as etcd does: the common name is a user of the source. Permissions follow from the users and
+ * roles of the source. A cached user is valid while the auth revision is unchanged; that is read at most once a second.
+ * Denies while the revision is unknown. Thread-safe.
  */
 final class RoleAuthorizer implements Authorizer<Principal.Certificate> {
 

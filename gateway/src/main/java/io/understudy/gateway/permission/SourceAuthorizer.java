@@ -33,14 +33,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * Checks a permission at the source with the client's token. The request is a serializable range over the same keys, which
- * etcd evaluates only after the permission check ({@code v3_server.go}, {@code doSerialize}). It names a revision in the far
- * future, so that even a permitted request fails before any key is read. The role {@code root} is checked likewise: voting
- * members of every version check it before the revision of a {@code HashKV}.
+ * Checks a permission at the source with the client's token. The request is a serializable range over the same keys,
+ * which etcd evaluates only after the permission check ({@code v3_server.go}, {@code doSerialize}). It names a revision
+ * in the far future, so that even a permitted request fails before any key is read. The role {@code root} is checked
+ * likewise: voting members of every version check it before the revision of a {@code HashKV}.
  *
  * <p>The member that last confirmed a read index is tried first, usually a learner: it has all users and roles, and the
- * check costs neither a log entry nor a voting member. A partitioned member still answers, but lacks recent revocations. A
- * denial is final; an unreachable member is skipped.
+ * check costs neither a log entry nor a voting member. A partitioned member still answers, but lacks recent
+ * revocations. A denial is final; an unreachable member is skipped.
  */
 final class SourceAuthorizer implements Authorizer<Principal.Token> {
 
@@ -92,8 +92,8 @@ final class SourceAuthorizer implements Authorizer<Principal.Token> {
     }
 
     /**
-     * Reads whether the source rejects a request without a user. A grant counts only from a connected member once there is
-     * one: others may lack the change that enabled authentication.
+     * Reads whether the source rejects a request without a user. A grant counts only from a connected member once there
+     * is one: others may lack the change that enabled authentication.
      */
     CompletableFuture<Boolean> isEnforced() {
         return new MemberChecks<>(

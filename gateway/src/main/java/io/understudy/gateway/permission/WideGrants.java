@@ -12,8 +12,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ranges that a principal may read beyond the keys it has requested. They spare one check per key, since a permission on a
- * range covers its keys. Candidates are the whole key space and prefixes of the keys up to a slash. Thread-safe.
+ * Ranges that a principal may read beyond the keys it has requested. They spare one check per key, since a permission
+ * on a range covers its keys. Candidates are the whole key space and prefixes of the keys up to a slash. Thread-safe.
  */
 final class WideGrants {
 
@@ -77,8 +77,8 @@ final class WideGrants {
     }
 
     /**
-     * Returns the next wider range to check after {@code read} was granted; null if there is none or a guess is open. Every
-     * guess must be closed by {@link #granted}, {@link #refused} or {@link #unknown}.
+     * Returns the next wider range to check after {@code read} was granted; null if there is none or a guess is open.
+     * Every guess must be closed by {@link #granted}, {@link #refused} or {@link #unknown}.
      */
     synchronized Permission.@Nullable Read guess(Permission.Read read, long nowNanos) {
         if (guessing || read.key().size() > LONGEST_KEY) {

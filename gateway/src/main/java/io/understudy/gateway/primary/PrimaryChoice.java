@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Chooses the cluster that a gateway serves, from the records of both. Not thread-safe.
  *
- * <p>A record counts only at the cluster that it names as the primary: the other one may have an old record with unrelated
- * revisions. Without such a record the choice is unchanged.
+ * <p>A record counts only at the cluster that it names as the primary: the other one may have an old record with
+ * unrelated revisions. Without such a record the choice is unchanged.
  *
  * <p>Invariant G3: a gateway serves one primary at a time, and never one of an epoch below the last.
  */

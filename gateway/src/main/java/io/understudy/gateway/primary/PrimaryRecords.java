@@ -32,10 +32,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Watches and reads the primary record of a mirror at one cluster. Uses its own connections. Failed reads are retried and
- * change nothing.
- */
+/** Watches and reads a mirror's primary record at one cluster, over its own connections. Failed reads are retried. */
 public final class PrimaryRecords implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(PrimaryRecords.class);
@@ -161,7 +158,7 @@ public final class PrimaryRecords implements AutoCloseable {
         }
     }
 
-    /** Decodes a record and passes it on unless it is older than the last one: watch and reads are not ordered. */
+    /** Decodes a record and passes it on unless older: watch and reads are not ordered. */
     private Seen seen(ClusterId at, KeyValue stored) {
         Seen known = latest;
         if (known != null && known.cluster().equals(at) && known.revision().equals(stored.modRevision())) {

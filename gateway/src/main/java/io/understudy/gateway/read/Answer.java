@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * The result of a read, with its metadata.
  *
  * @param revision of the answer's header
- * @param staleness of the state that was read, measured by a read index; zero if that was sent after the request arrived;
- *     null when unknown
+ * @param staleness of the state that was read, measured by a read index; zero if that was sent after the request
+ *     arrived; null when unknown
  */
 public record Answer<R extends OpResult>(
         R result, long revision, @Nullable Duration staleness, Provenance provenance) {

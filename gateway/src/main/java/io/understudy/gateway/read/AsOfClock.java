@@ -4,9 +4,8 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 
 /**
- * Measures the staleness of states by read-index rounds alone. A state that includes a round's revision was current when
- * that round was <em>sent</em>. Progress notifications and commits do not count: they prove completeness, not currency.
- * Thread-safe.
+ * Measures staleness by read-index rounds. A state that includes a round's revision was current when that round was
+ * <em>sent</em>. Progress notifications and commits do not count: they prove completeness, not currency. Thread-safe.
  *
  * <p>Invariant C3: staleness is measured by read indexes alone and never understated.
  */
@@ -20,7 +19,7 @@ final class AsOfClock {
 
     private static final int KEPT = 64;
 
-    /** In ascending order of revision and of time. */
+    /** Rounds in ascending order of revision and time. */
     private volatile Round[] rounds = {};
 
     private final LongSupplier held;
@@ -61,7 +60,7 @@ final class AsOfClock {
         rounds = after;
     }
 
-    /** How long ago a state of this revision is known to have been current, or {@link #UNKNOWN}. */
+    /** Time since a state of this revision was last known to be current, or {@link #UNKNOWN}. */
     long stalenessNanos(long revision, long nowNanos) {
         Round[] known = rounds;
         for (int i = known.length - 1; i >= 0; i--) {

@@ -13,11 +13,11 @@ import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Limits the bytes held at a time, first come, first served. Excess requests are queued until their deadline; the queue is
- * bounded. Shared by all event loops.
+ * Limits the bytes held at a time, first come, first served. Excess requests are queued until their deadline; the queue
+ * is bounded. Shared by all event loops.
  *
- * <p>A session holds and requests at most its share, or one larger answer. Beyond that it waits for its own answers only, so
- * a slow client does not block others.
+ * <p>A session holds and requests at most its share, or one larger answer. Beyond that it waits for its own answers
+ * only, so a slow client does not block others.
  */
 final class ByteBudget {
 

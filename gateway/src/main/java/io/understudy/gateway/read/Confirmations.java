@@ -25,7 +25,7 @@ interface Confirmations {
         /**
          * No state was confirmed.
          *
-         * @param fatal what to answer; null to wait for the next confirmation
+         * @param fatal the error for the reads; null to wait for the next confirmation
          */
         void failed(@Nullable ApiException fatal);
     }
@@ -50,8 +50,8 @@ interface Confirmations {
     default void requireLinearizable() throws ApiException {}
 
     /**
-     * The feed reports that the source had nothing beyond the revision at {@code time} of another host. Ignored if the
-     * source is queried. For the polling thread of the feed.
+     * Records that the source had nothing beyond the revision at {@code time} of another host. Ignored if the source is
+     * queried. For the polling thread of the feed.
      */
     default void asOf(long revision, Instant time) {}
 

@@ -12,14 +12,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Confirms revisions by heartbeats: times at which the source had nothing beyond the replica's revision, by the clock of the
- * mirror. The allowed clock skew is added to every staleness, so it is never understated.
+ * Confirms revisions by heartbeats: times of the mirror at which the source had nothing newer. The allowed clock skew
+ * is added to every staleness, so it is never understated.
  *
- * <p>A time further in the future reveals a larger skew, so the heartbeat is ignored. Staleness grows from the last accepted
- * one.
+ * <p>A time further in the future reveals a larger skew, so the heartbeat is ignored. Staleness grows from the last
+ * accepted one.
  *
- * <p>Invariant K1: staleness from heartbeats is never understated while clock skew is within the configured limit; a larger
- * skew is reported and its heartbeats are ignored.
+ * <p>Invariant K1: staleness from heartbeats is never understated while clock skew is within the configured limit; a
+ * larger skew is reported and its heartbeats are ignored.
  */
 final class Heartbeats implements Confirmations {
 
@@ -32,7 +32,7 @@ final class Heartbeats implements Confirmations {
     private volatile long confirmedNanos = System.nanoTime();
     /** Excess of the last ignored heartbeat over this clock; null if the last one was accepted. */
     private volatile @Nullable Duration ahead;
-    /** Under this object's lock. */
+    /** Guarded by this object's lock. */
     private List<Rider> riders = new ArrayList<>();
 
     Heartbeats(Duration maxClockSkew, InstantSource wall, AsOfClock clock, ReadMetrics metrics) {

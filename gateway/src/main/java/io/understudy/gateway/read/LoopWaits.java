@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads of one event loop that wait for a read-index round or an applied revision. All reads of a round are resumed by one
- * task on the loop. Confined to the loop, except {@link #published}.
+ * Reads of one event loop that wait for a read-index round or an applied revision. All reads of a round are resumed by
+ * one task on the loop. Confined to the loop, except {@link #published}.
  */
 final class LoopWaits {
 

@@ -1,6 +1,6 @@
 package io.understudy.gateway.read;
 
-/** What the replica lacks for an answer. */
+/** Data that the replica lacks for a response. */
 enum Missing {
     /** No state is loaded. */
     STATE,

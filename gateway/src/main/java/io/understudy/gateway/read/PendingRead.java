@@ -16,9 +16,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A read that cannot be answered at once. It waits for a read-index round if needed and then for the replica, or reads from
- * the source. Confined to its event loop. Each wait is ended by exactly one call of {@link LoopWaits}: {@link #confirmed},
- * {@link #met}, {@link #expired}, {@link #dropped} or {@link #abandoned}.
+ * A read that cannot be answered at once. It waits for a read-index round if needed and then for the replica, or reads
+ * from the source. Confined to its event loop. Each wait is ended by exactly one call of {@link LoopWaits}: {@link
+ * #confirmed}, {@link #met}, {@link #expired}, {@link #dropped} or {@link #abandoned}.
  */
 final class PendingRead<R extends OpResult> {
 
@@ -245,8 +245,8 @@ final class PendingRead<R extends OpResult> {
     }
 
     /**
-     * Retries, because the session has seen a newer revision. Later reads of the session wait, or this could repeat without
-     * end under many commits and reads.
+     * Retries, because the session has seen a newer revision. Later reads of the session wait, or this could repeat
+     * without end under many commits and reads.
      */
     private void again() {
         Session session = caller.session();

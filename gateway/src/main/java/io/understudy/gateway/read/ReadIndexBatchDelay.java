@@ -4,9 +4,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Chooses how long a read-index round is delayed to batch more reads. Clients that send the next read at once make this
- * worthwhile, and it adds no latency while they are in step. Then the delay is twice as long, since a round for a few early
- * clients costs the servers as much as one for all. If few clients return in time, the delay is skipped or shortened for a
- * while. Not thread-safe.
+ * worthwhile, and it adds no latency while they are in step. Then the delay is twice as long, since a round for a few
+ * early clients costs the servers as much as one for all. If few clients return in time, the delay is skipped or
+ * shortened for a while. Not thread-safe.
  */
 final class ReadIndexBatchDelay {
 

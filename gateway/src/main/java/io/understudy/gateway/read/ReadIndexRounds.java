@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends read-index rounds, one at a time. Reads that arrive meanwhile share the next round. Without reads, rounds are sent
- * periodically for the as-of clock. Thread-safe.
+ * Sends read-index rounds, one at a time. Reads that arrive meanwhile share the next round. Without reads, rounds are
+ * sent periodically for the as-of clock. Thread-safe.
  *
  * <p>A round costs the same for any number of reads, and clients often send the next read at once. So each round is
  * {@linkplain ReadIndexBatchDelay delayed briefly} for them.

@@ -36,9 +36,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Answers reads at the requested consistency.
  *
- * <p>Each consistency determines the minimum revision of the answer. Serializable: what the session has seen. At least: the
- * given one. Bounded: that of the oldest round sent within the bound. Linearizable: that of a round sent after the read
- * arrived. The replica answers once it has that revision. Other keys and older revisions are read from the source.
+ * <p>Each consistency determines the minimum revision of the answer. Serializable: what the session has seen. At least:
+ * the given one. Bounded: that of the oldest round sent within the bound. Linearizable: that of a round sent after the
+ * read arrived. The replica answers once it has that revision. Other keys and older revisions are read from the source.
  *
  * <p>Invariant C1: a linearizable read sees every write acknowledged before it was sent, or fails with etcd's error.
  *
@@ -148,7 +148,7 @@ public final class ReadPath implements Reads {
         waits.dropped();
     }
 
-    /** Records that the source had nothing beyond the revision at {@code time} of another host. For the polling thread. */
+    /** Records that the source had nothing newer at {@code time} of another host. For the polling thread. */
     public void asOf(Revision revision, Instant time) {
         confirmations.asOf(revision.value(), time);
     }
@@ -369,7 +369,7 @@ public final class ReadPath implements Reads {
         return state == null ? otherwise : state.revision().value();
     }
 
-    /** Requests progress if the replica has a part of the keys only. A full replica receives every revision as a commit. */
+    /** Requests progress for a partial replica. A full one receives every revision as a commit. */
     private void requestProgress() {
         if (replica.range().isAll()) {
             return;

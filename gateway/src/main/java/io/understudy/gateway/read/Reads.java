@@ -9,8 +9,8 @@ import io.understudy.gateway.caller.Caller;
 import io.vertx.core.Future;
 
 /**
- * Reads keys for every protocol. Called and completed on the session's event loop, immediately where possible. Fails with an
- * {@link io.understudy.gateway.api.ApiException} only.
+ * Reads keys for every protocol. Called and completed on the session's event loop, immediately where possible. Fails
+ * with an {@link io.understudy.gateway.api.ApiException} only.
  */
 public interface Reads {
 

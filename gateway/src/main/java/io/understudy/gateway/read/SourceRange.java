@@ -29,8 +29,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one serializable range from the source. Members are tried one after the other, those with the least load on voting
- * members first, until one has the required revision. A lagging member gets some time. Confined to the reader's event loop.
+ * Reads one serializable range from the source. Members are tried in the order of least load on voting members, until
+ * one has the required revision. A lagging member gets some time. Confined to the reader's event loop.
  */
 final class SourceRange {
 

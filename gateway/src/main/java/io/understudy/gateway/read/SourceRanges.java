@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * Reads the ranges of one transaction, a few at a time: sequential reads would cost a round trip each. Their total size is
- * bounded like one answer. Confined to the reader's event loop.
+ * Reads the ranges of one transaction, a few at a time to save round trips. Their total size is bounded like one
+ * response. Confined to the reader's event loop.
  */
 final class SourceRanges {
 

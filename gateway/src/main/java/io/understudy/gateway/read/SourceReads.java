@@ -33,12 +33,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Proxies reads to the source as serializable ranges, the only reads that a learner serves. Called and completed on an event
- * loop.
+ * Proxies reads to the source as serializable ranges, the only reads that a learner serves. Called and completed on an
+ * event loop.
  *
- * <p>A learner rejects transactions, so a transaction is read as ranges pinned to one revision: first the compared keys,
- * then those of the chosen branch. Concurrency is bounded here, an answer's size by {@link #MOST_BYTES}, and the total size
- * by a {@link ByteBudget}.
+ * <p>A learner rejects transactions, so a transaction is read as ranges pinned to one revision: first the compared
+ * keys, then those of the chosen branch. Concurrency is bounded here, an answer's size by {@link #MOST_BYTES}, and the
+ * total size by a {@link ByteBudget}.
  */
 final class SourceReads implements Upstream {
 

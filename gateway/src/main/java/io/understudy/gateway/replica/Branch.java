@@ -8,9 +8,9 @@ final class Branch implements Node {
 
     private final Node[] children;
     /**
-     * A key per child that none of its keys is before, and all keys of the child before it are; the first one means
-     * nothing. Kept here so that a search touches this node only, and shared by the nodes that replace this one while
-     * their children's bounds stay.
+     * Lower bounds of the children, of which the first is ignored. Keys of earlier children are smaller. Kept here so
+     * that a search touches this node only, and shared by the nodes that replace this one while their children's bounds
+     * stay.
      */
     private final byte[][] bounds;
 

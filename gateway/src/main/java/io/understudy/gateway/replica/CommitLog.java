@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The latest successive commits: all after {@link #from} up to {@link #head} that changed keys of the range. One thread
- * writes; any thread reads, without locks.
+ * The latest successive commits in the range, after {@link #from} up to {@link #head}. One thread writes; any thread
+ * reads, without locks.
  *
  * <p>Readers take {@link #head} first, iterate by {@link #after}, and check {@link #from} last: what it then covers was
  * complete.
@@ -64,7 +64,7 @@ public final class CommitLog {
         compacted = revision;
     }
 
-    /** The greatest revision before the last {@link #restart}, 0 without one: up to it, clients' revisions are ambiguous. */
+    /** The greatest revision before the last {@link #restart}, or 0. Clients' revisions up to it are ambiguous. */
     public long former() {
         return former;
     }
@@ -163,7 +163,7 @@ public final class CommitLog {
         }
     }
 
-    /** Drops the state: commits have no previous entries any more, except for current readers. For the writing thread. */
+    /** Drops the state: later readers find no previous entries. For the writing thread. */
     void forgetPrevious() {
         commits.replaceAll((revision, commit) -> commit.withoutPrevious());
         recount();

@@ -4,8 +4,8 @@ import java.util.Iterator;
 import java.util.NoSuchElementException;
 
 /**
- * Iterates over a range of one immutable state in descending key order. Each leaf is found by the number of entries before
- * it. For one thread; several cursors may be open.
+ * Iterates over a range of one immutable state in descending key order. Each leaf is found by the number of entries
+ * before it. For one thread; several cursors may be open.
  */
 public final class DescendingCursor implements Iterator<Entry> {
 
@@ -18,7 +18,7 @@ public final class DescendingCursor implements Iterator<Entry> {
     /** The remaining entries of the leaf. */
     private int place;
 
-    /** Of the {@code count} entries before the one that has {@code before} entries before it. */
+    /** Iterates over {@code count} entries, down from the one with index {@code before - 1}. */
     DescendingCursor(Node root, long before, long count) {
         this.root = root;
         this.before = before;

@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One commit's changes in key order, applied to a tree in one pass. Accounts for what the new tree no longer holds, which a
- * previous state retains. Used once.
+ * One commit's changes in key order, applied to a tree in one pass. Accounts for what the new tree no longer holds,
+ * which a previous state retains. Used once.
  */
 final class Edits {
 

@@ -11,8 +11,8 @@ import java.io.UncheckedIOException;
 import java.util.Arrays;
 
 /**
- * A key at some revision, kept as etcd's own encoding of an {@code mvccpb.KeyValue} (fields in the order of their
- * numbers, defaults left out), so that responses are assembled rather than encoded. Immutable.
+ * A key at some revision, kept as etcd's own encoding of an {@code mvccpb.KeyValue}. Fields are in the order of their
+ * numbers, without defaults, so that responses are assembled rather than encoded. Immutable.
  *
  * <p>Fields are found by walking the encoding, which costs less than the objects that would hold them.
  */
@@ -35,7 +35,7 @@ public final class Entry {
         this.wire = wire;
     }
 
-    /** The key value of an etcd event: of a deleted key, only the key and the revision. */
+    /** The entry of an etcd event; a deleted key has only key and revision. */
     static Entry of(Change change, Revision revision) {
         return of(
                 change instanceof Change.Put put
@@ -74,20 +74,20 @@ public final class Entry {
         return new Entry(wire);
     }
 
-    /** The encoding itself; never to be changed. */
+    /** The encoding, which must not be modified. */
     public byte[] wire() {
         return wire;
     }
 
     /**
-     * Where in {@link #wire} the value's field begins, tag and length included. What is before it and what is after
-     * {@link #valueFieldEnd} make the encoding of the entry without its value.
+     * Offset in {@link #wire} of the value's field, tag and length included. What is before it and what is after {@link
+     * #valueFieldEnd} make the encoding of the entry without its value.
      */
     public int valueFieldStart() {
         return seek(VALUE);
     }
 
-    /** Where in {@link #wire} the value's field ends; its start when the value is empty. */
+    /** Offset in {@link #wire} of the end of the value's field; its start when the value is empty. */
     public int valueFieldEnd() {
         return endOfValue(seek(VALUE));
     }
@@ -219,7 +219,7 @@ public final class Entry {
         return UnsafeByteOperations.unsafeWrap(wire, at + 1 + varintSize(length), length);
     }
 
-    /** Returns the offset of the field, or where it would be: fields are in the order of their numbers. */
+    /** Returns the offset of the field or its place, as fields are in numerical order. */
     private int seek(int field) {
         int at = 0;
         while (at < wire.length && wire[at] >>> 3 < field) {

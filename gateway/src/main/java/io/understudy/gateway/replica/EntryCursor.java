@@ -4,8 +4,8 @@ import java.util.Iterator;
 import java.util.NoSuchElementException;
 
 /**
- * Iterates over a range of one immutable state in key order. The end was found beforehand, so that no keys are compared on
- * the way. For one thread; several cursors may be open.
+ * Iterates over a range of one immutable state in key order. The end was found beforehand, so that no keys are compared
+ * on the way. For one thread; several cursors may be open.
  */
 public final class EntryCursor implements Iterator<Entry> {
 

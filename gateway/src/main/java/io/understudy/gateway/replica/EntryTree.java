@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Entries in key order: a persistent B+ tree. Immutable; a changed tree shares all but the changed paths with the one it
- * was made from. All changes of a commit are made in one pass, so that a path they share is copied once.
+ * Entries in key order: an immutable, persistent B+ tree. A changed tree shares all but the changed paths with its
+ * origin. All changes of a commit are made in one pass, so that a path they share is copied once.
  */
 final class EntryTree {
 
@@ -75,14 +75,12 @@ final class EntryTree {
         return new DescendingCursor(root, rank(range.to()), totals(range).count());
     }
 
-    /**
-     * The part of the range that holds its first {@code count} entries, of which there are more; in logarithmic time.
-     */
+    /** The part of the range with its first {@code count} entries; it has more. In logarithmic time. */
     KeyRange first(KeyRange range, long count) {
         return new KeyRange(range.from(), keyAt(rank(range.from()) + count));
     }
 
-    /** The part of the range that holds its last {@code count} entries, at least one, of which there are more. */
+    /** The part of the range with its last {@code count} entries, at least one; it has more. */
     KeyRange last(KeyRange range, long count) {
         return new KeyRange(keyAt(rank(range.to()) - count), range.to());
     }

@@ -1,12 +1,9 @@
 package io.understudy.gateway.replica;
 
-/**
- * What things take on the heap of a 64-bit JVM with compressed references: close enough to keep limits by, and checked
- * against the real thing by a test.
- */
+/** Heap use on a 64-bit JVM with compressed references, for limits; a test compares it with the actual use. */
 final class Heap {
 
-    /** Object, totals, header of the array. */
+    /** Object, totals and array header. */
     static final int LEAF = 24 + 48;
 
     static final int BRANCH = 24 + 48;
@@ -15,7 +12,7 @@ final class Heap {
     private static final int REFERENCE = 4;
     private static final int ALIGNMENT = 8;
 
-    /** Its array's header and alignment, and its share of the nodes above. */
+    /** Header and alignment of its array, and its share of the nodes above. */
     private static final long BYTES_BESIDE_AN_ENTRY = 34;
 
     private Heap() {}
@@ -28,7 +25,7 @@ final class Heap {
         return align(ARRAY_HEADER + (long) REFERENCE * length);
     }
 
-    /** Of a tree with such entries. */
+    /** Heap use of a tree with such entries. */
     static long ofEntries(Totals totals) {
         return totals.answerBytes() + BYTES_BESIDE_AN_ENTRY * totals.count();
     }

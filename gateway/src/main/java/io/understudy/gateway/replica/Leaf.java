@@ -3,7 +3,7 @@ package io.understudy.gateway.replica;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Entries in key order, as their encodings: an object and a step less per entry than {@link Entry} itself. */
+/** Entries in key order as encodings, which saves an object and a dereference each. */
 final class Leaf implements Node {
 
     static final Leaf EMPTY = new Leaf(new byte[0][], Totals.NONE);

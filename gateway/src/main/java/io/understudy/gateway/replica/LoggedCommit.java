@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LoggedCommit {
 
-    /** Of the commit itself: map elements, revisions, lists, and the state after it if there is one. */
+    /** Heap of a commit: map elements, revisions, lists, and a state after it. */
     private static final int BYTES_OF_A_COMMIT = 360;
 
     private static final int BYTES_OF_A_CHANGE = 20;
@@ -33,8 +33,7 @@ public final class LoggedCommit {
     private volatile @Nullable Function<ByteString, @Nullable Entry> previous;
 
     /**
-     * @param changes one entry for each key, in the order and form of etcd's events: a deleted key has a mod revision and
-     *     nothing else
+     * @param changes one entry per key, in the order and form of etcd's events: deleted keys only have a mod revision
      * @param previous returns the entry before the commit, null for a new key; null if still unknown
      */
     public LoggedCommit(

@@ -5,28 +5,28 @@ import org.jspecify.annotations.Nullable;
 /** A node of an {@link EntryTree}. Immutable, as are the arrays behind it once it is constructed. */
 sealed interface Node permits Leaf, Branch {
 
-    /** Entries in a leaf, children in a branch. */
+    /** Number of entries in a leaf, or of children in a branch. */
     int width();
 
-    /** Of the entries below this node. */
+    /** Totals of the entries below this node. */
     Totals totals();
 
     /** The smallest key. Not for an empty leaf. */
     byte[] first();
 
     /**
-     * Returns the nodes after the edits in {@code [from, to)}: adjoining nodes of its height, of any number. They may be
-     * narrow, but none is empty or too wide. The node itself if nothing changed.
+     * Returns any number of adjoining nodes of its height after the edits in {@code [from, to)}. They may be narrow,
+     * but none is empty or too wide. The node itself if nothing changed.
      */
     Node[] apply(Edits edits, int from, int to, Widths widths);
 
     /** The totals of the entries in {@code [from, to)}; null is an open end. */
     Totals totals(byte @Nullable [] from, byte @Nullable [] to);
 
-    /** Heap that the node itself takes, without what is below it. */
+    /** Heap use of the node itself, without its children. */
     long ownBytes();
 
-    /** Two adjoining nodes of one height as one, or as two of even width if one would be too wide. */
+    /** Joins two adjoining nodes of one height, into two of even width if too wide. */
     static Node[] join(Node left, Node right, Widths widths) {
         if (left instanceof Leaf a && right instanceof Leaf b) {
             return Leaf.split(Slices.concat(a.wires(), b.wires()), widths);

@@ -21,10 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Passes all calls on to a replica, but lets a snapshot replace a dropped state only if it is of the same history, the
- * one that clients have seen. After a gap the current state proves it. After a drop only the last applied commit does,
- * which the source must still serve <em>after</em> the snapshot was read. Records activity and the duration of commits.
- * Blocks the writing thread until the source has responded.
+ * Lets a snapshot replace a dropped state only if it is of the same history. Passes all calls to a replica. After a gap
+ * the current state proves the history. After a drop only the last applied commit does, which the source must still
+ * serve <em>after</em> the snapshot was read. Records activity and the duration of commits. Blocks the writing thread
+ * until the source has responded.
  */
 final class RecognisedConsumer implements FeedConsumer {
 
@@ -40,13 +40,13 @@ final class RecognisedConsumer implements FeedConsumer {
     private final Runnable onSnapshot;
     private final Consumer<Duration> onApplied;
     private volatile long lastEventNanos = System.nanoTime();
-    /** Of the writing thread. */
+    /** Confined to the writing thread. */
     private boolean published;
 
     /**
      * @param abandoned whether a switch to another cluster is pending, which makes this history irrelevant
      * @param onSnapshot runs after each complete snapshot
-     * @param onApplied receives how long each commit took
+     * @param onApplied receives the duration of each commit
      */
     RecognisedConsumer(
             Replica replica,
@@ -121,14 +121,14 @@ final class RecognisedConsumer implements FeedConsumer {
         replica.asOf(time);
     }
 
-    /** Records activity during a snapshot only without a state: with one, readers get an ever older state meanwhile. */
+    /** Records activity during a snapshot only without a state, which would become ever older. */
     private void snapshotActive() {
         if (!published) {
             lastEventNanos = System.nanoTime();
         }
     }
 
-    /** Reads the history from {@code known} on up to the first event: a feed of another history has none. */
+    /** Reads the history from {@code known} up to the first event, which another history lacks. */
     private void recognise(Position known) {
         HistoryProbe probe = new HistoryProbe();
         try (Feed feed = source.open(replica.range(), FeedKind.HISTORY, known)) {

@@ -18,13 +18,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An in-memory copy of a key range, kept by a feed.
+ * An in-memory copy of a key range, maintained by a feed.
  *
- * <p>Written by one thread, the one that polls the feed; read by any. An event that would violate an invariant fails with
- * a {@link ReplicaDivergedException}, and the last good state stays. A dropped replica follows the feed without a state
+ * <p>Written by the thread that polls the feed; read by any. An event that would violate an invariant fails with a
+ * {@link ReplicaDivergedException}, and the last good state stays. A dropped replica follows the feed without a state
  * until it is rebuilt.
  *
- * <p>Not ready until the first snapshot is complete. While a later snapshot is merged, readers keep the state from before.
+ * <p>Not ready until the first snapshot is complete. While a later snapshot is merged, readers keep the previous state.
  *
  * <p>Invariant R1: a published state equals the source at its revision, over the range.
  *
@@ -50,7 +50,7 @@ public final class Replica implements FeedConsumer {
     private final CommitLog log = new CommitLog();
     private final AtomicLong compacted = new AtomicLong();
     private @Nullable SnapshotMerge merge;
-    /** The approximate heap use of the current snapshot, if it exceeded the limit; 0 otherwise. Of the writing thread. */
+    /** The approximate heap use of the current snapshot if above the limit, else 0. Of the writing thread. */
     private long exceeding;
 
     private volatile @Nullable ClusterId cluster;
@@ -98,8 +98,8 @@ public final class Replica implements FeedConsumer {
     }
 
     /**
-     * The source has compacted all revisions before {@code revision}: it answers their reads and watches from now
-     * on. No effect if the replica does not follow that cluster. Thread-safe.
+     * Marks all revisions before {@code revision} as compacted: the source handles their reads and watches. No effect
+     * if the replica does not follow that cluster. Thread-safe.
      */
     public void compacted(ClusterId source, Revision revision) {
         if (source.equals(cluster)) {
@@ -114,14 +114,14 @@ public final class Replica implements FeedConsumer {
     }
 
     /**
-     * The latest commits, with a state or without, as far back as the window reaches. It continues without a gap when the
-     * state is dropped, and begins again after a snapshot.
+     * The latest commits, with a state or without, as far back as the window reaches. It continues without a gap when
+     * the state is dropped, and restarts after a snapshot.
      */
     public CommitLog log() {
         return log;
     }
 
-    /** Incremented with each state that doesn't follow from the previous one: when it is built, or dropped for its size. */
+    /** Incremented with each snapshot, each move, and each drop for lack of memory. */
     public long generation() {
         return generation.get();
     }
@@ -153,19 +153,19 @@ public final class Replica implements FeedConsumer {
     }
 
     /**
-     * For the writing thread: the position of the dropped state, which a snapshot's history must include. Null if there is a
-     * state, or never was one.
+     * The dropped state's position, which a snapshot's history must include. Null if there is a state, or never was
+     * one. For the writing thread.
      */
     @Nullable Position unrecognised() {
         return served && window == null ? position : null;
     }
 
-    /** For the writing thread: whether the state was dropped because it differs from the source, not for its size. */
+    /** Whether the state was dropped because it differs from the source. For the writing thread. */
     boolean isDoubted() {
         return doubted;
     }
 
-    /** For the writing thread: whether to open a new feed for a snapshot. */
+    /** Whether to open a new feed for a snapshot. For the writing thread. */
     boolean isSnapshotDue() {
         String reason = rebuildWanted.get();
         if (reason != null) {
@@ -183,10 +183,10 @@ public final class Replica implements FeedConsumer {
     }
 
     /**
-     * For the writing thread: follows another cluster from now on, without a state until its first snapshot is complete.
-     * Watchers at the end marker continue at {@link SourceMove#revision}, if the log has exactly the commits up to there;
-     * otherwise it has none, and all before that revision counts as compacted. If clients may know greater revisions, the
-     * log begins again.
+     * Follows another cluster, without a state until its first snapshot is complete. Watchers at the end marker
+     * continue at {@link SourceMove#revision}, if the log ends exactly there; otherwise the log is empty, and all
+     * before that revision counts as compacted. If clients may know greater revisions, the log restarts. For the
+     * writing thread.
      */
     void moved(SourceMove move) {
         Revision reached = revision;
@@ -232,7 +232,7 @@ public final class Replica implements FeedConsumer {
         return reached == null || reached.isBefore(move.former()) ? move.former() : reached;
     }
 
-    /** Whether the log is complete up to the end marker, and later commits are of unrelated keys only. */
+    /** Whether the log covers the end marker, and later commits are of unrelated keys only. */
     private boolean endsAt(SourceMove move) {
         long end = move.endMarker().value();
         if (end == 0 || log.head() < end || !log.covers(end)) {

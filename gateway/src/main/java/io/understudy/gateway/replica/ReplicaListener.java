@@ -3,7 +3,7 @@ package io.understudy.gateway.replica;
 import io.understudy.vocabulary.Revision;
 import java.time.Instant;
 
-/** Receives changes of the replica and its log, on the writing thread, after they are applied. */
+/** Receives applied changes of the replica and its log, on the writing thread. */
 @FunctionalInterface
 public interface ReplicaListener {
 
@@ -16,7 +16,7 @@ public interface ReplicaListener {
     /** The source had no commit beyond the revision, which the feed has reached, at {@code time}. */
     default void asOf(Revision revision, Instant time) {}
 
-    /** Revisions begin again below some that clients have seen, as another cluster follows after this one. */
+    /** Another cluster follows, and revisions restart below some that clients have seen. */
     default void restarted(Revision revision) {}
 
     /** The state was dropped. */

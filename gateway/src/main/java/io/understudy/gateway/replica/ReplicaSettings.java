@@ -61,7 +61,7 @@ public record ReplicaSettings(
         return Binder.with(this, "windowRevisions", revisions);
     }
 
-    /** The heap of which a replica of so many bytes takes no more than its share. */
+    /** The heap of which so many bytes are the replica's share. */
     static long heapFor(long bytes) {
         return (long) (bytes / SHARE_OF_HEAP);
     }

@@ -6,10 +6,7 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A replica at one revision: the source's keys in the range, with revisions, versions and leases. Immutable and
- * thread-safe.
- */
+/** The source's keys in the range at one revision, with versions and leases. Immutable and thread-safe. */
 public final class ReplicaState {
 
     private final ClusterId cluster;

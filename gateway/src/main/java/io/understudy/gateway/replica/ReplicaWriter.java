@@ -101,9 +101,9 @@ public final class ReplicaWriter {
     }
 
     /**
-     * Ends the feed once it has reached the end marker, or after a while, and opens the next one at another cluster.
+     * Ends the feed at the end marker, or after a while, and opens another cluster's.
      *
-     * @param switched after which the source opens feeds of that cluster; run between both feeds, on the writing thread
+     * @param switched lets the source open feeds of that cluster; run between both feeds, on the writing thread
      * @return completes when the former feed has ended; never if the writer is closed meanwhile, or fails
      */
     public CompletableFuture<Void> move(SourceMove move, Runnable switched) {

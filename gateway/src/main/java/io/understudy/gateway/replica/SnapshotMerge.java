@@ -11,8 +11,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds a tree from the pages of a snapshot alone, so that no deleted key survives. Entries equal to held ones are reused,
- * so that a resynchronised replica needs little more memory.
+ * Builds a tree from the pages of a snapshot alone: no deleted key survives. Equal held entries are reused, so that a
+ * resynchronised replica needs little more memory.
  */
 final class SnapshotMerge {
 

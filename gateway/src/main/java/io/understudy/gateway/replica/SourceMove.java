@@ -5,10 +5,10 @@ import io.understudy.vocabulary.Revision;
 import java.util.function.Predicate;
 
 /**
- * A switch of a replica to another cluster, which has the same contents under other revisions.
+ * A switch of a replica to a cluster with the same contents at other revisions.
  *
- * @param revision of the new cluster that has the contents
- * @param endMarker revision of the former cluster that has them; zero if that is not certain
+ * @param revision of the new cluster with the contents
+ * @param endMarker revision of the former cluster with the contents; zero if that is not certain
  * @param former newest known revision of the former cluster: clients may have seen it
  * @param unrelated keys that differ between both clusters
  */

@@ -7,11 +7,10 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The latest state and those between the commits that led to it, as far back as they are kept. One thread writes; any thread
- * reads, without locks. It begins at a snapshot, before which nothing is known: after another snapshot there is another
- * window.
+ * The latest state and the retained ones before it. One thread writes; any thread reads, without locks. Another
+ * snapshot starts another window.
  *
- * <p>Held are whole states, but they share all that didn't change; what that costs is counted with the commits.
+ * <p>States share everything unchanged; the cost of the rest is counted with the commits.
  *
  * <p>Invariant R1b: within the window, every past state and logged commit equals the source, and the commit log has no
  * gap.

@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request for a stream of commits that waits for its permission check and for the hub to reach the client's revision.
- * Dropped if the client disconnects. Confined to its connection's event loop.
+ * A request for a commit stream that waits for its permission check and its revision. Dropped if the client
+ * disconnects. Confined to its connection's event loop.
  */
 final class ComingStream {
 

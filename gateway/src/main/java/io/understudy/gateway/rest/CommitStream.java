@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A stream of commits to one client. Confined to its connection's event loop.
  *
- * <p>Events start at once. Lines from a past revision start once that is known to be available, since such clients learn
- * by the status that it is not.
+ * <p>Events start at once. Lines from a past revision start once that is known to be available, since such clients
+ * learn by the status that it is not.
  *
  * <p>Invariant H2: each commit is delivered once, in order and whole; a resumed stream misses none or reports the gap.
  */

@@ -59,7 +59,7 @@ final class CommitText {
         return BufferInternal.buffer(out);
     }
 
-    /** Reports that the next commits are compacted. Keeps the last ID, so a client that reconnects receives this again. */
+    /** Reports that the next commits are compacted. Keeps the last ID for clients that reconnect. */
     Buffer gap(long compactRevision, long revision) {
         ByteBuf out = Unpooled.buffer();
         json.open('{').member(COMPACT_REVISION).decimal(compactRevision);

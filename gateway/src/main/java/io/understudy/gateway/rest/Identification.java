@@ -18,9 +18,7 @@ final class Identification {
         void serve(Principal principal) throws ProblemDetails;
     }
 
-    /**
-     * Passes the caller's identity to {@code then}, or rejects the request. An invalid token of the gateway is renewed once.
-     */
+    /** Passes the caller's identity to {@code then}, or rejects the request. Renews an invalid gateway token once. */
     void then(RestExchange exchange, Session session, Identified then) {
         String authorization = exchange.request().getHeader("Authorization");
         Principal otherwise = session.peer();

@@ -5,7 +5,7 @@ import io.understudy.gateway.hub.WatchEvent;
 import io.understudy.gateway.json.JsonBytes;
 import io.understudy.gateway.replica.Entry;
 
-/** A key and its value in JSON: as text if it is UTF-8, else in base64, with a mark. */
+/** A key and its value in JSON: text if valid UTF-8, else marked base64. */
 final class KeyJson {
 
     private static final byte[] TYPE = JsonBytes.name("type");

@@ -26,16 +26,16 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Caller identities by the {@code Authorization} header: a plain token, {@code Bearer} with a token, or {@code Basic} with
- * name and password, for which the source issues a token. Tokens are cached by a salted digest of the credentials.
- * Thread-safe.
+ * Caller identities by the {@code Authorization} header. It is a plain token, {@code Bearer} with a token, or {@code
+ * Basic} with name and password, for which the source issues a token. Tokens are cached by a salted digest of the
+ * credentials. Thread-safe.
  */
 final class Logins {
 
     private static final Duration KEPT_FOR = Duration.ofMinutes(1);
     private static final int MOST_KEPT = 10_000;
 
-    /** Maximum number of concurrent logins, as a voter needs a tenth of a second for each. */
+    /** Maximum number of concurrent logins: each takes a voter a tenth of a second. */
     private static final int MOST_UNDER_WAY = 16;
 
     private static final String BEARER = "Bearer ";

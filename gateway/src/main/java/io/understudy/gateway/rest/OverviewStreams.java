@@ -100,7 +100,7 @@ final class OverviewStreams {
         }
     }
 
-    /** Keeps the stream while a permission is undecided: operators need it in an outage, and it adds little to metrics. */
+    /** Keeps the stream while a permission is undecided: operators need it in an outage. */
     private void check(Stream stream) {
         var unused = permissions
                 .check(stream.principal(), Permission.Standing.ROOT)

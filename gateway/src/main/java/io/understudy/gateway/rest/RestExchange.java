@@ -37,7 +37,7 @@ final class RestExchange {
     /** The status in metrics after the client has disconnected; as nginx has it. */
     private static final int GONE = 499;
 
-    /** Loads nothing from elsewhere, runs only scripts from its own files, and may not be framed. */
+    /** Headers of pages: only own scripts and files, no frames. */
     private static final Map<String, String> PAGE_HEADERS = Map.of(
             "Content-Security-Policy",
             "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",

@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 /** The listening port of REST, with a server on every event loop. */
 public final class RestServer {
 
-    /** Of path and query together; longer keys need another interface. */
+    /** Maximum size of path and query; longer keys need another interface. */
     private static final int MAX_TARGET_BYTES = 16 << 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(RestServer.class);
@@ -131,7 +131,7 @@ public final class RestServer {
         return options;
     }
 
-    /** Replaces the TLS context of all servers at the port, which drops the sessions that clients might resume. */
+    /** Replaces the TLS context of all servers, which invalidates the sessions of clients. */
     private void replaceContext() {
         servers.element()
                 .updateSSLOptions(options().getSslOptions(), true)
@@ -144,9 +144,7 @@ public final class RestServer {
         return streams.stream().mapToInt(each -> each.commits().size()).sum();
     }
 
-    /**
-     * Ends streams, accepts nothing new, lets what is under way end up to {@code deadline}, then closes all connections.
-     */
+    /** Ends streams, rejects new requests, waits for those in flight, then closes all connections. */
     public Future<Void> shutdown(Duration deadline) {
         streams.forEach(RestApi.Streams::close);
         return Future.join(servers.stream()

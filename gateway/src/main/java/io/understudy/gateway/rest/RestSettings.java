@@ -4,7 +4,7 @@ import io.understudy.config.Configured;
 import io.understudy.config.HostPort;
 import java.time.Duration;
 
-/** Where REST is served. */
+/** Settings of the REST port. */
 @Configured.Group("rest")
 public record RestSettings(
         @Configured(value = "Serve REST.", byDefault = "true")

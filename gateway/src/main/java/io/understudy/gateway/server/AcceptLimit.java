@@ -17,7 +17,7 @@ import io.vertx.core.transport.Transport;
 final class AcceptLimit extends ChannelInboundHandlerAdapter {
 
     private final int most;
-    /** On the accepting thread. */
+    /** Confined to the accepting thread. */
     private int open;
 
     AcceptLimit(int most) {

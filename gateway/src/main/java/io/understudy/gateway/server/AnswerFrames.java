@@ -11,8 +11,8 @@ import io.netty.handler.codec.http2.Http2Stream;
 import java.util.List;
 
 /**
- * The frames of whole answers on one connection. Their headers need no table, but Netty encodes the first block after the
- * client has changed the maximum table size, since it must carry the update (RFC 7541, 4.2).
+ * The frames of whole answers on one connection. Their headers need no table, but Netty encodes the first block after
+ * the client has changed the maximum table size, since it must carry the update (RFC 7541, 4.2).
  */
 final class AnswerFrames {
 
@@ -61,7 +61,7 @@ final class AnswerFrames {
         return tableChanged || tableSize != table().maxHeaderTableSize();
     }
 
-    /** After a failed block the client's table is unknown, which ends the connection. */
+    /** Writes headers that update the client's table; a failure ends the connection. */
     private ChannelFuture writeTableUpdate(
             ChannelHandlerContext ctx, Http2Stream stream, Http2Headers headers, boolean end) {
         ChannelFuture written;

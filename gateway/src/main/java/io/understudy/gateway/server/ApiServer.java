@@ -225,8 +225,8 @@ public final class ApiServer {
     /**
      * The last handler before Vert.x's own.
      *
-     * <p>Lets Vert.x close connections at once. It writes an empty buffer first and waits for it, which never ends for a client
-     * that doesn't read. It writes nothing else: all data for clients comes from the handlers before this one.
+     * <p>Lets Vert.x close connections at once. It writes an empty buffer first and waits for it, which never ends for
+     * a client that doesn't read. It writes nothing else: all data for clients comes from the handlers before this one.
      */
     private static final class PromptClose extends ChannelDuplexHandler {
 

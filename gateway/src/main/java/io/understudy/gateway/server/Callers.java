@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Callers {
 
-    /** As in etcd's {@code auth/store.go}; the second is that of its JSON mapping. */
+    /** Metadata key as in etcd's {@code auth/store.go}; its JSON mapping uses {@link #AUTHORIZATION}. */
     private static final AsciiString TOKEN = AsciiString.cached("token");
 
     /** {@link #TOKEN} of a JSON request: grpc-gateway removes the prefix. */

@@ -8,12 +8,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Maximum number of open connections per server: as configured, or fewer if the process may not open as many files.
- *
- * @param clients per server
- * @param accepted per server, with those that are about to be closed
+ * Maximum number of open connections per server, bounded by the process's file limit.
  *
  * <p>Invariant S9: health pages are served while clients hold all connections that are allowed.
+ *
+ * @param clients per server
+ * @param accepted per server, including those that are about to be closed
  */
 public record ConnectionLimit(int clients, int accepted) {
 

@@ -11,7 +11,7 @@ final class Deframer {
 
     private static final int HEADER_BYTES = 5;
 
-    /** The initial buffer of a message, which grows as data arrives: the claimed length isn't trusted. */
+    /** Initial buffer of a message, which grows with its data: the claimed length isn't trusted. */
     private static final int FIRST_BYTES = 16 << 10;
 
     private final long maxBytes;

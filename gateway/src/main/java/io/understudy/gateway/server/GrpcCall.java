@@ -15,12 +15,10 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The life cycle of a call of any method: its deadline, its outcome, and its single end. On its connection's loop.
- */
+/** The life cycle of any call: deadline, outcome and single end. On its connection's event loop. */
 final class GrpcCall {
 
-    /** Longer tokens count as held memory. */
+    /** Maximum size of a token that does not count as held memory. */
     private static final int SMALL_TOKEN = 2 << 10;
 
     private final Http2Exchange exchange;
@@ -35,7 +33,7 @@ final class GrpcCall {
     private Runnable ended = () -> {};
     private CallTrace trace = CallTrace.NONE;
 
-    /** {@code overdue} is called when the deadline has passed, after the answer to the client. */
+    /** {@code overdue} is called after the deadline, once the client has its response. */
     GrpcCall(Http2Exchange exchange, RequestListener.Outcomes outcomes, Runnable overdue) {
         this.exchange = exchange;
         this.outcomes = outcomes;
@@ -107,9 +105,10 @@ final class GrpcCall {
     }
 
     /**
-     * Answers a call of one request, as the client reads, unless it is over. Rejects an answer beyond the message limit.
+     * Sends the response of a unary call at the client's pace. Does nothing if the call is over. Rejects one beyond the
+     * message limit.
      *
-     * @param broken called if the message can't be produced to its end; the call has yet to be ended
+     * @param broken called if the message fails midway; the call has yet to be ended
      */
     void answer(Reply reply, Consumer<Throwable> broken) {
         if (over) {

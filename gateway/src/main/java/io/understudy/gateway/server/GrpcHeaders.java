@@ -80,7 +80,7 @@ final class GrpcHeaders {
         return WELL;
     }
 
-    /** Adds the status of a call to its trailers, or to its head if it has no body. */
+    /** Adds the status to trailers, or to headers if there is no body. */
     static Http2Headers with(Http2Headers headers, Status.Code code, @Nullable String message) {
         headers.set(STATUS, Integer.toString(code.value()));
         if (message != null && !message.isEmpty()) {

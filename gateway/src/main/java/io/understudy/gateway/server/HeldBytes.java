@@ -7,8 +7,8 @@ import io.understudy.gateway.server.LoadMetrics.Refusal;
 import java.util.Map;
 
 /**
- * The memory of one connection's requests: headers of open calls, and incomplete messages. A client sends a field once and
- * refers to it by one byte from then on, so its cost is counted here.
+ * The memory of one connection's requests: headers of open calls, and incomplete messages. A client sends a field once
+ * and refers to it by one byte from then on, so its cost is counted here.
  */
 final class HeldBytes {
 

@@ -106,7 +106,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         }
     }
 
-    /** Drops a waiting task, which may hold a state of the replica, once there is nothing left to write. */
+    /** Drops a waiting task, which may hold a replica's state, once nothing remains to write. */
     private void forgetResume() {
         if (resume != null) {
             resume = null;
@@ -185,9 +185,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         }
     }
 
-    /**
-     * Writes the next part of an endless body, and releases it. Data beyond the stream's window is held without a time limit.
-     */
+    /** Writes and releases the next part of an endless body. Data beyond the window is held without a time limit. */
     void push(ByteBuf data) {
         if (closed || answered) {
             data.release();
@@ -199,9 +197,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         outflow.push(data);
     }
 
-    /**
-     * Whether less than {@code bytes} of pushed data wait for the socket, and the stream's window is open.
-     */
+    /** Whether the window is open and less than {@code bytes} of pushed data wait. */
     boolean pushable(int bytes) {
         if (outflow != null && outflow.handedBytes() >= bytes) {
             // Data written since the last flush does not wait if the client reads.

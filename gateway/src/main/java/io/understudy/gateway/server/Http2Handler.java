@@ -24,15 +24,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An HTTP/2 connection. It flushes once after each read, and once for all later writes in the same turn of the loop, so that
- * answers to requests that arrived together leave together.
+ * An HTTP/2 connection. It flushes once after each read, and once for all later writes of a loop turn, so that
+ * responses to requests that arrived together leave together.
  */
 final class Http2Handler extends Http2ConnectionHandler {
 
-    /** A window of this size shows that the client reads: the default is four times as much. */
+    /** Window that shows that the client reads: a quarter of the default. */
     private static final int OPEN_BYTES = 16 << 10;
 
-    /** Held data of all streams, as a multiple of the unread limit, before they need an open window. */
+    /** Multiple of the unread limit of held data above which streams need an open window. */
     private static final int HELD_SHARE = 4;
 
     /** As {@link #HELD_SHARE}, before all streams wait: dozens may hold a large batch while others continue. */
@@ -116,10 +116,7 @@ final class Http2Handler extends Http2ConnectionHandler {
         return encoder().flowController().windowSize(stream);
     }
 
-    /**
-     * Whether the connection has room for pushed data, and a stream with {@code free} bytes in its window may hold more than
-     * those.
-     */
+    /** Whether the connection has room for a stream with {@code free} bytes in its window. */
     boolean pushable(long free) {
         return pushing < maxUnreadBytes
                 && context().channel().isWritable()
@@ -400,7 +397,7 @@ final class Http2Handler extends Http2ConnectionHandler {
         super.flush(ctx);
     }
 
-    /** In a turn of its own, so that other connections have theirs between two pieces of a large answer. */
+    /** Resumes streams in another turn, so that other connections are served between two pieces. */
     private void resumeSoon() {
         if (!waiting.isEmpty() && !resumptionComes) {
             resumptionComes = true;

@@ -46,7 +46,7 @@ final class Http2HandlerBuilder extends AbstractHttp2ConnectionHandlerBuilder<Ht
         return super.build();
     }
 
-    /** The only way to combine a custom header decoder with Netty's limits of the encoder's queues. */
+    /** Combines a custom header decoder with Netty's limits of the encoder's queues. */
     @Override
     protected Http2Handler build(
             Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings initialSettings) {
@@ -60,8 +60,8 @@ final class Http2HandlerBuilder extends AbstractHttp2ConnectionHandlerBuilder<Ht
     }
 
     /**
-     * The same connection with another decoder, to which Netty adds its limits of received frames. Limits of sent frames, and
-     * settings of both directions, are set outside.
+     * The same connection with another decoder, to which Netty adds its limits of received frames. Limits of sent
+     * frames and settings of both directions are set outside.
      */
     private final class Around extends AbstractHttp2ConnectionHandlerBuilder<Http2Handler, Around> {
 

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Rejects HTTP/1.1 request heads that Netty accepts and etcd rejects.
  *
- * <p>The rules are those of Go's {@code net/http} ({@code request.go}, {@code transfer.go}, {@code server.go}): two servers
- * that disagree on where a request ends let one request pass inside another.
+ * <p>The rules are those of Go's {@code net/http} ({@code request.go}, {@code transfer.go}, {@code server.go}): two
+ * servers that disagree on where a request ends let one request pass inside another.
  */
 final class HttpHeadRules {
 

@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Joins small frames of a connection's streams in one buffer, in their order among all writes: a frame costs a copy instead of
- * two buffers, two promises and two entries in the socket's queue.
+ * Joins small frames of a connection's streams in one buffer, in write order. A frame costs a copy instead of two
+ * buffers, two promises and two entries in the socket's queue.
  */
 final class JoinedFrames extends ChannelOutboundHandlerAdapter {
 
@@ -23,7 +23,7 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
 
     private static final int FRAME_HEADER_BYTES = 9;
 
-    /** Larger data is not copied. */
+    /** Maximum size of copied data. */
     static final int SMALL_BYTES = 8 << 10;
 
     private static final int MIN_BUFFER_BYTES = 1 << 10;
@@ -37,7 +37,7 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
     private @Nullable ByteBuf joined;
     /** Bytes joined since the last flush. */
     private int sinceFlush;
-    /** Bytes of the last flush, as the size of the next buffer: large ones must not be held for little data. */
+    /** Bytes of the last flush, as size of the next buffer; large ones are not retained. */
     private int usualBytes = MIN_BUFFER_BYTES;
     /** Exchanges with the end of their answer in the buffer. */
     private List<Http2Exchange> ending = new ArrayList<>();

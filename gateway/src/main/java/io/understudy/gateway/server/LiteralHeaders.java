@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Blocks of headers that don't use the dynamic table (RFC 7541, 6.2.2 and 6.2.3), so that they are copied, not encoded, and
- * may be mixed with those of Netty's encoder. Constant parts are encoded once.
+ * Header blocks without the dynamic table (RFC 7541, 6.2.2 and 6.2.3). They are copied, not encoded, and may be mixed
+ * with those of Netty's encoder. Constant parts are encoded once.
  */
 final class LiteralHeaders {
 

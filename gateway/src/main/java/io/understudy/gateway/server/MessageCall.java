@@ -18,8 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A call with any number of messages in both directions. Messages that have arrived, but are not requested yet, are
- * withheld from the client's window.
+ * A call with any number of messages in both directions. Unrequested messages are withheld from the client's window.
  *
  * <p>Invariant S3b: while a client does not read the responses of a stream, its requests are not read either.
  */
@@ -148,7 +147,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
         }
     }
 
-    /** Returns the bytes of the incomplete message to the window, which may be smaller than the message. */
+    /** Returns bytes of an incomplete message to the window, which may be smaller than it. */
     private void releaseHeld() {
         if (held > 0) {
             exchange.consumed(held);
@@ -220,8 +219,8 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
     }
 
     /**
-     * Sends messages, or parts of one, with their prefixes ({@link #prefix}), and releases them. Pushed data is held without a
-     * time limit until the client reads: check {@link #pushable} first.
+     * Sends and releases messages, or parts of one, with their prefixes ({@link #prefix}). Pushed data is held without
+     * a time limit until the client reads: check {@link #pushable} first.
      */
     public void push(ByteBuf framed) {
         if (call.over()) {
@@ -234,10 +233,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
         exchange.push(framed);
     }
 
-    /**
-     * Whether less than {@code bytes} of pushed data wait for the client. Otherwise the listener's {@code onReady} is called
-     * later.
-     */
+    /** Whether less than {@code bytes} of pushed data wait for the client. Otherwise {@code onReady} follows. */
     public boolean pushable(int bytes) {
         if (call.over()) {
             return false;

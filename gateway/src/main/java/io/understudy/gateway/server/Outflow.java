@@ -4,8 +4,8 @@ import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
 
 /**
- * Data pushed to a stream. The part within the stream's window is written to the connection; the rest is held here, where it
- * does not delay other streams, until the client reads.
+ * Data pushed to a stream. The part within the stream's window is written to the connection; the rest is held here,
+ * where it does not delay other streams, until the client reads.
  */
 final class Outflow {
 

@@ -115,7 +115,7 @@ final class ProtocolSelector extends ByteToMessageDecoder {
         }
     }
 
-    /** Lets the connection end when what is under way on it has ended. */
+    /** Closes the connection after its requests in flight. */
     void shutDown(ChannelHandlerContext ctx) {
         shuttingDown = true;
         if (shutDown != null) {

@@ -14,7 +14,7 @@ final class PushedData implements Http2RemoteFlowController.FlowControlled {
     private final ArrayDeque<ByteBuf> parts = new ArrayDeque<>(1);
     private int size;
 
-    /** Takes {@code part} over. */
+    /** Takes ownership of {@code part}. */
     PushedData(Http2Exchange exchange, JoinedFrames frames, int maxFrameBytes, ByteBuf part) {
         this.exchange = exchange;
         this.frames = frames;

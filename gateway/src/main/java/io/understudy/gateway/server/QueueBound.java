@@ -1,28 +1,28 @@
 package io.understudy.gateway.server;
 
 /**
- * Bounds the requests of one event-loop turn by their measured service time. On the loop.
+ * Bounds the requests of one event-loop turn by their measured service time. Confined to the loop.
  *
- * <p>A turn takes what has arrived on all connections, so its requests are the queue. The bound is what fits into a target
- * at the processor time that a request takes: wall time would count a processor that others use as load. Turns may exceed
- * the bound as a leaky bucket: a burst passes, and a queue that persists does not.
+ * <p>A turn takes all requests that have arrived, so these are the queue. The bound is what fits into a target at the
+ * CPU time per request: wall time would count other processes' use as load. Turns may exceed the bound as a leaky
+ * bucket: a burst passes, and a standing queue does not.
  *
  * <p>Invariant S7: at three times the sustainable load, accepted requests are not delayed by rejected ones.
  */
 final class QueueBound {
 
-    /** Never rejected: so few are no overload, however slow code is that was not compiled yet. */
+    /** Minimum bound: so few are no overload, even before code is compiled. */
     static final int LEAST = 128;
 
-    /** Requests above the bound that pass before a queue counts as standing. */
+    /** Requests above the bound that pass before excess ones are rejected. */
     static final int BURST = 2_000;
 
-    /** How much more the first request of each connection may find, so that busy connections do not starve others. */
+    /** Factor of the bound for each connection's first request, so that no connection starves. */
     private static final int FIRST_SHARE = 4;
 
     private static final int MOST = Integer.MAX_VALUE / FIRST_SHARE;
 
-    /** Of a turn before its measurement begins, which saves two system calls in short turns. */
+    /** Requests of a turn before its measurement, which saves system calls in short turns. */
     private static final int UNMEASURED = 16;
 
     private final long targetNanos;
@@ -36,7 +36,7 @@ final class QueueBound {
         this.targetNanos = targetNanos;
     }
 
-    /** Whether a request has to be rejected for the sake of later ones. */
+    /** Whether a request is rejected in favour of later ones. */
     boolean rejects(boolean firstOfConnection) {
         int bound = bound();
         return served >= bound
@@ -50,7 +50,7 @@ final class QueueBound {
         return served == UNMEASURED;
     }
 
-    /** Begins to measure, at a processor time of the loop's thread. */
+    /** Starts the measurement, at a CPU time of the loop's thread. */
     void measure(long cpuNanos) {
         measuredFrom = served;
         measuredSince = cpuNanos;

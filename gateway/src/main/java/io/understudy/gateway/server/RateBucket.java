@@ -3,13 +3,13 @@ package io.understudy.gateway.server;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** How many requests one client may still send; a second's worth at most is saved up. For any thread. */
+/** Token bucket of one client, which holds a second's tokens. Thread-safe. */
 final class RateBucket {
 
     private static final long BURST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final long intervalNanos;
-    /** When what was taken will have come back. */
+    /** Time at which the bucket is full again. */
     private final AtomicLong full;
 
     RateBucket(int perSecond, long nowNanos) {
@@ -17,7 +17,7 @@ final class RateBucket {
         this.full = new AtomicLong(nowNanos);
     }
 
-    /** Takes one, if there is any. */
+    /** Takes a token, if there is one. */
     boolean take(long nowNanos) {
         while (true) {
             long before = full.get();

@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
 /**
- * Counts received HTTP/2 frames before they are handled, for abuse that passes Netty's own limits: blocks of headers in many
- * small pieces, each of which copies those before it; control frames; and frames that never end.
+ * Counts received HTTP/2 frames before they are handled, for abuse that Netty permits. That is blocks of headers in
+ * many pieces, each of which copies those before it; control frames; and frames that never end.
  */
 final class ReceivedFrames extends ChannelInboundHandlerAdapter {
 
@@ -46,8 +46,8 @@ final class ReceivedFrames extends ChannelInboundHandlerAdapter {
     private boolean abused;
 
     /**
-     * @param openStreams how many there are
-     * @param abuse receives, once, the reason to end the connection, after which no frame is let through
+     * @param openStreams the number of open streams
+     * @param abuse receives once the reason to end the connection; later frames are dropped
      */
     ReceivedFrames(ServerLimits limits, IntSupplier openStreams, Consumer<String> abuse) {
         this.maxContinuations =
@@ -62,7 +62,7 @@ final class ReceivedFrames extends ChannelInboundHandlerAdapter {
         return toSkip > 0 || headerBytes > 0 || inHeaders;
     }
 
-    /** Returns the number of complete ones. */
+    /** Returns the number of complete frames. */
     long completed() {
         return completed;
     }

@@ -10,9 +10,9 @@ import io.netty.handler.codec.http2.Http2HeadersDecoder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decodes a connection's blocks of headers, and repeated ones only once: a client with its headers in the connection's table
- * sends the same few bytes each time, which mean the same until the table changes (RFC 7541, section 2.3). So requests
- * share headers, which must not be changed. Netty only sets {@code content-length} to the number that it has.
+ * Decodes a connection's header blocks, and repeated ones only once. A client with its headers in the dynamic table
+ * sends the same few bytes each time, which mean the same until the table changes (RFC 7541, 2.3). So requests share
+ * headers, which must not be changed. Netty only sets {@code content-length} to the same number.
  *
  * <p>Only the last block is cached, from its second time on: most idle connections never repeat one.
  */
@@ -21,7 +21,7 @@ final class RepeatedHeaders implements Http2HeadersDecoder {
     /** A longer one is decoded each time. */
     private static final int MAX_BLOCK_BYTES = 512;
 
-    /** Maximum number of fields in a cached block: in the table a field may be a byte. */
+    /** Maximum number of fields in a cached block: a field may be one byte. */
     private static final int MAX_FIELDS = 64;
 
     /** The least first byte of a field in the table. */
@@ -91,7 +91,7 @@ final class RepeatedHeaders implements Http2HeadersDecoder {
         return at == end;
     }
 
-    /** Where a number ends that begins in the low bits {@code prefix}; negative for nowhere. */
+    /** End of a number that begins in the low bits {@code prefix}; negative if it is incomplete. */
     private static int afterNumber(ByteBuf encoded, int at, int prefix) {
         int end = encoded.writerIndex();
         int next = at;
@@ -102,7 +102,7 @@ final class RepeatedHeaders implements Http2HeadersDecoder {
         return continues ? -1 : next;
     }
 
-    /** Where a length-prefixed text ends; negative for nowhere, or if it is too long to be of interest. */
+    /** End of a length-prefixed text; negative if it is incomplete or too long. */
     private static int afterText(ByteBuf encoded, int at) {
         int end = encoded.writerIndex();
         if (at < 0 || at >= end) {

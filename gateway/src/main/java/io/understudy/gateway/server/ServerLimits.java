@@ -8,7 +8,7 @@ import io.vertx.core.net.NetServerOptions;
 import java.time.Duration;
 
 /**
- * Limits of one client. The defaults are etcd's where etcd has a limit; Vert.x's own are much lower and break etcd's clients.
+ * Limits of one client. The defaults are etcd's where etcd has a limit; Vert.x's are too low for etcd's clients.
  *
  * <p>Invariant S1: limits equal etcd's where etcd has one, and otherwise do not restrict its clients.
  *

@@ -5,8 +5,8 @@ package io.understudy.gateway.server;
 public interface WebHandler {
 
     /**
-     * Answers, now or later. Runs on the event loop of the request's connection and must not block it. What it throws is
-     * answered with status 500.
+     * Answers, now or later. Runs on the event loop of the request's connection and must not block it. What it throws
+     * is answered with status 500.
      */
     void handle(WebRequest request);
 }

@@ -13,8 +13,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pages over plain HTTP, as in etcd: {@code /health}, {@code /livez}, {@code /readyz} and
- * single checks below them, {@code /version}, {@code /metrics}.
+ * Pages over plain HTTP, as in etcd. They are {@code /health}, {@code /livez}, {@code /readyz} with single checks
+ * below, {@code /version} and {@code /metrics}.
  *
  * @param versions fields of {@code /version}; none while the source is unknown
  * @param metrics called on a worker thread

@@ -21,9 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A request of plain HTTP, from its head to its answer, over HTTP/1.1 or HTTP/2. To be used on its event loop only, and
- * answered once; later answers, and those after a disconnect, are dropped. Handlers receive it complete, or with its body
- * in parts.
+ * A plain HTTP request and its response, over HTTP/1.1 or HTTP/2. Confined to its event loop. Only the first response
+ * is sent, unless the client has disconnected. Handlers receive it complete, or with its body in parts.
  */
 public final class WebRequest implements RequestReader, Carrier {
 
@@ -41,7 +40,7 @@ public final class WebRequest implements RequestReader, Carrier {
 
     private static final int FIRST_PIECE_BYTES = 1 << 10;
 
-    /** Bound of the size of JSON relative to its message: base64 adds a third, names more. */
+    /** Maximum size of JSON relative to its message: base64 adds a third, names more. */
     private static final int BODY_FACTOR = 2;
 
     private final Exchange exchange;
@@ -101,7 +100,7 @@ public final class WebRequest implements RequestReader, Carrier {
         return 0;
     }
 
-    /** Passes the body to {@code reader}: in parts if it may stay open, else all of it. */
+    /** Passes the body to {@code reader}: in parts if it may stay open, else whole. */
     public void readBody(BodyReader taker) {
         if (parts) {
             reader = taker;
@@ -219,12 +218,12 @@ public final class WebRequest implements RequestReader, Carrier {
         ended.run();
     }
 
-    /** Such as {@code GET}. */
+    /** The method, such as {@code GET}. */
     public String method() {
         return exchange.request().method().toString();
     }
 
-    /** Without the query, decoded. */
+    /** The decoded path without the query. */
     public String path() {
         return path;
     }
@@ -289,8 +288,8 @@ public final class WebRequest implements RequestReader, Carrier {
     }
 
     /**
-     * Runs {@code task} once the client has read the answer, or has disconnected; at once if so already. One task, which may
-     * run twice.
+     * Runs {@code task} once the client has read the response or has disconnected. At once if so already. One task,
+     * which may run twice.
      */
     public void whenOver(Runnable task) {
         if (over) {

@@ -30,9 +30,7 @@ public final class WebStream {
         return exchange.writable();
     }
 
-    /**
-     * Runs {@code task} once when the client reads again. A client that stalls for {@code limits.stallTimeout} is disconnected.
-     */
+    /** Runs {@code task} once when the client reads again. A stall of {@code limits.stallTimeout} disconnects it. */
     public void whenReady(Runnable task) {
         exchange.whenWritable(task);
     }

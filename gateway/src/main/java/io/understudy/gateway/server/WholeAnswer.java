@@ -5,10 +5,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import java.util.List;
 
-/**
- * A small answer to a call, from its head to its trailers: consecutive frames, once the client's windows have room for the
- * message.
- */
+/** A small response as consecutive frames, once the client's windows have room for it. */
 final class WholeAnswer implements Http2RemoteFlowController.FlowControlled {
 
     private final Http2Exchange exchange;

@@ -6,7 +6,7 @@ import io.understudy.gateway.read.Answer;
 /** The trace of one call; it never contains keys, values or users. For one thread at a time. */
 public interface CallTrace {
 
-    /** Of a call that is not traced. */
+    /** The trace of a call that is not traced. */
     CallTrace NONE = new CallTrace() {
         @Override
         public void answered(Answer<?> answer) {}

@@ -7,6 +7,6 @@ public interface CallTracer {
     /** Traces none. */
     CallTracer NONE = carrier -> CallTrace.NONE;
 
-    /** Begins the trace of a call, as a child of the context in its headers, if any. */
+    /** Begins a call's trace, as a child of the context in its headers, if any. */
     CallTrace begin(Carrier carrier);
 }

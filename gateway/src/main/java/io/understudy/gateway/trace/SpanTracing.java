@@ -37,10 +37,10 @@ final class SpanTracing implements Tracing {
     private static final int BATCH = 512;
     private static final Duration PAUSE = Duration.ofSeconds(1);
 
-    /** Of a batch. Batches are not retried, since newer spans are as useful. */
+    /** Deadline of a batch. Batches are not retried, since newer spans are as useful. */
     private static final Duration DEADLINE = Duration.ofSeconds(5);
 
-    /** By OpenTelemetry's resource conventions. */
+    /** Attribute of OpenTelemetry's resource conventions. */
     private static final AttributeKey<String> SERVICE = AttributeKey.stringKey("service.name");
 
     private static final AttributeKey<String> INSTANCE = AttributeKey.stringKey("service.instance.id");

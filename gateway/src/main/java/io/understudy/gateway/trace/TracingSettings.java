@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where spans go, and of how many calls.
+ * Settings of the collector and the sampling.
  *
  * @param tls for an https collector; null for the platform's trust and no certificate
  */
@@ -44,7 +44,7 @@ public record TracingSettings(
 
     private static final int MILLION = 1_000_000;
 
-    /** Nothing is traced. */
+    /** Tracing disabled. */
     public static final TracingSettings DEFAULTS = Binder.defaults(TracingSettings.class);
 
     public TracingSettings {

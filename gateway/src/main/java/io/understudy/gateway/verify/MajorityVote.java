@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Decides by majority which side of a difference is correct. Each voting member is queried for some of the keys,
- * serializably at the state's revision. A page alone proves nothing: the member that served it, usually a learner, may be
- * corrupt. Without a majority the result is undecided. Blocks on the network.
+ * serializably at the state's revision. A page alone proves nothing: the member that served it, usually a learner, may
+ * be corrupt. Without a majority the result is undecided. Blocks on the network.
  */
 final class MajorityVote {
 

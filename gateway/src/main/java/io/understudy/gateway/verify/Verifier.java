@@ -23,16 +23,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares the replica with its source continuously, on its own thread. Pages of the source are read serializably at the
- * revision of an immutable state of the replica and compared with it. The state is released after a few seconds, and the
- * comparison resumes with a newer one.
+ * Compares the replica with its source continuously, on its own thread. Pages of the source are read serializably at
+ * the revision of an immutable state of the replica and compared with it. The state is released after a few seconds,
+ * and the comparison resumes with a newer one.
  *
  * <p>Pages are read whole and compared by entry, since members offer no digests of ranges. On a difference, the voting
- * members are queried. Either the replica is rebuilt, or the member that served the page is reported. Without a majority the
- * next round decides.
+ * members are queried. Either the replica is rebuilt, or the member that served the page is reported. Without a
+ * majority the next round decides.
  *
- * <p>Invariant R6: a replica that differs from the source is detected, reported and rebuilt, but not for a fault of another
- * member.
+ * <p>Invariant R6: a replica that differs from the source is detected, reported and rebuilt, but not for a fault of
+ * another member.
  */
 public final class Verifier {
 

@@ -15,8 +15,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A watcher of keys that the gateway does not hold: a watch of its own at the source. If that ends, so does the client's
- * stream, and the client resumes all watchers of it.
+ * A watcher of keys outside the replica, by a separate watch at the source. Its end ends the client's stream, and the
+ * client resumes all watchers of it.
  */
 final class ForwardedWatch extends StreamWatcher implements StreamTaker {
 
@@ -24,7 +24,7 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
     private final Runnable taken;
     private @Nullable StreamedCall call;
     private boolean created;
-    /** Whether a progress request has had no response: a source that hangs must not let requests pile up. */
+    /** Whether a progress request is unanswered: requests to a hanging source must not accumulate. */
     private boolean awaitsProgress;
 
     private boolean over;

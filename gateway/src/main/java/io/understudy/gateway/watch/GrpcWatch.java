@@ -15,8 +15,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call of {@code etcdserverpb.Watch/Watch}. The responses of one hub turn are written as one piece; events are encoded
- * once for all streams.
+ * A call of {@code etcdserverpb.Watch/Watch}. The responses of one hub turn are written as one piece; events are
+ * encoded once for all streams.
  *
  * <p>Invariant N2: an unread watch stream stays open, uses bounded memory, blocks no other stream of its connection,
  * and delivers everything once it is read.
@@ -35,7 +35,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
     /** Events of more bytes are shared rather than copied. */
     private static final int LARGE_BYTES = 16 << 10;
 
-    /** gRPC's limit of 2 GiB for messages, which is etcd's too, less some room for the envelope. */
+    /** gRPC's and etcd's message limit of 2 GiB, less some room for the envelope. */
     private static final int MAX_BYTES = Integer.MAX_VALUE - (64 << 10);
 
     private final MessageCall call;
@@ -61,7 +61,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
     }
 
     /**
-     * Takes a call on.
+     * Starts a watch call.
      *
      * @param calls the session's event loop
      */
@@ -187,7 +187,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
         }
     }
 
-    /** Copies a mostly empty buffer, as a client that doesn't read may retain it for long. */
+    /** Copies a mostly empty buffer, as an unread one may be retained for long. */
     private ByteBuf fitting(ByteBuf full) {
         if (full.readableBytes() >= full.capacity() / 2) {
             return full;
@@ -223,8 +223,8 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
     }
 
     /**
-     * A buffer in which a message of {@code size} bytes has begun, with room for {@code room} of them: what can fail fails
-     * before there is a part of one.
+     * A buffer with the prefix of a message of {@code size} bytes and {@code room} bytes. Allocation fails before a
+     * part of a message is written.
      */
     private ByteBuf begin(int size, int room) {
         int bytes = MessageCall.PREFIX_BYTES + room;

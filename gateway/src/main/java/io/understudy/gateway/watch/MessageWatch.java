@@ -17,8 +17,8 @@ import io.understudy.gateway.server.WebRequest;
 import java.util.Objects;
 
 /**
- * A stream of watchers that hands out its responses one by one, as encoded messages, for protocols that convert them.
- * Confined to the event loop of the client's connection.
+ * A stream of watchers with responses as encoded messages, for protocols that convert them. Confined to the event loop
+ * of the client's connection.
  */
 public final class MessageWatch implements WatchOutput, StreamedCall {
 
@@ -43,10 +43,10 @@ public final class MessageWatch implements WatchOutput, StreamedCall {
     }
 
     /**
-     * Begins one.
+     * Opens a stream.
      *
-     * @param http by which it came
-     * @param requests of the client, encoded, of which more may follow; their end is not that of its watchers
+     * @param http its HTTP request
+     * @param requests of the client, encoded; more may follow, and their end does not end its watchers
      * @throws ApiException as {@link Watches#open}
      */
     public static MessageWatch open(
@@ -58,7 +58,7 @@ public final class MessageWatch implements WatchOutput, StreamedCall {
         return watch;
     }
 
-    /** Receives requests while each was answered and its answer was read. */
+    /** Receives the next request once the last one's response was read. */
     private void receive() {
         if (receiving) {
             return;

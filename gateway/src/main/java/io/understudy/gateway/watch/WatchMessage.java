@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * {@code WatchResponse} on the wire but for its events, and what jetcd's {@code WatchCreateRequest} is too old to know
- * ({@code api/etcdserverpb/rpc.proto}).
+ * The wire form of {@code WatchResponse} without events, and request fields that jetcd lacks ({@code
+ * api/etcdserverpb/rpc.proto}).
  */
 final class WatchMessage {
 

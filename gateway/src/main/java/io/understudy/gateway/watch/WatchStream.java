@@ -32,8 +32,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's stream of watchers, as etcd serves it ({@code v3rpc/watch.go}, {@code mvcc/watcher.go}): requests are
- * answered one after the other, in their order, and events come between. On the event loop of the client's connection.
+ * A client's stream of watchers, as in etcd ({@code v3rpc/watch.go}, {@code mvcc/watcher.go}). Requests are answered in
+ * their order, with events in between. Confined to the event loop of the client's connection.
  *
  * <p>Invariant N1: watch streams are answered as by etcd, response by response.
  *
@@ -74,8 +74,8 @@ public final class WatchStream {
     }
 
     /**
-     * Takes the client's next request, which must not come before {@code taken} was run for the one before. What isn't a
-     * request is ignored.
+     * Handles the client's next request, after {@code taken} has run for the previous one. Ignores messages without a
+     * request.
      */
     public void receive(WatchRequest request, Runnable taken) {
         switch (request.getRequestUnionCase()) {
@@ -155,7 +155,7 @@ public final class WatchStream {
         watchers.values().forEach(StreamWatcher::recheck);
     }
 
-    /** Handles its own failure: others have responses to flush too. */
+    /** Flushes and handles its own failure: other streams have responses to flush too. */
     void flush() {
         flushPending = false;
         if (!over) {

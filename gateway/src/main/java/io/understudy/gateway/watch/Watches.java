@@ -103,7 +103,7 @@ public final class Watches implements AutoCloseable {
     }
 
     /**
-     * Begins a stream. On {@code eventLoop}, the client's connection's.
+     * Opens a stream. On {@code eventLoop}, that of the client's connection.
      *
      * @param requiresLeader whether it shall end when the source has no leader
      * @param calls the same event loop, for forwarded watches
@@ -198,8 +198,8 @@ public final class Watches implements AutoCloseable {
     }
 
     /**
-     * Requests progress for clients that request it: for all of them at most once per 100 ms, since they repeat the
-     * request. Until then they get the last revision known.
+     * Requests progress for all clients that request it, at most once per 100 ms. Until then they get the last known
+     * revision.
      */
     void reportProgress() {
         long now = nanos();

@@ -1,9 +1,9 @@
 /**
  * etcd's {@code Watch} service, on the watch hub.
  *
- * <p>{@link io.understudy.gateway.watch.WatchStream} is what etcd's {@code v3rpc/watch.go} makes of a stream: many
- * watchers, in the order of their requests, whatever protocol carries it. {@link io.understudy.gateway.watch.WatchOutput}
- * is the protocol's part; that of gRPC is {@link io.understudy.gateway.watch.GrpcWatch}.
+ * <p>{@link io.understudy.gateway.watch.WatchStream} serves a stream as etcd's {@code v3rpc/watch.go}: many watchers,
+ * in the order of their requests, over any protocol. {@link io.understudy.gateway.watch.WatchOutput} is the protocol's
+ * part, {@link io.understudy.gateway.watch.GrpcWatch} that of gRPC.
  */
 @NullMarked
 package io.understudy.gateway.watch;

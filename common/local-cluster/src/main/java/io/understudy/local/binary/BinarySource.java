@@ -5,7 +5,7 @@ import java.util.function.Consumer;
 /** One place where etcd may be had. */
 interface BinarySource {
 
-    /** What it is, for people. */
+    /** Description for messages. */
     String describe();
 
     /** The programs of the wanted version from here, fetched if need be, checked to run. */

@@ -12,9 +12,9 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * Debian's packages of etcd from a later release than the machine's own, unpacked without installing them and without
- * root. The mirror, its keys and any proxy are those of the machine's own apt configuration; nothing of it is changed.
- * Archives are trusted because apt checks the mirror's signed index.
+ * Debian packages of etcd from a newer release, unpacked without installation and without root.
+ * The mirror, its keys and any proxy are those of the machine's apt configuration, which is not changed. Archives are
+ * trusted because apt checks the mirror's signed index.
  */
 final class DebianPackages implements Fetched.Source {
 

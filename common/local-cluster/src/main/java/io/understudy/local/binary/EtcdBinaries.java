@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 public record EtcdBinaries(
         Path etcd, Path etcdctl, @Nullable Path etcdutl, ProgramVersion version) {
 
-    /** Verifying 90 MB takes a second, so it is done once per JVM. */
+    /** Cache per JVM, since verifying 90 MB takes a second. */
     private static final Map<List<WantedVersion>, EtcdBinaries> FOUND = new ConcurrentHashMap<>();
 
     private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);
@@ -33,8 +33,8 @@ public record EtcdBinaries(
     }
 
     /**
-     * Finds them, or fetches them into the user's cache, which may take a minute the first time. Several processes may
-     * do so at once: one fetches, the others wait for it. The version is that of the system property {@code
+     * Finds the programs, or downloads them into the user's cache. The first download may take a minute. Of several
+     * processes, one downloads and the others wait. The version is that of the system property {@code
      * understudy.etcd.version}, a list such as {@code 3.7,3.5} with the preferred one first.
      *
      * @param progress receives, on the calling thread, each step that may take longer than a moment
@@ -51,7 +51,7 @@ public record EtcdBinaries(
         return found;
     }
 
-    /** Whether the user names their path, which then holds for all of them. */
+    /** Whether the user sets their path, which then applies to all of them. */
     public static boolean areNamed() {
         return new ExplicitPath().isNamed();
     }

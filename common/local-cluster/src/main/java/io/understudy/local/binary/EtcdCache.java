@@ -12,10 +12,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The user's own store of fetched programs: one folder per version, each with a {@link Manifest} of what must be in it.
+ * The user's cache of downloaded programs: one folder per version, with a {@link Manifest}.
  *
- * <p>A version's folder is filled elsewhere and renamed into place, under a lock that excludes other processes. Its files
- * are compared with the manifest before each use; one that differs is replaced.
+ * <p>A version's folder is filled elsewhere and renamed into place, under a lock that excludes other processes. Its
+ * files are compared with the manifest before each use; one that differs is replaced.
  *
  * <p>Invariant L2: the folder of a version is whole before it is used.
  */
@@ -57,7 +57,7 @@ final class EtcdCache implements BinarySource {
         throw new NotHereException(reasons.isEmpty() ? "not cached" : String.join("; ", reasons));
     }
 
-    /** Fetches from the source and installs, or returns what another process has installed meanwhile. */
+    /** Downloads and installs the version, or returns what another process has installed meanwhile. */
     EtcdBinaries install(WantedVersion wanted, Fetched.Source source, Consumer<String> progress)
             throws NotHereException {
         try (InstallLock lock = InstallLock.acquire(folder, progress)) {

@@ -3,19 +3,19 @@ package io.understudy.local.binary;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 
-/** Fetches the programs from a source into the cache, unless another process has done so in the meantime. */
+/** Downloads the programs into the cache, unless another process has done so meanwhile. */
 record Fetched(EtcdCache cache, Source source) implements BinarySource {
 
-    /** Where programs can be fetched from. */
+    /** A source of downloads. */
     interface Source {
 
-        /** What it is, for people. */
+        /** Description for messages. */
         String describe();
 
-        /** Whether it may have that version; finding out costs nothing. */
+        /** Whether it may have that version; makes no request. */
         boolean has(WantedVersion wanted);
 
-        /** Puts etcd, etcdctl and, if there is one, etcdutl into the folder, which exists and is empty. */
+        /** Puts etcd, etcdctl and, where available, etcdutl into the existing empty folder. */
         void fetch(WantedVersion wanted, Path folder, Consumer<String> progress) throws NotHereException;
     }
 

@@ -17,13 +17,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The record beside the programs of one version: SHA-256, size and name of each, one a line. */
+/** The SHA-256, size and name of each program of a version, one a line. */
 final class Manifest {
 
     private static final String FILE = "manifest";
     private static final int BUFFER = 1 << 16;
     private static final Duration DEADLINE = Duration.ofSeconds(30);
-    /** What {@code sha256sum} prints, before two blanks and the name; a name with a line break has a backslash before it. */
+    /** Output of {@code sha256sum} before the name; a name with a line break has a backslash before it. */
     private static final Pattern DIGEST = Pattern.compile("\\\\?([0-9a-f]{64}) ");
 
     private Manifest() {}
@@ -59,7 +59,7 @@ final class Manifest {
         }
     }
 
-    /** Lower-case hexadecimal. The system's program takes a quarter of the time of the JDK before it is fully compiled. */
+    /** SHA-256 in lower-case hexadecimal; {@code sha256sum} takes a quarter of the time of a newly started JVM. */
     static String sha256(Path file) throws IOException {
         try {
             String printed = Command.of(List.of("sha256sum", file.toString())).run(DEADLINE);

@@ -2,7 +2,7 @@ package io.understudy.local.binary;
 
 import org.jspecify.annotations.Nullable;
 
-/** A place does not have etcd, or cannot give it; the message gives the reason, for the list of all that was tried. */
+/** A source has no etcd, or cannot provide it; the message states the reason. */
 final class NotHereException extends Exception {
 
     private static final long serialVersionUID = 1L;

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
-/** The archive that the etcd project releases, one version, known by its checksum before it is opened. */
+/** The release archive of the etcd project for one version, verified by its SHA-256. */
 final class OfficialRelease implements Fetched.Source {
 
     private static final String VERSION = "3.5.30";
@@ -28,7 +28,7 @@ final class OfficialRelease implements Fetched.Source {
             "amd64", "a495115162845640be08c6cda069ff961260dbced53207c5a83b1b006ff2ea8e",
             "arm64", "4d19473d2567a58e1dbf556e0813b91d506666e58d23bfd5370660c67639eb5e");
 
-    /** Machines without the internet are common: detect that soon and continue. */
+    /** Short, since machines without Internet access are common. */
     private static final Duration ANSWER = Duration.ofSeconds(4);
 
     private static final Duration DOWNLOAD = Duration.ofMinutes(3);

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A version of etcd to search for: one patch, any patch of a minor, or no preference.
+ * An etcd version to search for: one patch, or any patch of a minor.
  *
  * @param minor of major version 3
  * @param patch null for any
@@ -20,21 +20,21 @@ record WantedVersion(int minor, @Nullable Integer patch, boolean byDefault) {
     static final String PROPERTY = "understudy.etcd.version";
     static final String VARIABLE = "UNDERSTUDY_ETCD_VERSION";
 
-    /** The newest patches that were tried; a minor alone means its patch here where that can be had. */
+    /** The newest tested patches; a minor alone means its patch here where that is available. */
     static final Map<Integer, Integer> NEWEST = Map.of(5, 33, 6, 16, 7, 3);
 
-    /** One minor only, so that a later search does not start another version on the same data. */
+    /** One minor only: a later search must not start another on the same data. */
     private static final WantedVersion DEFAULT = new WantedVersion(5, null, true);
 
     private static final Pattern FORM = Pattern.compile("v?3\\.(\\d{1,3})(?:\\.(\\d{1,4}))?");
 
-    /** As the property or, without it, the variable demands. */
+    /** Versions of the system property or, without it, of the environment variable. */
     static List<WantedVersion> configured() {
         return parse(System.getProperty(PROPERTY, System.getenv(VARIABLE)));
     }
 
     /**
-     * Reads a list such as {@code 3.7,3.5}, the preferred version first; {@code any} or nothing means no preference.
+     * Reads a list such as {@code 3.7,3.5}, the preferred version first; {@code any} or nothing is the default.
      *
      * @throws IllegalArgumentException an entry is neither a minor nor a patch of etcd 3
      */

@@ -26,8 +26,8 @@ import org.testcontainers.containers.startupcheck.StartupCheckStrategy;
 import org.testcontainers.utility.DockerImageName;
 
 /**
- * A server in a container, a new one for each run: what outlives a run is in the server's folder, which the container
- * sees under the same path. Pausing is SIGSTOP and not the engine's freezing, so that a paused server can be killed.
+ * A server in a container, a new one for each run. Data persists in the server's folder, mounted under the same path.
+ * Pausing is SIGSTOP, not the engine's freezer, so that a paused server can be killed.
  */
 final class ContainerProcess implements ServerProcess {
 
@@ -85,7 +85,7 @@ final class ContainerProcess implements ServerProcess {
                         .withCmd(command.arguments()));
     }
 
-    /** The folder's owner, which must be able to delete the server's files. */
+    /** The folder's owner as {@code uid:gid}, which must be able to delete the server's files. */
     private String owner() {
         try {
             return Files.getAttribute(command.directory(), "unix:uid") + ":"
@@ -244,8 +244,7 @@ final class ContainerProcess implements ServerProcess {
     }
 
     /**
-     * A container counts as started even if it has ended already: whether its server serves, and why not, is judged from the
-     * server itself, the same way wherever it runs.
+     * Counts a container as started even if it has ended. Readiness is checked at the server itself, as on every host.
      */
     private static final class StartedOnce extends StartupCheckStrategy {
 

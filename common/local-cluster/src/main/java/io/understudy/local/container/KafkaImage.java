@@ -26,7 +26,7 @@ public final class KafkaImage implements KafkaProgram {
         return script(settings, "kafka-server-start.sh");
     }
 
-    /** The scripts write logs of their own, which must go where the server's user may write. */
+    /** Runs a script, with its log directory below the server's folder, which is writable. */
     private static List<String> script(Path settings, String line) {
         return List.of(
                 "-c",

@@ -162,7 +162,7 @@ final class EtcdApi {
         }
     }
 
-    /** @param voters that give tokens */
+    /** @param voters that issue tokens */
     void authenticateAs(String rootPassword, Supplier<List<URI>> voters) {
         root = new Root(rootPassword, voters);
     }

@@ -7,7 +7,7 @@ import java.util.List;
 /** Writes a member's command line. */
 record EtcdArguments(EtcdOptions options, EtcdLimits limits) {
 
-    /** Whether the member founds the cluster together with the others listed, or joins one that expects it. */
+    /** Value of {@code --initial-cluster-state}. */
     enum ClusterState {
         NEW,
         EXISTING

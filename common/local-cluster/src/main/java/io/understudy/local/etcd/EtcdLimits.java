@@ -4,7 +4,7 @@ import io.understudy.local.binary.ProgramVersion;
 import java.util.List;
 
 /**
- * What differs between versions of etcd, all in this one place.
+ * Differences between versions of etcd.
  *
  * @param maxLearners learners that a cluster may have at once
  * @param learnerArguments arguments that raise it to that number

@@ -46,13 +46,13 @@ public final class EtcdMember {
         return name;
     }
 
-    /** Whether it is a learner, as far as this cluster object made it one or promoted it. */
+    /** Whether this object added it as a learner and has not promoted it. */
     public boolean isLearner() {
         return learner;
     }
 
     /**
-     * Its id in the cluster, unsigned; etcd writes it in hexadecimal. Another one after {@link #wipe}.
+     * Member ID, which etcd prints in hexadecimal. Changes after {@link #wipe}.
      *
      * @throws IllegalStateException it has not served yet
      */
@@ -64,23 +64,23 @@ public final class EtcdMember {
         return known;
     }
 
-    /** Where clients find it: its proxy, if the cluster is behind proxies. */
+    /** Advertised client URL: that of its proxy, if the cluster is behind proxies. */
     public URI clientUrl() {
         return addresses.advertisedClient();
     }
 
-    /** Where the other members find it: its proxy, if the cluster is behind proxies. */
+    /** Advertised peer URL: that of its proxy, if the cluster is behind proxies. */
     public URI peerUrl() {
         return addresses.advertisedPeer();
     }
 
-    /** Where it listens for clients itself, past any proxy. */
+    /** Client URL on which the member itself listens. */
     public URI directClientUrl() {
         return addresses.client();
     }
 
     /**
-     * Its own status, read past any proxy.
+     * Status of this member, read past any proxy.
      *
      * @throws EtcdRequestException it doesn't answer within two seconds
      */
@@ -88,7 +88,7 @@ public final class EtcdMember {
         return EtcdApi.await(api.status(addresses.client()));
     }
 
-    /** More arguments for its next starts, in place of those given here before. */
+    /** Sets additional arguments for its next starts, replacing those set before. */
     public void arguments(String... more) {
         arguments = List.of(more);
     }
@@ -104,13 +104,13 @@ public final class EtcdMember {
         starter.start(this);
     }
 
-    /** Starts it like {@link #start} but does not wait until it serves, which without a quorum it never does. */
+    /** Starts it like {@link #start} without waiting until it serves, which requires a quorum. */
     public void launch() {
         starter.launch(this);
     }
 
     /**
-     * Starts it without data, as one that the cluster expects; does not wait until it serves.
+     * Starts it without data as a member that the cluster expects. Does not wait until it serves.
      *
      * @param initialCluster all members and itself, in the form of etcd's command line
      */
@@ -164,7 +164,7 @@ public final class EtcdMember {
         return known != null && known.isPaused();
     }
 
-    /** What it printed, over all its runs. */
+    /** Its output, over all its runs. */
     public ServerLog log() {
         return new ServerLog(folder.resolve("etcd.log"));
     }

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all members of a cluster have in common.
+ * Options shared by all members of a cluster.
  *
  * @param token initial cluster token; part of the cluster id
  * @param fsync whether members write through to the disk; without, a crash of the machine loses data, one of the

@@ -73,7 +73,7 @@ public final class LocalEtcd implements LocalServers {
         return name;
     }
 
-    /** All members, as declared, then by age. */
+    /** All members in the order of their declaration. */
     public List<EtcdMember> members() {
         return roster.members();
     }
@@ -92,8 +92,8 @@ public final class LocalEtcd implements LocalServers {
     }
 
     /**
-     * Starts all members at once and waits until each serves and has a leader; the first time, learners join after the
-     * voters. Undoes itself on failure.
+     * Starts all members at once and waits until each serves and has a leader. The first time, learners join after the
+     * voters. On failure, all members are killed.
      *
      * @throws IllegalStateException a port is in use, or a member ended or is not healthy in time; the message names
      *     it, with the end of its log
@@ -114,7 +114,7 @@ public final class LocalEtcd implements LocalServers {
         }
     }
 
-    /** The voter that leads, waiting until there is one: the one of the highest term that takes itself for it. */
+    /** The leader: the voter that reports itself as such in the highest term. Waits until there is one. */
     public EtcdMember leader() {
         return Waiting.until(
                 PATIENCE,
@@ -142,12 +142,12 @@ public final class LocalEtcd implements LocalServers {
         }
     }
 
-    /** Adds a voter, starts it and waits until it serves. Not known any more to a later object on the same data. */
+    /** Adds a voter, starts it and waits until it serves. A later object on the same data does not include it. */
     public EtcdMember addVoter() {
         return add(false);
     }
 
-    /** A member for others to add to the cluster and to start ({@link EtcdMember#join}); known to faults from now on. */
+    /** Declares a member that callers add to the cluster and start with {@link EtcdMember#join}. */
     public EtcdMember declareNewcomer() {
         return declare(true, null, null);
     }
@@ -163,7 +163,7 @@ public final class LocalEtcd implements LocalServers {
         }
     }
 
-    /** Makes a learner that has caught up a voter. */
+    /** Promotes a learner that has caught up. */
     public void promote(EtcdMember learner) {
         api.promoteMember(leader().addresses().client(), learner.id());
         learner.promoted();
@@ -186,15 +186,15 @@ public final class LocalEtcd implements LocalServers {
     }
 
     /**
-     * Enables authentication: {@code root} exists with that password from then on, and this object makes its requests
-     * as root. Users and roles are created by {@link #etcdctl} with {@code --user root:…}.
+     * Enables authentication with that password for {@code root}. This object then makes its requests as root. Create
+     * users and roles by {@link #etcdctl} with {@code --user root:…}.
      */
     public void enableAuthentication(String rootPassword) {
         api.enableAuthentication(leader().addresses().client(), rootPassword);
         authenticateAs(rootPassword);
     }
 
-    /** Makes requests as root from now on, where the members require authentication. */
+    /** Makes requests as root from now on, where authentication is enabled. */
     void authenticateAs(String rootPassword) {
         api.authenticateAs(rootPassword, () -> voters().stream()
                 .filter(EtcdMember::answers)
@@ -218,10 +218,10 @@ public final class LocalEtcd implements LocalServers {
     }
 
     /**
-     * Restores the cluster from a snapshot and starts it: all members are killed and lose their data, and the voters
-     * begin from the file. The cluster id stays if the voters are still those declared, the ids of those never wiped
-     * stay too, so that to clients it is the same cluster with another history. Learners rejoin; etcd takes 7 s longer
-     * for a member that begins from its leader's snapshot.
+     * Restores the cluster from a snapshot and starts it. All members are killed and lose their data, and the voters
+     * start from the file. The cluster ID is the same if the voters are those declared, and so are the IDs of members
+     * never wiped: to clients it is the same cluster with another history. Learners rejoin; etcd takes 7 s longer for a
+     * member that starts from its leader's snapshot.
      */
     public void restore(Path file) {
         members().forEach(EtcdMember::wipe);
@@ -244,8 +244,8 @@ public final class LocalEtcd implements LocalServers {
     }
 
     /**
-     * Lets nothing pass between the members of the two groups, both ways, until {@link #heal}; clients still reach all
-     * of them. What was on its way arrives after healing, as if packets had been lost and sent again.
+     * Drops all traffic between the two groups until {@link #heal}. Clients still reach all members. Data in flight
+     * arrives after healing, as if packets had been lost and sent again.
      *
      * @throws IllegalStateException the cluster is not behind proxies
      */
@@ -263,7 +263,7 @@ public final class LocalEtcd implements LocalServers {
                 .log("cluster partitioned");
     }
 
-    /** Parts the member from all others, as {@link #partition}. */
+    /** Partitions the member from all others, as {@link #partition}. */
     public void isolate(EtcdMember member) {
         partition(
                 Set.of(member),
@@ -275,7 +275,7 @@ public final class LocalEtcd implements LocalServers {
         members().forEach(EtcdMember::healProxies);
     }
 
-    /** Undoes all faults: of the proxies, paused members resume, ended ones start; waits until all serve. */
+    /** Ends all faults: heals proxies, resumes paused members, starts ended ones. Waits until all serve. */
     @Override
     public void mend() {
         heal();
@@ -285,8 +285,8 @@ public final class LocalEtcd implements LocalServers {
     }
 
     /**
-     * Deletes all keys and leases on all members; false if members were restarted, added, removed or promoted, or have users,
-     * roles or alarms. Revision and compaction stay.
+     * Deletes all keys and leases. False if members were restarted, added, removed or promoted, or have users, roles or
+     * alarms. Revision and compaction stay.
      */
     @Override
     public boolean reset() {
@@ -300,7 +300,7 @@ public final class LocalEtcd implements LocalServers {
     }
 
     /**
-     * Waits until every running member has applied what any of them has applied now: a response proves that only of the
+     * Waits until every running member has applied what any of them has applied now. A response proves that only of the
      * member that sent it.
      */
     public void awaitApplied() {
@@ -341,7 +341,7 @@ public final class LocalEtcd implements LocalServers {
         }
     }
 
-    /** A member that is known from now on, but neither runs nor is part of the cluster yet. */
+    /** Adds a member that neither runs nor is part of the cluster yet. */
     EtcdMember declare(boolean learner, @Nullable Integer clientPort, @Nullable Integer peerPort) {
         FreePorts free = FreePorts.take(4);
         ports.add(free);

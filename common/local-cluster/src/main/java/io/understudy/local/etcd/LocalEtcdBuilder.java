@@ -41,7 +41,7 @@ public final class LocalEtcdBuilder {
         return this;
     }
 
-    /** How many voters, at least 1 (default). */
+    /** Number of voters, at least 1 (default). */
     public LocalEtcdBuilder voters(int value) {
         if (value < 1) {
             throw new IllegalArgumentException("a cluster requires at least 1 voting member, requested: " + value);
@@ -50,7 +50,7 @@ public final class LocalEtcdBuilder {
         return this;
     }
 
-    /** How many learners (default none); more than the version allows is refused by {@link #build}. */
+    /** Number of learners (default none); {@link #build} rejects more than the version allows. */
     public LocalEtcdBuilder learners(int value) {
         if (value < 0) {
             throw new IllegalArgumentException("learners must not be negative, requested: " + value);
@@ -59,7 +59,7 @@ public final class LocalEtcdBuilder {
         return this;
     }
 
-    /** Folder for data and logs; a cluster that was there before continues. Required. */
+    /** Folder for data and logs; a cluster with data there continues. Required. */
     public LocalEtcdBuilder dataDirectory(Path value) {
         dataDirectory = value.toAbsolutePath();
         return this;
@@ -78,49 +78,48 @@ public final class LocalEtcdBuilder {
     }
 
     /**
-     * Puts a {@link io.understudy.local.fault.FaultProxy} before every member, one for its clients and one for the
-     * other members, and advertises only these. Partitions need it.
+     * Puts two {@link io.understudy.local.fault.FaultProxy}s before every member and advertises only these. One is for
+     * clients, one for the other members. Partitions require it.
      */
     public LocalEtcdBuilder behindProxies() {
         behindProxies = true;
         return this;
     }
 
-    /** Whether members write through to the disk (default); off is faster and only fit for tests. */
+    /** Whether members fsync (default); off is faster and only fit for tests. */
     public LocalEtcdBuilder fsync(boolean value) {
         fsync = value;
         return this;
     }
 
     /**
-     * Whether etcd checks that a membership change is survivable (default). The check refuses every change until the
-     * members have been connected for five seconds, so with it a cluster of several voters with a learner takes that
-     * much longer to start for the first time.
+     * Value of {@code --strict-reconfig-check} (default true). The check rejects every membership change until members
+     * have been connected for five seconds, which delays the first start of several voters with a learner.
      */
     public LocalEtcdBuilder strictReconfiguration(boolean value) {
         strictReconfiguration = value;
         return this;
     }
 
-    /** Makes members use TLS with clients and each other, and request certificates of both; by default plain text. */
+    /** Enables mutual TLS for clients and peers; by default plain text. */
     public LocalEtcdBuilder tls(@Nullable ServerTls value) {
         tls = value;
         return this;
     }
 
-    /** Root's password, if the data is of a cluster in which authentication was enabled; by default it was not. */
+    /** Root's password, if the data has authentication enabled; by default it has not. */
     public LocalEtcdBuilder rootPassword(@Nullable String value) {
         rootPassword = value;
         return this;
     }
 
-    /** More command line arguments for every member. */
+    /** Additional command line arguments for every member. */
     public LocalEtcdBuilder extraArguments(String... arguments) {
         extraArguments = List.of(arguments);
         return this;
     }
 
-    /** Where members run; by default as processes of this machine. */
+    /** Host of the members; by default processes of this machine. */
     public LocalEtcdBuilder host(ServerHost value) {
         host = value;
         return this;

@@ -4,10 +4,10 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a member listens, and what it advertises: a proxy if there is one.
+ * Listen and advertised URLs of a member; the latter are those of a proxy, if there is one.
  *
- * @param client clients, directly
- * @param peer other members, directly
+ * @param client listen client URL
+ * @param peer listen peer URL
  * @param advertisedClient for clients
  * @param advertisedPeer for other members
  */

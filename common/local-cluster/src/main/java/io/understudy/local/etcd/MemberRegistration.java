@@ -10,12 +10,12 @@ import java.util.stream.Collectors;
 /** Makes a running cluster expect a member that has no data yet. */
 final class MemberRegistration {
 
-    /** What etcd answers while its members have been connected for less than five seconds. */
+    /** Error of etcd while its members have been connected for less than five seconds. */
     private static final String NOT_CONNECTED_LONG_ENOUGH = "etcdserver: unhealthy cluster";
 
     /**
-     * What etcd answers an addition in the second in which the removed one was added: an id is made of peer URLs and the
-     * second ({@code membership/member.go}), and one that was removed never comes back.
+     * Error of etcd for an addition in the second of the removed member's addition. An ID is a hash of peer URLs
+     * and that second ({@code membership/member.go}), and removed IDs are never reused.
      */
     private static final String SAME_ID_AS_THE_REMOVED = "etcdserver: member not found";
 
@@ -30,9 +30,9 @@ final class MemberRegistration {
     }
 
     /**
-     * Adds the newcomer to the cluster, after removing its earlier entry. Each round starts from the cluster's member
-     * list, so a request with an unknown outcome is never sent twice; only refusals that are known to have had no
-     * effect are retried.
+     * Adds the member to the cluster, after removing its earlier entry. Each round starts from the cluster's member
+     * list, so a request with an unknown outcome is never sent twice. Only errors known to have had no effect are
+     * retried.
      *
      * @return the initial cluster for the newcomer's command line
      */

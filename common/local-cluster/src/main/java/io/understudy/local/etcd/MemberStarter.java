@@ -34,7 +34,7 @@ final class MemberStarter {
         this.arguments = arguments;
     }
 
-    /** Starts all members: those with data together, or the voters if none has any; then the rest, one after the other. */
+    /** Starts members with data together, or the voters if none has any. The others follow one by one. */
     void startAll() {
         List<EtcdMember> members = roster.members();
         List<EtcdMember> first = members.stream().filter(EtcdMember::hasData).toList();

@@ -22,7 +22,7 @@ public record MemberStatus(
         boolean learner,
         String version) {
 
-    /** Whether it takes itself for the leader. */
+    /** Whether it reports itself as the leader. */
     public boolean leads() {
         return leaderId != 0 && leaderId == memberId;
     }

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 
-/** The members of a cluster, and their combined state, read past their proxies. Safe for use by several threads. */
+/** The members of a cluster and their combined state, read past their proxies. Thread-safe. */
 final class Roster {
 
     private final EtcdApi api;
@@ -41,7 +41,7 @@ final class Roster {
         return members.stream().filter(EtcdMember::isLearner).toList();
     }
 
-    /** All voters in the form of etcd's command line. */
+    /** All voters as value of {@code --initial-cluster}. */
     String initialCluster() {
         return voters().stream()
                 .map(member -> member.name() + "=" + member.addresses().advertisedPeer())
@@ -67,8 +67,8 @@ final class Roster {
     }
 
     /**
-     * The voter that reports itself as the leader, in the highest term of any voter: a leader that was cut off remains
-     * one in an old term for a while.
+     * The voter that reports itself as leader in the highest term. A leader that was cut off remains one in an old term
+     * for a while.
      */
     Optional<EtcdMember> leader() {
         Map<EtcdMember, CompletableFuture<Optional<MemberStatus>>> statuses =

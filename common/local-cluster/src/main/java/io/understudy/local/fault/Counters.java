@@ -3,7 +3,7 @@ package io.understudy.local.fault;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What a proxy has seen. Written by its thread, read by any. */
+/** Counters of a proxy. Written by its thread, read by any. */
 final class Counters {
 
     private final LongAdder accepted = new LongAdder();

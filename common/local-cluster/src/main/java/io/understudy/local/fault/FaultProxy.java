@@ -98,7 +98,7 @@ public final class FaultProxy implements AutoCloseable {
         return loop.counters().toTarget();
     }
 
-    /** Bytes that came from the target and went to clients so far. */
+    /** Bytes sent by the target to clients so far. */
     public long bytesFromTarget() {
         return loop.counters().fromTarget();
     }

@@ -5,8 +5,8 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
- * Switches for the faults of a link. Each call returns when the fault is in force. Delay and throttle add to each other
- * and to a mode; of the modes cut, black hole and half-open the last one called holds.
+ * Switches for the faults of a link. Each call returns when the fault is in force. Delay and throttle combine with each
+ * other and with a mode; of cut, black hole and half-open the last one called holds.
  */
 public final class Faults {
 
@@ -16,7 +16,7 @@ public final class Faults {
         this.change = change;
     }
 
-    /** Bytes arrive so much later, each way, in order and without less of them passing per second. */
+    /** Delays bytes in each direction, in order and without limiting the throughput. */
     public void delay(Duration each) {
         if (each.isNegative()) {
             throw new IllegalArgumentException("delay must not be negative, is " + each);
@@ -24,7 +24,7 @@ public final class Faults {
         change.accept(fault -> fault.with(each));
     }
 
-    /** At most so many bytes per second pass each way, all connections of the link together. */
+    /** Limits the bytes per second in each direction, over all connections of the link. */
     public void throttle(long bytesPerSecond) {
         if (bytesPerSecond < 1) {
             throw new IllegalArgumentException("throttle must be at least 1 byte per second, is " + bytesPerSecond);
@@ -32,22 +32,22 @@ public final class Faults {
         change.accept(fault -> fault.with(bytesPerSecond));
     }
 
-    /** Connections are reset, new ones too. */
+    /** Resets all connections, new ones too. */
     public void cut() {
         change.accept(fault -> fault.with(LinkFault.Mode.CUT));
     }
 
     /**
-     * Nothing arrives any more, and no side is notified: connections stay open, new ones open too. What was sent
-     * arrives after {@link #heal}, as if every packet had been lost and sent again.
+     * Holds back all bytes without notice to either side. Connections stay open, and new ones are accepted. What was
+     * sent arrives after {@link #heal}, as if every packet had been lost and sent again.
      */
     public void blackHole() {
         change.accept(fault -> fault.with(LinkFault.Mode.BLACK_HOLE));
     }
 
     /**
-     * Closes the target's side of each connection without notice to the client: it sends into the void. {@link #heal}
-     * resets these connections, what they carried is lost.
+     * Closes the target's side of each connection without notice to the client. {@link #heal} resets these connections;
+     * what the client has sent meanwhile is lost.
      */
     public void halfOpen() {
         change.accept(fault -> fault.with(LinkFault.Mode.HALF_OPEN));

@@ -8,21 +8,21 @@ import java.util.Deque;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** One direction of a connection: what was read and not yet written, oldest first. Belongs to the proxy's thread. */
+/** One direction of a connection: bytes read and not yet written, oldest first. Confined to the proxy's thread. */
 final class Flow {
 
-    /** After so many the other connections have their turn. */
+    /** Rounds before the other connections have their turn. */
     private static final int ROUNDS = 8;
 
     private static final int READ_BYTES = 1 << 15;
 
-    /** Held back at most when nothing is delayed: enough to keep both sides busy, little enough to let them wait. */
+    /** Maximum held back without a delay: keeps both sides busy, with backpressure. */
     private static final int HELD_BYTES = 1 << 16;
 
-    /** Held back at most when bytes are delayed, or the delay would bound the throughput. */
+    /** Maximum held back with a delay, so that the delay does not bound the throughput. */
     private static final int HELD_BYTES_DELAYED = 1 << 22;
 
-    /** Bytes, or the end of the stream if there are none, and when they were read. */
+    /** Bytes, or the end of the stream, and the time they were read. */
     private record Chunk(ByteBuffer bytes, boolean end, long readNanos) {}
 
     private final SocketChannel from;
@@ -145,12 +145,12 @@ final class Flow {
         return blocked;
     }
 
-    /** Nanoseconds until it can continue by itself, 0 for now, {@code MAX_VALUE} if not by time alone. */
+    /** Nanoseconds until it can continue, 0 for now, {@code MAX_VALUE} if not by time alone. */
     long waitNanos(long now) {
         return waits ? Math.max(0, nextNanos - now) : Long.MAX_VALUE;
     }
 
-    /** Whether its end was passed on. */
+    /** Whether its end of stream was forwarded. */
     boolean isDone() {
         return endWritten;
     }

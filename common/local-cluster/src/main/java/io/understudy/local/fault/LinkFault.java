@@ -4,7 +4,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is wrong with a link.
+ * The faults of a link.
  *
  * @param mode what becomes of its connections
  * @param delay how much later bytes arrive, each way
@@ -19,7 +19,7 @@ record LinkFault(
 
     static final LinkFault NONE = new LinkFault(Mode.FLOWS, Duration.ZERO, null, null);
 
-    /** From harmless to worst; of two that hold at once the worse one counts. */
+    /** Modes from harmless to worst; of two the worse one applies. */
     enum Mode {
         FLOWS,
         HALF_OPEN,

@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One client and, once connected, its way to the target and back. Belongs to the proxy's thread. */
+/** A client's connection and, once open, the one to the target. Confined to the proxy's thread. */
 final class ProxyConnection {
 
     private static final Logger LOG = LoggerFactory.getLogger(ProxyConnection.class);
     private static final int SCRATCH_BYTES = 1 << 15;
 
-    /** The way to the target. */
+    /** The connection to the target. */
     private record Link(SocketChannel channel, SelectionKey key, Flow there, Flow back) {}
 
     private final Selector selector;
@@ -47,9 +47,9 @@ final class ProxyConnection {
     }
 
     /**
-     * Does what can be done now under the two faults, and registers for what it waits for.
+     * Transfers what the two faults allow now and registers interest for the rest.
      *
-     * @return false when it is over and closed
+     * @return false when it is closed
      */
     boolean pump(LinkFault all, LinkFault its) {
         try {
@@ -146,7 +146,7 @@ final class ProxyConnection {
         return made;
     }
 
-    /** Nanoseconds until it can continue by itself, 0 for now, {@code MAX_VALUE} if not by time alone. */
+    /** Nanoseconds until it can continue, 0 for now, {@code MAX_VALUE} if not by time alone. */
     long waitNanos(long now) {
         Link open = link;
         return open == null
@@ -154,7 +154,7 @@ final class ProxyConnection {
                 : Math.min(open.there().waitNanos(now), open.back().waitNanos(now));
     }
 
-    /** Closes both sides with a reset, as a network does that has forgotten the connection. */
+    /** Closes both sides with a reset, like a network that has lost the connection's state. */
     void reset() {
         reset(client);
         Link open = link;

@@ -22,7 +22,7 @@ import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one thread of a proxy. All fields but the queue of tasks and the counters belong to it. */
+/** The thread of a proxy. It owns all fields but the queue of tasks and the counters. */
 final class ProxyLoop {
 
     /** No party has this name. */
@@ -79,7 +79,7 @@ final class ProxyLoop {
         return counters;
     }
 
-    /** Changes the fault of one party or of all, and returns when it is in force. */
+    /** Changes the fault of one party or of all; returns when it is in force. */
     void change(String name, UnaryOperator<LinkFault> change) {
         onLoop(() -> {
             faults.put(name, change.apply(faults.getOrDefault(name, LinkFault.NONE)));
@@ -184,7 +184,7 @@ final class ProxyLoop {
         }
     }
 
-    /** Pumps connections that are due; returns how many nanoseconds until the next, {@code MAX_VALUE} for never. */
+    /** Pumps connections that are due; returns the nanoseconds until the next, {@code MAX_VALUE} for never. */
     private long pumpDue() {
         long next = Long.MAX_VALUE;
         for (ProxyConnection connection : new ArrayList<>(connections)) {

@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Finds the process that holds a socket, by what Linux shows below {@code /proc}: the table of connections gives the
- * socket's number, the process's open files have it or not. Needs no privilege for processes of the same user.
+ * Finds the process that holds a socket, by Linux's {@code /proc}. The table of connections has the socket's inode, the
+ * process's open files refer to it. Needs no privilege for processes of the same user.
  */
 public final class SocketOwners implements Party {
 
@@ -34,13 +34,13 @@ public final class SocketOwners implements Party {
         this.parties = parties;
     }
 
-    /** Whether this machine shows what is needed. */
+    /** Whether this machine has the required {@code /proc} files. */
     public static boolean areKnownHere() {
         return Files.isReadable(Path.of("/proc/net/tcp"));
     }
 
     /**
-     * Distinguishes the parties of one proxy.
+     * Identifies the parties of one proxy.
      *
      * @param port the proxy's, to which the parties connect
      * @param parties the process ids of the parties that run now, by name
@@ -57,7 +57,7 @@ public final class SocketOwners implements Party {
                 .findFirst());
     }
 
-    /** The socket that is connected from one port of this machine to the proxy's. */
+    /** Inode of the socket that is connected from a local port to the proxy's. */
     private Optional<String> inodeOf(int clientPort) {
         String local = String.format(Locale.ROOT, ":%04X", clientPort);
         String remote = String.format(Locale.ROOT, ":%04X", port);

@@ -16,12 +16,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Runs Jazzer, which must be on the class path, on one target: a class with {@code public static void
- * fuzzerTestOneInput(byte[])}, or the same with Jazzer's {@code FuzzedDataProvider}, and perhaps {@code fuzzerInitialize()}.
- * What the target throws, an input that
- * takes twenty seconds, and memory beyond the limit are findings.
+ * Runs Jazzer, which must be on the class path, on one target class. The target has {@code public static void
+ * fuzzerTestOneInput(byte[])}, or the same with Jazzer's {@code FuzzedDataProvider}, and optionally {@code
+ * fuzzerInitialize()}. Findings are exceptions, inputs that take twenty seconds, and memory beyond the limit.
  *
- * <p>The same seed gives the same inputs as long as the code is the same. Blocking; one thread.
+ * <p>The same seed gives the same inputs as long as the code is the same. Blocking; not thread-safe.
  */
 public final class Fuzzer {
 
@@ -31,7 +30,7 @@ public final class Fuzzer {
     private static final String JAZZER = "com.code_intelligence.jazzer.Jazzer";
     private static final Duration PATIENCE = Duration.ofMinutes(60);
 
-    /** Of Jazzer's watchers for attacks, those that take for one what the programs under test do: connect, run etcd, store. */
+    /** Jazzer's sanitizers that report what the tested programs do: connect, run etcd, write files. */
     private static final String DISABLED_HOOKS = Stream.of(
                     "FilePathTraversal",
                     "NamingContextLookup",
@@ -53,7 +52,7 @@ public final class Fuzzer {
         return new Fuzzer(target);
     }
 
-    /** Begins with these inputs, among others: such as are understood. */
+    /** Adds these inputs, usually valid ones, to the initial corpus. */
     public Fuzzer beginningWith(byte[]... inputs) {
         seeds.addAll(List.of(inputs));
         return this;
@@ -100,7 +99,7 @@ public final class Fuzzer {
         }
     }
 
-    /** It runs in another folder than this process. */
+    /** Absolute, since it runs in another folder than this process. */
     private static String classPath() {
         return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
                 .map(entry -> Path.of(entry).toAbsolutePath().toString())

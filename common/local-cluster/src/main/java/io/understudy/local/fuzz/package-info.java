@@ -1,4 +1,4 @@
-/** Coverage-guided fuzzing, for tests: many inputs in a process of its own, made of what reached new code before. */
+/** Coverage-guided fuzzing for tests, in a separate process. */
 @NullMarked
 package io.understudy.local.fuzz;
 

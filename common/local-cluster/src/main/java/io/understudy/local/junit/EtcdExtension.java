@@ -53,7 +53,7 @@ public final class EtcdExtension implements ServerExtension {
         return with(LocalEtcdBuilder::behindProxies);
     }
 
-    /** Whatever else the builder offers. */
+    /** Applies further settings of the builder. */
     public EtcdExtension with(UnaryOperator<LocalEtcdBuilder> settings) {
         UnaryOperator<LocalEtcdBuilder> before = more;
         more = builder -> settings.apply(before.apply(builder));

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Skips all tests where the version of {@code -Dunderstudy.etcd.version} cannot be had, if {@code
+ * Skips all tests if the configured version of etcd is optional and not available. Optional is set by {@code
  * -Dunderstudy.etcd.optional=true}: versions other than 3.5 need Go. Registered for every test.
  */
 public final class EtcdVersionCondition implements ExecutionCondition {

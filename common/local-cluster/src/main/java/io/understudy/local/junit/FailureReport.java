@@ -11,8 +11,8 @@ import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 
 /**
- * Prints each failed test within one screen: its message (expected, actual, seed), where in the test it failed, and what
- * it published, such as the paths of the servers' logs. Registered for every test.
+ * Prints a short report of each failed test. It has the message (expected, actual, seed), the failed line of the test,
+ * and published entries such as the paths of server logs. Registered for every test.
  */
 public final class FailureReport implements TestExecutionListener {
 

@@ -46,7 +46,7 @@ public final class KafkaExtension implements ServerExtension {
         return own();
     }
 
-    /** Whatever else the builder offers. */
+    /** Applies further settings of the builder. */
     public KafkaExtension with(UnaryOperator<LocalKafkaBuilder> settings) {
         UnaryOperator<LocalKafkaBuilder> before = more;
         more = builder -> settings.apply(before.apply(builder));

@@ -8,7 +8,7 @@ import java.util.Locale;
 import org.opentest4j.TestAbortedException;
 
 /**
- * What runs the servers of tests: processes unless {@code -Detcd.provider=testcontainers} or {@code
+ * Host of the servers of tests: processes unless {@code -Detcd.provider=testcontainers} or {@code
  * -Dkafka.provider=testcontainers} is set.
  */
 enum Provider {

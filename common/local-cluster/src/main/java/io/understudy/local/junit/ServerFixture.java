@@ -15,9 +15,9 @@ import org.junit.jupiter.api.extension.ExtensionContext.StoreScope;
 import org.opentest4j.TestAbortedException;
 
 /**
- * Servers of one test class or of one test: started, mended between tests, their logs named when a test fails.
+ * The servers of one test class or of one test.
  *
- * <p>Shared ones outlive their class: the next class of the same JVM that wants the same gets them empty. They are
+ * <p>Shared ones outlive their class: the next class of the same JVM with the same kind gets them empty. They are
  * replaced if a test restarted one of them, changed their membership, or failed.
  */
 final class ServerFixture<S extends LocalServers> {
@@ -39,7 +39,7 @@ final class ServerFixture<S extends LocalServers> {
         this.servers = servers;
     }
 
-    /** Servers of a static field are shared with all classes of this JVM that name the same {@code kind}; null for none. */
+    /** Shares servers of a static field among all classes of this JVM with that {@code kind}; null for none. */
     void shareAs(@Nullable String kind) {
         sharedAs = kind;
     }
@@ -185,7 +185,7 @@ final class ServerFixture<S extends LocalServers> {
         }
     }
 
-    /** Folder of one cluster of one test, below {@code target/clusters}; deleted at the end unless the test failed. */
+    /** Folder of one test's servers below {@code target/clusters}, deleted at the end unless the test failed. */
     private static final class TestFolder {
 
         private static final Path BASE = Path.of("target", "clusters").toAbsolutePath();
@@ -211,7 +211,7 @@ final class ServerFixture<S extends LocalServers> {
             return path;
         }
 
-        /** A test failed; these files may show the reason. */
+        /** Keeps the files of a failed test for diagnosis. */
         void keep() {
             keep = true;
         }

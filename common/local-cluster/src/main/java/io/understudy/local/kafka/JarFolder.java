@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A folder of jars that is a program's class path, run by this JVM's own Java. */
+/** A folder of jars, the class path of a program that this JVM's Java runs. */
 record JarFolder(Path folder) {
 
-    /** Soon up and small; a program for tests never runs long enough to gain from the better compiler. */
+    /** Fast start and small footprint; a program for tests never gains from the optimizing compiler. */
     private static final List<String> JVM = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
 
-    /** Where a program's jars are to be found. */
+    /** Location of a program's jars. */
     record Place(String program, String property, String variable, String jarPrefix, String inCheckout) {
 
         /**
@@ -51,7 +51,7 @@ record JarFolder(Path folder) {
         return Path.of(System.getProperty("java.home"), "bin", "java");
     }
 
-    /** Arguments of {@link #program} that run a class with that much memory, and logback's file for logging. */
+    /** Arguments of {@link #program} for a main class, its heap and its logback file. */
     List<String> run(String heap, Path logging, String main, String... arguments) {
         List<String> ours = List.of("-Xmx" + heap, "-cp", classPath(), "-Dlogback.configurationFile=" + logging, main);
         return Stream.of(JVM, ours, List.of(arguments)).flatMap(List::stream).toList();

@@ -15,7 +15,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What lies in a broker's folder.
+ * The files in a broker's folder.
  *
  * @param tls for clients; null for plain text
  * @param users that may log in; null for no authentication
@@ -137,7 +137,7 @@ record KafkaFiles(
         return tls == null ? "PLAINTEXT" : "SSL";
     }
 
-    /** Kafka wants a key and its certificate in one file. */
+    /** Joins key and certificate in one file, as Kafka requires. */
     private String secured(ServerTls files) throws IOException {
         Path store = folder.resolve("keystore.pem");
         Files.deleteIfExists(store);

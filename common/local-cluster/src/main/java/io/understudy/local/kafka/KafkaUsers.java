@@ -5,7 +5,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Users of a broker, by SASL's PLAIN, with the rights that rules of the broker grant.
+ * Users of a broker with SASL/PLAIN, authorized by the broker's ACLs.
  *
  * @param administrator has all rights; one of the names
  * @param passwords by name
@@ -25,7 +25,7 @@ public record KafkaUsers(String administrator, Map<String, String> passwords) {
         }
     }
 
-    /** What a client has to set to log in as {@code name}. */
+    /** Client properties for a login as {@code name}. */
     public Map<String, String> client(String name) {
         return Map.of(
                 "security.protocol",

@@ -24,7 +24,7 @@ public final class LocalKafka implements LocalServers {
 
     private static final Logger LOG = LoggerFactory.getLogger(LocalKafka.class);
 
-    /** What the broker logs once it takes requests and the controller counts on it. */
+    /** Log line of the broker once it takes requests and is registered with the controller. */
     private static final String STARTED = "Kafka Server started";
 
     private final KafkaFiles files;
@@ -63,7 +63,7 @@ public final class LocalKafka implements LocalServers {
         return new LocalKafkaBuilder();
     }
 
-    /** What clients are to be given: host and port, of the proxy if there is one. */
+    /** Value of {@code bootstrap.servers} for clients, through the proxy if there is one. */
     public String bootstrapServers() {
         return "127.0.0.1:" + advertisedPort();
     }
@@ -141,7 +141,7 @@ public final class LocalKafka implements LocalServers {
         start();
     }
 
-    /** Undoes all faults: of the proxy, a paused broker resumes, an ended one starts. */
+    /** Ends all faults: heals the proxy, resumes a paused broker, starts an ended one. */
     @Override
     public void mend() {
         if (proxy != null) {
@@ -153,7 +153,7 @@ public final class LocalKafka implements LocalServers {
         }
     }
 
-    /** Topics stay: users of a shared broker name theirs so that no other does. False if the broker was restarted. */
+    /** Keeps topics: tests on a shared broker use unique names. False if the broker was restarted. */
     @Override
     public synchronized boolean reset() {
         return isAlive() && process == first;
@@ -168,7 +168,7 @@ public final class LocalKafka implements LocalServers {
         return process != null && process.isAlive();
     }
 
-    /** What it printed, over all its runs. */
+    /** Its output, over all its runs. */
     public ServerLog log() {
         return new ServerLog(files.log());
     }

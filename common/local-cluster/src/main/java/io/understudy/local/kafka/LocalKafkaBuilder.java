@@ -59,26 +59,26 @@ public final class LocalKafkaBuilder {
         return this;
     }
 
-    /** Has topics so many replicas, in as many brokers, and write to most of them; 1 by default. */
+    /** Sets the number of replicas of topics, in as many brokers; most must be in sync. 1 by default. */
     public LocalKafkaBuilder replicas(int value) {
         replicas = value;
         return this;
     }
 
-    /** Makes it the broker of that number in the cluster of a controller that runs; the controller's own number is 1. */
+    /** Makes it the broker of that number in a running controller's cluster; the controller has number 1. */
     public LocalKafkaBuilder joining(LocalKafka value, int number) {
         controller = value;
         node = number;
         return this;
     }
 
-    /** Where it runs; by default as a process of this machine. */
+    /** Host of the broker; by default a process of this machine. */
     public LocalKafkaBuilder host(ServerHost value) {
         host = value;
         return this;
     }
 
-    /** What to run; by default what {@link KafkaLibrary#find()} finds. */
+    /** The program to run; by default that of {@link KafkaLibrary#find()}. */
     public LocalKafkaBuilder program(KafkaProgram value) {
         program = value;
         return this;

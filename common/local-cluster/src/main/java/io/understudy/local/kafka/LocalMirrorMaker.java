@@ -15,13 +15,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Kafka's MirrorMaker 2 as a process: copies topics from one cluster to another, where each has the source's name
- * before its own, {@code core.topic}. It reads what is committed, copies each record at least once, and keeps no
- * transactions. A restart resumes near its last offset. Safe for use by several threads, one operation at a time.
+ * Kafka's MirrorMaker 2 as a process. A copied topic has the source's name as prefix, {@code core.topic}. It reads
+ * committed records, copies each at least once and keeps no transactions. A restart resumes near its last offset. Safe
+ * for use by several threads, one operation at a time.
  */
 public final class LocalMirrorMaker implements AutoCloseable {
 
-    /** What copied topics' names begin with. */
+    /** Prefix of the names of copied topics. */
     public static final String PREFIX = "core.";
 
     private static final Logger LOG = LoggerFactory.getLogger(LocalMirrorMaker.class);

@@ -8,10 +8,10 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 /**
- * The start of a program of Kafka's.
+ * The start of a Kafka program.
  *
- * @param what it is, for people
- * @param log what it prints, over all its runs
+ * @param what its name in messages
+ * @param log its output, over all its runs
  */
 record Startup(String what, ServerLog log) {
 

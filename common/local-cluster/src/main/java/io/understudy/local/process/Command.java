@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Command(List<String> line, @Nullable Path directory, Map<String, String> environment) {
 
-    /** For what was printed last to be read. */
+    /** Maximum wait for the last output. */
     private static final Duration GRACE = Duration.ofSeconds(1);
 
     public Command {
@@ -88,7 +88,7 @@ public record Command(List<String> line, @Nullable Path directory, Map<String, S
         return whole(output, end);
     }
 
-    /** What it started in the background may hold its output open after its own end. */
+    /** The whole output; a background process may hold it open after the command's end. */
     private String whole(CompletableFuture<String> text, long end) {
         try {
             return text.get(Math.max(GRACE.toNanos(), end - System.nanoTime()), TimeUnit.NANOSECONDS);

@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Children run in sessions of their own: Ctrl-C at the terminal, or a kill of the JVM's whole process group, must reach
- * neither servers, which are stopped in order, nor the guards that clean up after the JVM.
+ * Runs children in sessions of their own. Ctrl-C at the terminal, or a kill of the JVM's process group, must reach
+ * neither servers nor the guards that clean up after the JVM.
  */
 final class Detached {
 

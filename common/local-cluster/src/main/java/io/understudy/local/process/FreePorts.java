@@ -15,9 +15,8 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Ports of the loopback interface that nothing else uses, kept until closed, also while the server that they are for is
- * down. They lie below the range from which systems pick ports for outgoing connections, and a lock file for each keeps
- * other processes that use this class from taking the same.
+ * Unused ports of the loopback interface, reserved until closed, even while their server is down. They are below the
+ * ephemeral range. A lock file for each excludes other processes that use this class.
  */
 public final class FreePorts implements AutoCloseable {
 
@@ -88,8 +87,7 @@ public final class FreePorts implements AutoCloseable {
     }
 
     /**
-     * Rejects a port that a server could not listen on now. Checked before a server starts: another listener might be
-     * taken for it.
+     * Rejects a port in use before a server starts. Another listener might be taken for it.
      *
      * @param purpose of the port, for the message
      * @throws IllegalStateException it is in use

@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A server that may be a child of this JVM, or of one before it. */
+/** A server process that may outlive the JVM that started it. */
 final class LastingProcess implements ServerProcess {
 
     private static final Logger LOG = LoggerFactory.getLogger(LastingProcess.class);
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
 
-    /** How long a process is waited for to get its arguments while it executes another program. */
+    /** Maximum wait for the arguments of a process that executes another program. */
     private static final Duration EXECUTE_PATIENCE = Duration.ofMillis(500);
 
     private final ServerCommand command;
@@ -175,8 +175,8 @@ final class LastingProcess implements ServerProcess {
     }
 
     /**
-     * The JDK shortens long command lines. For a moment a process has none, or a part of one, while it executes another
-     * program, as a server does that was just started.
+     * Arguments from {@code /proc}, since the JDK shortens long command lines. A process that has just been started may
+     * briefly have none, or a part of one, while it executes another program.
      */
     private static List<String> argumentsOf(ProcessHandle process) {
         Path own = Path.of("/proc", Long.toString(process.pid()));
@@ -193,7 +193,7 @@ final class LastingProcess implements ServerProcess {
         }
     }
 
-    /** Whether it runs a program right now; those of the kernel, the dead and the sleeping don't. */
+    /** Whether it runs a program right now; kernel threads, zombies and sleeping processes don't. */
     private static boolean isBusy(Path process) {
         String stat = contentOf(process.resolve("stat"));
         // The name before it may hold anything.
@@ -201,7 +201,7 @@ final class LastingProcess implements ServerProcess {
         return (state.startsWith("R") || state.startsWith("D")) && Files.exists(process.resolve("exe"));
     }
 
-    /** Nothing of what is gone, or another user's. */
+    /** Empty if the file is gone or belongs to another user. */
     private static String contentOf(Path file) {
         try {
             return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);

@@ -14,8 +14,8 @@ public interface LocalServers extends AutoCloseable {
     /**
      * Empties them for another user.
      *
-     * @return false if that is impossible: other processes run than at the start, roles have changed, or authentication is
-     *     enabled; then they are only to be closed
+     * @return false if that is impossible: other processes run than at the start, roles have changed, or authentication
+     *     is enabled; then they are only to be closed
      */
     boolean reset();
 

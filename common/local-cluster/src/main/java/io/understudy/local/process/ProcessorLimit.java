@@ -13,18 +13,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How much of a processor a process of this machine may have: a shell stops it (SIGSTOP) for what a slice leaves of
- * each period. A quota of the kernel is kept only to a tick of its clock, which is far longer than the slices used
- * here.
+ * Limits the CPU time of a local process. A shell stops it (SIGSTOP) for the rest of each period. The kernel's quota is
+ * only exact to a tick of its clock, which is far longer than the slices used here.
  *
- * <p>The shell takes precedence over all ordinary processes where this user may have that (SCHED_FIFO); without, slices
- * last longer on a busy machine.
+ * <p>The shell has real-time priority (SCHED_FIFO) where this user may set that. Otherwise slices last longer on a busy
+ * machine.
  *
- * <p>However this JVM ends, SIGKILL included, the process is limited no longer: the shell reads its commands from a
- * pipe that only this JVM holds open. Another shell checks every second whether that one is gone, or one of them
- * stopped, and then resumes the process. Only killing all three at once leaves it as it is.
+ * <p>However this JVM ends, SIGKILL included, the limit ends: the shell reads its commands from a pipe that only this
+ * JVM holds open. A second shell checks every second whether the first is gone, or this JVM or the first is stopped,
+ * and then resumes the process. Only killing all three at once leaves it as it is.
  *
- * <p>For one thread.
+ * <p>Not thread-safe.
  *
  * <p>Invariant L3: a limited process runs without limit after its limiter is killed.
  */
@@ -33,15 +32,14 @@ public final class ProcessorLimit implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ProcessorLimit.class);
 
     /**
-     * The process is identified by its start time: a signal must not reach a later one that was given the same id. A
-     * line is written at once and so read at once, once it has begun: a time-out in its midst would lose a part of it.
+     * Identifies the process by its start time, since process IDs are reused. A line is written at once and so read at
+     * once, once it has begun: a time-out in its midst would lose a part of it.
      *
-     * <p>Policy 5 is SCHED_IDLE, which is taken for one of ours, also of an earlier run; 0 is the usual one, and a
-     * process with another keeps it. To leave SCHED_IDLE takes a privilege (CAP_SYS_NICE), or a limit that the process
-     * has and we can't see ({@code RLIMIT_NICE} in {@code sched(7)}): whether we may is tried without that limit, and
-     * on a process that has nothing to do, as a shell that gave way itself might not run again on a busy machine. A
-     * thread has the policy of the one that began it, so that those that begin while all are changed are found only by
-     * doing so once more.
+     * <p>Policy 5 is SCHED_IDLE, which is taken as set by this class, also in an earlier run; 0 is the usual one, and a
+     * process with another keeps it. To leave SCHED_IDLE takes a privilege (CAP_SYS_NICE), or a limit of the process
+     * that is not visible here ({@code RLIMIT_NICE} in {@code sched(7)}). The script tries this without that limit and
+     * on an idle process, as a shell with SCHED_IDLE might not run again on a busy machine. A thread inherits the
+     * policy of its creator, so threads that start during the change are found only by repeating it.
      */
     private static final String SCRIPT = """
             trap '' INT HUP TERM QUIT
@@ -108,7 +106,7 @@ public final class ProcessorLimit implements AutoCloseable {
 
     private static final Duration NO_END = Duration.ofDays(1);
 
-    /** For what the shell does at its end. */
+    /** Maximum wait for the end of the shell. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final ProcessHandle process;
@@ -122,7 +120,7 @@ public final class ProcessorLimit implements AutoCloseable {
     }
 
     /**
-     * The process runs unlimited until {@link #set}.
+     * Starts the limiter; the process runs unlimited until {@link #set}.
      *
      * @throws UncheckedIOException no program can be started; without a bash, it soon {@link #holds} no more
      */
@@ -142,11 +140,11 @@ public final class ProcessorLimit implements AutoCloseable {
     }
 
     /**
-     * From now on, its threads run for a slice of each period.
+     * Lets its threads run for a slice of each period.
      *
      * @param slice at least a microsecond
      * @param period longer than the slice, by a microsecond at least
-     * @throws IllegalArgumentException it is not so
+     * @throws IllegalArgumentException the values are out of these bounds
      * @throws UncheckedIOException it can't be limited any more, see {@link #holds}
      */
     public void set(Duration slice, Duration period) {
@@ -171,8 +169,7 @@ public final class ProcessorLimit implements AutoCloseable {
     }
 
     /**
-     * From now on, until it is closed, its threads run only when nothing else would (SCHED_IDLE), but then without a rest,
-     * if this user may undo that; otherwise as after {@link #set}.
+     * Sets SCHED_IDLE until closed, if this user may undo that. Otherwise limits as {@link #set} does.
      *
      * @throws IllegalArgumentException as of {@link #set}
      * @throws UncheckedIOException as of {@link #set}
@@ -183,7 +180,7 @@ public final class ProcessorLimit implements AutoCloseable {
     }
 
     /**
-     * The process runs unlimited until {@link #set}.
+     * Lets the process run unlimited until {@link #set}.
      *
      * @throws UncheckedIOException as of {@link #set}
      */
@@ -195,14 +192,14 @@ public final class ProcessorLimit implements AutoCloseable {
         return String.format(Locale.ROOT, "%.6f", time.toNanos() / 1e9);
     }
 
-    /** False once the process or the shell has ended, as that does if it may not signal, and if there is no bash. */
+    /** False once the process or the shell has ended. The shell ends if it may not signal, or without bash. */
     public boolean holds() {
         return process.isAlive() && shell.isAlive();
     }
 
     /**
-     * The process runs unlimited, for good, when this returns: whatever became of the shell, and even if this thread is
-     * interrupted. The shell ends by itself, and undoes what it did, unless it was stopped; then the other one does.
+     * Ends the limit for good, whatever the state of the shell, and even if interrupted. The shell ends by itself, and
+     * undoes what it did, unless it was stopped; then the second one does.
      */
     @Override
     public void close() {

@@ -1,6 +1,6 @@
 package io.understudy.local.process;
 
-/** Where servers run: processes of this machine, containers, or what else may come. */
+/** A host of servers, such as this machine or a container engine. */
 public interface ServerHost {
 
     /** A server for the command, not started yet. The caller closes it. */

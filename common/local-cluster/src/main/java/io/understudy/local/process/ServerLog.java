@@ -9,9 +9,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What a server printed.
+ * The output of a server.
  *
- * @param file the file it is in; may not exist yet
+ * @param file its file; may not exist yet
  */
 public record ServerLog(Path file) {
 
@@ -28,7 +28,7 @@ public record ServerLog(Path file) {
         return all.subList(Math.max(0, all.size() - lines), all.size());
     }
 
-    /** What was printed since the log had that size. */
+    /** Output since the log had that size. */
     public String from(long offset) {
         if (!Files.exists(file)) {
             return "";

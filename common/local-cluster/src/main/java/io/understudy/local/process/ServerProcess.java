@@ -4,52 +4,51 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
- * One server that can be started, stopped and disturbed, wherever it runs. Starting again keeps its data. Safe for use
- * by several threads, one operation at a time.
+ * A server that can be started, stopped and disturbed, on any host. A restart keeps its data. Safe for use by several
+ * threads, one operation at a time.
  */
 public interface ServerProcess extends AutoCloseable {
 
-    /** Name for people: in messages and file names. */
+    /** Name for messages and files. */
     String name();
 
     /**
-     * Starts the server and returns as soon as it runs; whether it serves is for the caller to find out.
+     * Starts the server and returns without waiting until it serves.
      *
      * @throws IllegalStateException it runs already, or was closed
      * @throws java.io.UncheckedIOException it could not be started
      */
     void start();
 
-    /** Ends it by SIGTERM, kills it if it has not ended after ten seconds, returns when it is gone. */
+    /** Ends it by SIGTERM, or SIGKILL after ten seconds; returns when it is gone. */
     void stop();
 
-    /** Ends it at once (SIGKILL), also when paused; returns when it is gone. Does nothing to one that doesn't run. */
+    /** Kills it (SIGKILL), also when paused; returns when it is gone. No effect unless it runs. */
     void kill();
 
     /**
-     * Stalls it (SIGSTOP), returns when none of its threads runs any more: its sockets stay open, nothing answers.
-     * Idempotent.
+     * Pauses it (SIGSTOP); returns when all threads have stopped. Its sockets stay open. Idempotent.
      *
      * @throws IllegalStateException it doesn't run
      */
     void pause();
 
-    /** Resumes a paused one (SIGCONT). Idempotent; does nothing to one that doesn't run. */
+    /** Resumes a paused one (SIGCONT). Idempotent; no effect unless it runs. */
     void resume();
 
-    /** Whether it is there: started and not ended; a paused one is there. */
+    /** Whether it has been started and has not ended, paused or not. */
     boolean isAlive();
 
-    /** Whether it is there and paused. */
+    /** Whether it is alive and paused. */
     boolean isPaused();
 
     /** Exit status of the last run that ended, 128 + n after signal n; empty before. */
     OptionalInt exitStatus();
 
-    /** Process id on this machine while it is there, if it has one here. */
+    /** Process ID on this machine while it is alive, if it has one here. */
     OptionalLong pid();
 
-    /** What it prints, over all its runs. */
+    /** Its output, over all its runs. */
     ServerLog log();
 
     /** Kills it for good, unless its host lets servers outlive this process. Idempotent. */

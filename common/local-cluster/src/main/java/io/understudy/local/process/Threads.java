@@ -16,8 +16,8 @@ final class Threads {
     private Threads() {}
 
     /**
-     * A signal that stops a process reaches its threads one by one, after it was sent: waits until the last one has
-     * stopped. Without {@code /proc} it doesn't wait.
+     * Waits until all threads have stopped, since a signal reaches them one by one. Without {@code /proc} it doesn't
+     * wait.
      *
      * @throws IllegalStateException some still ran after ten seconds
      */
@@ -30,7 +30,7 @@ final class Threads {
                         "process " + pid + " is still running " + PATIENCE.toSeconds() + " s after SIGSTOP"));
     }
 
-    /** Whether none can write any more: the main thread of a killed process may end before one that waits for a disk. */
+    /** Whether all threads have ended. A killed main thread may end before one in disk I/O. */
     static boolean haveEnded(long pid) {
         return areAll(Path.of("/proc", Long.toString(pid), "task"), "ZX");
     }
@@ -48,7 +48,7 @@ final class Threads {
         }
     }
 
-    /** The state follows the name, which is in parentheses. One that can't be read has ended. */
+    /** State of the thread, after its name in parentheses. One that can't be read has ended. */
     private static boolean isIn(Path thread, String states) {
         try {
             String stat = Files.readString(thread.resolve("stat"), StandardCharsets.ISO_8859_1);
