@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The part of a snapshot that the target does not hold yet. Thread-safe.
  *
- * <p>Invariant M41: a resumed snapshot ends with the source's state at its revision, and reads again only what the target
- * may lack.
+ * <p>Invariant M41: a resumed snapshot ends with the source's state at its revision, and reads again only what the
+ * target may lack.
  */
 final class CopyRest {
 
