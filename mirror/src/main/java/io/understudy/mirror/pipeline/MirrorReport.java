@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param completeRevision the target holds every commit up to it; 0 for none
  * @param lagRevisions empty while the source's revision is not known
  * @param lagMillis since when the source has had something the target doesn't have; empty while that is not known
- * @param lastTargetResponse when the target last confirmed an operation, so the age of checkpoint and lag; null before the
- *     first
+ * @param lastTargetResponse when the target last confirmed an operation, so the age of checkpoint and lag; null before
+ *     the first
  * @param snapshot how far a snapshot is copied; null while none is
  * @param lastError the last failure, also when it has passed; null for none
  */
