@@ -11,8 +11,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Builds the operations that restore the source's state of differing keys. Other clients may write to the target meanwhile,
- * so each operation compares the mod revision of its key.
+ * Builds the operations that restore the source's state of differing keys. Other clients may write to the target
+ * meanwhile, so each operation compares the mod revision of its key.
  */
 final class Repairs {
 

@@ -10,8 +10,8 @@ import io.understudy.mirror.scope.MirrorScope;
  * @param source stays the caller's to close, as does {@code target}
  * @param reading deadlines and page sizes, on either side
  * @param leases whether a key that has a lease on one side must have one on the other
- * @param keepsForeign whether keys that the target held before the first checkpoint may be there though the source doesn't
- *     have them
+ * @param keepsForeign whether keys that the target held before the first checkpoint may be there though the source
+ *     doesn't have them
  */
 public record Sides(
         String mirror,
