@@ -70,8 +70,8 @@ public final class ClusterCalls {
     /**
      * Keeps leases alive once, over one stream.
      *
-     * @param answer is given each lease that was answered for, also when the call fails later, with the seconds it has from
-     *     then on: 0 or less if there is no such lease. Called on another thread
+     * @param answer is given each lease that was answered for, also when the call fails later, with the seconds it has
+     *     from then on: 0 or less if there is no such lease. Called on another thread
      */
     public void keepAlive(Collection<Long> leases, BiConsumer<Long, Long> answer)
             throws CallFailedException, InterruptedException {
