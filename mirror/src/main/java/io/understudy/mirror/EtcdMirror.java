@@ -56,7 +56,7 @@ final class EtcdMirror {
     private final MeterRegistry meters;
     private final LeaseMetrics leases;
     private final @Nullable UpstreamMirrors upstream;
-    /** Of the target; null until both clusters were found to be the primary. */
+    /** State of the target; null until both clusters were found to be the primary. */
     private volatile @Nullable FormerPrimary former;
 
     private final ForeignRevisions foreign = new ForeignRevisions();

@@ -61,7 +61,7 @@ public final class MirrorProcess implements AutoCloseable {
 
     private final StatusServer status;
 
-    /** Empty until all have been started. */
+    /** The mirrors; empty until all have been started. */
     private volatile List<Pipeline> pipelines = List.of();
 
     /** Background tasks of mirrors to etcd, by mirror name. */

@@ -43,7 +43,7 @@ public final class ActiveLease implements ActiveRole {
     private final Thread thread;
 
     private ElectionState state = new ElectionState.Undecided();
-    /** When this process stops being active unless the target responds, by {@link System#nanoTime}. */
+    /** End of the active state unless the target responds, by {@link System#nanoTime}. */
     private long activeUntil;
 
     private long activation;
@@ -53,7 +53,7 @@ public final class ActiveLease implements ActiveRole {
     private boolean closed;
     /** ID of the granted lease, 0 for none. Used by the thread, and after its end by {@link #close}. */
     private long lease;
-    /** When the lease expires unless renewed, by {@link System#nanoTime}. */
+    /** Expiry of the lease unless renewed, by {@link System#nanoTime}. */
     private long leaseUntil;
     /** Whether the key is attached to the lease, and thus lives as long. */
     private boolean attached;
@@ -222,10 +222,7 @@ public final class ActiveLease implements ActiveRole {
         }
     }
 
-    /**
-     * Grants the lease if there is none and attaches the key to it. Returns false if the lease expired or the key
-     * changed meanwhile.
-     */
+    /** Acquires the key by a lease; false if the lease expired or the key changed. */
     private boolean hold(@Nullable KeyValue found) throws CallFailedException, InterruptedException {
         if (lease == 0) {
             long sent = System.nanoTime();

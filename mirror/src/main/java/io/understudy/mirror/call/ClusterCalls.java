@@ -44,13 +44,13 @@ public final class ClusterCalls {
         this.deadline = deadline;
     }
 
-    /** One call on keys; waits for its answer. */
+    /** Makes a call on keys and waits for its response. */
     public <T> T kv(Function<KVGrpc.KVBlockingStub, T> call) throws CallFailedException, InterruptedException {
         return call(channel -> call.apply(
                 KVGrpc.newBlockingStub(channel).withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)));
     }
 
-    /** One call on leases; waits for its answer. */
+    /** Makes a call on leases and waits for its response. */
     public <T> T lease(Function<LeaseGrpc.LeaseBlockingStub, T> call) throws CallFailedException, InterruptedException {
         return call(channel -> call.apply(
                 LeaseGrpc.newBlockingStub(channel).withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)));
@@ -78,7 +78,7 @@ public final class ClusterCalls {
         boolean unused = call(channel -> keepAlive(channel, leases, answer));
     }
 
-    /** One call of any kind, which must have a deadline of its own; waits for its answer. */
+    /** Makes any call, which must have its own deadline, and waits for its response. */
     public <T> T call(Function<Channel, T> call) throws CallFailedException, InterruptedException {
         List<Endpoint> endpoints = cluster.endpointsFor(duty);
         if (endpoints.isEmpty()) {

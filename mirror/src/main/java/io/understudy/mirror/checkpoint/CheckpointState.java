@@ -1,6 +1,6 @@
 package io.understudy.mirror.checkpoint;
 
-/** What the target range holds, according to its checkpoint. */
+/** The content of the target range, according to its checkpoint. */
 public enum CheckpointState {
     /** A snapshot is being written: the range equals no state of the source. */
     SYNCING("syncing"),

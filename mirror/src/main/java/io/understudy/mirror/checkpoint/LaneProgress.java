@@ -45,7 +45,7 @@ public record LaneProgress(
     /** Length of the stored prefix of a key: keys may be as large as values. */
     public static final int SHOWN_KEY_BYTES = 128;
 
-    /** Most bytes of keys in the rest of a snapshot; twice as many when stored. */
+    /** Maximum bytes of keys in the rest of a snapshot; twice as many when stored. */
     private static final int MAX_REST_BYTES = 512;
 
     /** Version of the records written and read; 1 had no rest. */

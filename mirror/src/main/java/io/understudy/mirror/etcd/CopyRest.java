@@ -31,9 +31,9 @@ final class CopyRest {
     }
 
     /**
-     * What a later feed has to give; null if none can continue the snapshot.
+     * Returns the rest for a later feed; null if none can continue the snapshot.
      *
-     * @param range counts as copied, null for none
+     * @param range additional copied range; null for none
      */
     synchronized @Nullable UnfinishedSnapshot after(@Nullable KeyRange range) {
         if (begun == null) {

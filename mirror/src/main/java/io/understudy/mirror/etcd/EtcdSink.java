@@ -296,7 +296,7 @@ public final class EtcdSink implements Sink {
         return tail.restoreLeases(homes.path(store.current().source()), synchronisation);
     }
 
-    /** Observes commits to {@code keys}, as the target names them. Ends the observation before it. Any thread. */
+    /** Observes commits to target keys and ends the previous observation. Any thread. */
     public KeyObservation observe(Collection<ByteString> keys) {
         return tail.observe(keys);
     }

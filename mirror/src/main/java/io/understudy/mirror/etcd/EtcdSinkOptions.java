@@ -8,10 +8,10 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * How a mirror writes to an etcd cluster.
+ * Options of a mirror into an etcd cluster.
  *
- * @param progressInterval how often at most the checkpoint is moved when nothing in the range has changed
- * @param limitsFirst whether {@code maxPrunePercent} applies to the first synchronisation, too, as for a mirror back
+ * @param progressInterval minimum interval of checkpoint updates without changes in the range
+ * @param limitsFirst whether {@code maxPrunePercent} applies to the first synchronisation of a mirror back, too
  */
 public record EtcdSinkOptions(
         @Configured(

@@ -34,8 +34,8 @@ import org.slf4j.LoggerFactory;
  * Makes the target equal to a snapshot, in lanes; meanwhile the checkpoint is {@code syncing}.
  *
  * <p>The first transaction puts the checkpoint and the keys of all lanes, including those of an earlier run, which
- * fences delayed writes. It ends with one that deletes the lanes' keys, puts the checkpoint {@code synced} and records
- * it as {@link ReservedKeys#resumable}: the target's history lacks deletions that the snapshot covers.
+ * fences delayed writes. The last one deletes the lanes' keys, puts the checkpoint {@code synced} and records it as
+ * {@link ReservedKeys#resumable}: the target's history lacks deletions that the snapshot covers.
  */
 final class Synchronisation implements AutoCloseable {
 

@@ -125,7 +125,7 @@ final class TailWriter implements AutoCloseable {
         group.drain();
     }
 
-    /** Observes commits to {@code keys}. Ends the observation before it. Any thread. */
+    /** Observes commits to {@code keys} and ends the previous observation. Any thread. */
     KeyObservation observe(Collection<ByteString> keys) {
         return batches.observe(keys);
     }

@@ -33,7 +33,7 @@ final class TargetKeys implements Iterator<KeyValue> {
     private final long revision;
     private final Deque<KeyValue> page = new ArrayDeque<>();
     private int pageKeys;
-    /** Where the next page begins; null after the last. */
+    /** Start of the next page; null after the last. */
     private @Nullable ByteString cursor;
 
     TargetKeys(TargetCalls calls, KeyRange range) {

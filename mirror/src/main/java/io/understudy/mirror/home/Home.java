@@ -23,8 +23,7 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * @param mirror name of the mirror
- * @param cluster the primary: the source, a cluster that the source copies the keys from, or after a switchover the
- *     target
+ * @param cluster the primary: the source, a cluster that it copies the keys from, or after a switchover the target
  * @param scope what is mirrored from source to target
  * @param moves number of moves
  * @param at time of the record, to the millisecond

@@ -45,10 +45,7 @@ final class Offsets {
         });
     }
 
-    /**
-     * Records an acknowledgement. It has no offset if the record was sent twice and the broker dropped the first
-     * result.
-     */
+    /** Records an acknowledgement, without an offset if the broker dropped the result of a duplicate. */
     synchronized void acknowledged(RecordMetadata record) {
         if (record.topic().equals(stateTopic)) {
             acknowledgedInState(record);

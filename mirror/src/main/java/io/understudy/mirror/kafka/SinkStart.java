@@ -151,8 +151,7 @@ final class SinkStart {
 
     /**
      * Fences the writer that the checkpoint names. Another transactional.id takes over by a transaction of the recorded
-     * one: Kafka accepts it from the last producer of that id only, so each writer is fenced whatever ids are
-     * configured.
+     * one: Kafka accepts it from the last producer of that id only, so each writer is fenced.
      */
     private Fenced fence(boolean hasCheckpoint, RecordLimit limit) {
         for (int i = 0; i < MAX_HANDOVERS; i++) {

@@ -28,7 +28,7 @@ final class TransactionTimeout {
         this.current = configured;
     }
 
-    /** To open the next producer with. */
+    /** Returns the timeout of the next producer. */
     Duration current() {
         return current;
     }

@@ -57,7 +57,7 @@ record LeaseRestore(
     private static final int BATCH_KEYS = 100;
 
     /**
-     * As {@link TargetLeases#restore}.
+     * Restores keys, see {@link TargetLeases#restore}.
      *
      * @throws SinkException.Unavailable the source is now another cluster
      * @return number of keys put; empty if the source has compacted that revision, without a write

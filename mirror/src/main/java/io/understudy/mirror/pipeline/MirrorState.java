@@ -28,9 +28,9 @@ public enum MirrorState {
     SYNCING,
     /** The target is the source's state at the checkpoint; commits are relayed. */
     SYNCED,
-    /** As {@link #SYNCED}, but a commit larger than one request is written in parts. */
+    /** Like {@link #SYNCED}, while a commit larger than one request is written in parts. */
     TORN,
-    /** As {@link #SYNCED}, but the comparison with the source has found keys that differ. */
+    /** Like {@link #SYNCED}, with differing keys by the comparison with the source. */
     DIFFERS,
     /** A required cluster does not respond; the reason names it, and attempts continue. */
     RETRYING,

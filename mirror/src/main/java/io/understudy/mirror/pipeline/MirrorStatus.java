@@ -61,7 +61,7 @@ final class MirrorStatus implements SinkListener {
     private @Nullable String roleAway;
     /** Reason why the target rejects writes; null otherwise. A success clears it, not the next attempt. */
     private @Nullable String targetAway;
-    /** When the target last confirmed an operation. */
+    /** Time at which the target last confirmed an operation. */
     private volatile @Nullable Instant lastTargetResponse;
     /** Time and reason of an outage of the followed source; null while it responds. */
     private @Nullable String sourceAway;
@@ -273,10 +273,7 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /**
-     * Records that a feed is opened. Without a position the target is no copy of the source until the next snapshot is
-     * complete.
-     */
+    /** Records that a feed is opened. Without a position the target is no copy until a snapshot is complete. */
     synchronized void waitsForSource(boolean fromSnapshot) {
         if (underlying == MirrorState.STARTING || fromSnapshot) {
             underlying = MirrorState.STARTING;

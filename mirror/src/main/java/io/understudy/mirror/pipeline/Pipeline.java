@@ -51,7 +51,7 @@ public final class Pipeline implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Pipeline.class);
 
-    /** How long to wait for an event before {@link Sink#settle}. */
+    /** Maximum wait for an event before {@link Sink#settle}. */
     private static final Duration POLL = Duration.ofMillis(200);
 
     /** Interval of checks of a former primary that has not rejoined. */

@@ -13,8 +13,7 @@ import java.util.Deque;
  * Measures replication latency by samples: a time and the source's revision then.
  *
  * <ul>
- * <li>{@code understudy.mirror.replication.latency}: from the sample until the target holds everything up to its
- * revision
+ * <li>{@code understudy.mirror.replication.latency}: from the sample until the target holds its revision
  * <li>{@code understudy.mirror.record.age}: from the sample until the mirror read up to its revision; from Kafka only
  * </ul>
  *

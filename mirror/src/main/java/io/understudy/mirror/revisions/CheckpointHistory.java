@@ -46,9 +46,7 @@ public final class CheckpointHistory {
         this.calls = new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout());
     }
 
-    /**
-     * Returns the current state of the target. Its keys at {@link Moment#revision} are exactly those of the checkpoint.
-     */
+    /** Returns the target's current state: its keys at {@link Moment#revision} are those of the checkpoint. */
     public Moment now() throws TargetUnreadableException, InterruptedException {
         return at(Revision.ZERO)
                 .orElseThrow(

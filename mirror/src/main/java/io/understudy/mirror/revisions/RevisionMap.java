@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RevisionMap {
 
-    /** Lost changes are named by the report of the failover. */
+    /** Lost changes, which the report of the move names. */
     private static final String LATER = "; later changes, if any, are lost";
 
     private final CheckpointHistory history;

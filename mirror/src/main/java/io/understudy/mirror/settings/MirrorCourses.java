@@ -44,7 +44,7 @@ public final class MirrorCourses {
         }
     }
 
-    /** Those that bring keys to the mirror's source that it copies on. */
+    /** Returns the names of mirrors that bring keys to this mirror's source. */
     public static Set<String> feeding(Mirror mirror, List<Mirror> all) {
         return all.stream()
                 .filter(other -> other.source() instanceof Source.Etcd)

@@ -46,10 +46,7 @@ public interface Sink extends FeedConsumer, AutoCloseable {
     /** Returns the checkpoint last stored in the target; null before the first. */
     @Nullable Checkpoint checkpoint();
 
-    /**
-     * Returns the revision up to which the target durably holds everything. It is {@link Revision#ZERO} without a state
-     * of the source.
-     */
+    /** Returns the revision up to which the target is durably complete; {@link Revision#ZERO} for none. */
     Revision complete();
 
     /** Releases the target. Data that is not yet durable is lost. Idempotent. */

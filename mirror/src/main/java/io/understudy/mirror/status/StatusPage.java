@@ -29,10 +29,7 @@ final class StatusPage {
 
     private StatusPage() {}
 
-    /**
-     * Returns the reports as {@code {"mirrors":[{"name":…,"state":…,…}]}}. Times are in ISO 8601, durations in ms;
-     * unknown values are null.
-     */
+    /** Returns {@code {"mirrors":[{"name":…,"state":…,…}]}}. Durations are in ms; unknown values are null. */
     static String json(List<MirrorShown> shown) {
         ObjectNode root = JSON.createObjectNode();
         ArrayNode mirrors = root.putArray("mirrors");

@@ -21,9 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves the pages of a mirror process over HTTP. {@code GET /status} is JSON, see {@link StatusPage}, and {@code
- * /translate}, see {@link TranslationPage}; {@code /metrics} is text. {@code /livez}, {@code /readyz} and {@code
- * /health} have a check for each mirror, see {@link HealthPages}.
+ * Serves {@code GET /status} ({@link StatusPage}), {@code /translate} ({@link TranslationPage}) and {@code /metrics}.
+ * Also serves {@code /livez}, {@code /readyz} and {@code /health}, see {@link HealthPages}, with a check per mirror.
  *
  * <p>Invariant M35: over TLS, the status page is served to permitted clients only.
  */

@@ -19,7 +19,7 @@ final class Repairs {
     private Repairs() {}
 
     /**
-     * One nested transaction for each key that can be restored, by key.
+     * Returns a nested transaction for each key that can be restored.
      *
      * <p>Keys with leases are left alone where leases are kept: they are restored, with leases that exist, when the
      * mirror starts.

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Both sides were compared, key by key.
+ * The result of a complete comparison, key by key.
  *
  * @param sourceRevision at which the source was read
  * @param targetRevision at which the target was read, being what the source was at {@code sourceRevision}
