@@ -8,8 +8,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the turn before the first step after an alarm, since a supervisor may be elected from then on. Why a step may not be
- * taken, empty if it may. For one thread.
+ * Returns why a step may not be taken after an alarm; empty if it may. It takes the turn before the first such step,
+ * since a supervisor may be elected from then on. For one thread.
  */
 final class AfterAlarm implements Function<ClusterFacts, Optional<String>>, AutoCloseable {
 

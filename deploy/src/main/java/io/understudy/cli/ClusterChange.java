@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParameterException;
 
-/** Runs one cluster change: shows the plan, confirms it if required, and executes it step by step. */
+/** Runs a cluster change: shows the plan, confirms it if required, and executes its steps. */
 final class ClusterChange implements AutoCloseable {
 
     private static final int LOOKS = 4;
@@ -50,7 +50,7 @@ final class ClusterChange implements AutoCloseable {
     private final ClusterConnection cluster;
     private final ClusterFacts facts;
     private final StepWork work;
-    /** Where a snapshot is saved before the first step. */
+    /** Directory of a snapshot before the first step. */
     private Optional<SnapshotDirectory> snapshotFirst = Optional.empty();
 
     private ClusterChange(ClusterFlags.Change flags, ClusterConnection cluster, ClusterFacts facts) {
@@ -60,7 +60,7 @@ final class ClusterChange implements AutoCloseable {
         this.work = new StepWork(cluster.membership(), cluster.machines(this::notes));
     }
 
-    /** Observes the cluster, makes a goal of the result, and performs its steps. Returns the exit status. */
+    /** Observes the cluster, derives a goal, and performs its steps. Returns the exit status. */
     static int run(ClusterFlags.Change flags, Function<ClusterChange, Goal> goal) throws InterruptedException {
         // The terminal is for what is planned and done.
         LogFile.use(LogFile.temporary());
@@ -70,7 +70,7 @@ final class ClusterChange implements AutoCloseable {
         }
     }
 
-    /** Repeated once if no member answers, as during an election. */
+    /** Retries once if no member responds, as during an election. */
     private static ClusterFacts look(ClusterConnection cluster, ClusterFlags.Change flags) throws InterruptedException {
         PatientObserver observer = new PatientObserver(cluster.observer());
         Duration timeout = flags.patience().look();
@@ -131,7 +131,7 @@ final class ClusterChange implements AutoCloseable {
         }
     }
 
-    /** The place of a member that the plan removes is free afterwards. */
+    /** Returns what obstructs the steps; the place of a removed member is free afterwards. */
     private List<Refusal> obstacles(List<Plan.Planned> steps) {
         Set<Refusal> found = new LinkedHashSet<>();
         ClusterFacts then = facts;
@@ -146,7 +146,7 @@ final class ClusterChange implements AutoCloseable {
         return cluster.turn(flags.command().getCommandSpec().qualifiedName(), flags::note);
     }
 
-    /** Reads the state of all known supervisors: those that are not paused; names those that do not respond. */
+    /** Returns refusals for supervisors that are not paused, and notes those that do not respond. */
     private List<Refusal> actingSupervisors() throws InterruptedException {
         List<SupervisorView> views = flags.supervisors.views(cluster);
         views.stream()
@@ -186,7 +186,7 @@ final class ClusterChange implements AutoCloseable {
         return work;
     }
 
-    /** Of the healthy voting members. */
+    /** Returns the hashes of the healthy voting members. */
     Hashes<MemberId> hashes(Revision revision) {
         Map<MemberId, Hashes.Hash> found = new HashMap<>();
         for (MemberFacts voter : facts.healthyVoters()) {
@@ -202,7 +202,7 @@ final class ClusterChange implements AutoCloseable {
         return new Hashes<>(found);
     }
 
-    /** Commands that raised a CORRUPT alarm, by the member of the alarm. */
+    /** Returns the commands that raised a CORRUPT alarm, by the member of the alarm. */
     Map<MemberId, String> alarmsOfMoves() {
         try {
             return cluster.alarmsOfMoves();
@@ -216,7 +216,7 @@ final class ClusterChange implements AutoCloseable {
         return flags.isTakenOver || flags.isDryRun;
     }
 
-    /** As configured. */
+    /** Returns the configured machines. */
     List<MachineSettings> machines() {
         return cluster.settings().machines();
     }
@@ -247,7 +247,7 @@ final class ClusterChange implements AutoCloseable {
     }
 
     /**
-     * By name or id; empty if there is none.
+     * Returns a member by name or ID; empty if there is none.
      *
      * @throws ParameterException several have that name
      */
@@ -266,7 +266,7 @@ final class ClusterChange implements AutoCloseable {
                 .findFirst());
     }
 
-    /** Whether the member is seen healthy in none of several looks: one that is slow for a moment is not lost. */
+    /** Whether no observation of several finds the member healthy: a short delay is no loss. */
     boolean isLost(MemberId member) {
         try {
             for (int look = 1; !isHealthy(member, look == 1 ? facts : look(cluster, flags)); look++) {
@@ -297,7 +297,7 @@ final class ClusterChange implements AutoCloseable {
                         ", ", facts.members().stream().map(MemberFacts::label).toList()));
     }
 
-    /** Whether there is one voting member more than configured, as while a healthy one is being replaced. */
+    /** Whether voting members exceed the configured number, as while a healthy one is replaced. */
     boolean hasExtraVoter() {
         int voters = facts.voters().size();
         return !places().isEmpty()
@@ -305,13 +305,13 @@ final class ClusterChange implements AutoCloseable {
                 && voters > cluster.settings().shape().voters();
     }
 
-    /** Whether there is one voting member less than declared, as after a failed one was removed to be replaced. */
+    /** Whether a declared voting member is missing, as after removal of a failed one. */
     boolean lacksVoter() {
         int voters = facts.voters().size();
         return voters % 2 == 0 && voters < cluster.settings().shape().voters();
     }
 
-    /** Voting members that are declared and have machines; 0 without a declaration. */
+    /** Returns the declared voting members that have machines; 0 without a declaration. */
     int declaredVoters() {
         ClusterSettings settings = cluster.settings();
         List<String> names = places().stream().map(MemberSpec::name).toList();
@@ -320,13 +320,13 @@ final class ClusterChange implements AutoCloseable {
                 : 0;
     }
 
-    /** Returns whether the configuration names the member, so that its absence means that it was removed. */
+    /** Returns whether a configured member was removed: it has a place but is not listed. */
     boolean isRemoved(String name) {
         return find(name).isEmpty()
                 && cluster.places().stream().anyMatch(place -> place.name().equals(name));
     }
 
-    /** Returns where a member runs or will run: by the flags, else as configured, else as listed. */
+    /** Returns the place of a member: by the flags, else as configured or listed. */
     MemberSpec place(String name, List<URI> peerUrls, List<URI> clientUrls) {
         Optional<MemberSpec> configured = cluster.places().stream()
                 .filter(place -> place.name().equals(name))
@@ -350,7 +350,7 @@ final class ClusterChange implements AutoCloseable {
         }
     }
 
-    /** Returns where voting members may run. */
+    /** Returns the places of voting members. */
     List<MemberSpec> votingPlaces() {
         return cluster.settings().votingMachines().stream()
                 .map(MachineSettings::member)

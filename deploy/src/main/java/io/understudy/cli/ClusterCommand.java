@@ -154,7 +154,7 @@ final class ClusterCommand {
         return change.run(seen -> ClusterGoals.scale(seen, voters, members == null ? Map.of() : members));
     }
 
-    /** What is confirmed of an upgrade, and how it is done. */
+    /** Flags of an upgrade. */
     static final class Upgrade {
 
         @Option(

@@ -81,7 +81,7 @@ final class ClusterConnection implements AutoCloseable {
     }
 
     /**
-     * For a recovery, in which the operator confirms each step.
+     * Returns the survey of a recovery, in which the operator confirms each step.
      *
      * @param operator receives the steps for machines that someone else manages
      */
@@ -109,7 +109,7 @@ final class ClusterConnection implements AutoCloseable {
         return membership;
     }
 
-    /** Where members run or may run, as far as that is configured. */
+    /** Returns the configured places of members. */
     List<MemberSpec> places() {
         return settings.machines().stream().map(MachineSettings::member).toList();
     }
@@ -133,7 +133,7 @@ final class ClusterConnection implements AutoCloseable {
         return Turn.take(holder, connections, observer::votingEndpoints, waiting);
     }
 
-    /** Where the supervisor of the configuration serves its state; empty without a configuration file. */
+    /** Returns the URL of the configured supervisor; empty without a configuration file. */
     Optional<URI> supervisor() {
         SupervisorSettings supervisor = settings.supervisor();
         String scheme = supervisor.security().files() == null ? "http://" : "https://";
@@ -154,14 +154,14 @@ final class ClusterConnection implements AutoCloseable {
         return Turn.activeSupervisor(connections, observer::votingEndpoints);
     }
 
-    /** As {@link Hashes#read}. */
+    /** Reads a member's hash, see {@link Hashes#read}. */
     Hashes.Hash hash(MemberId member, Revision revision) throws ExecutionException, InterruptedException {
         Endpoint endpoint = observer.endpointOf(member)
                 .orElseThrow(() -> new ExecutionException(new IllegalStateException("no response")));
         return Hashes.read(connections, endpoint, revision);
     }
 
-    /** As {@link MoveAlarms#read}. */
+    /** Reads the alarms of moves, see {@link MoveAlarms#read}. */
     Map<MemberId, String> alarmsOfMoves() throws InterruptedException {
         return MoveAlarms.read(connections, observer.votingEndpoints());
     }

@@ -22,7 +22,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** The cluster of a command, by the flags of {@code etcdctl}, or by its configuration, which the flags override. */
+/** The cluster of a command, by flags of {@code etcdctl} that override its configuration. */
 class ClusterFlags extends Output {
 
     @Option(
@@ -101,7 +101,7 @@ class ClusterFlags extends Output {
                 description = "Comma-separated URLs of the supervisors (default: supervisor.listen of --config).")
         private List<URI> urls = List.of();
 
-        /** Reads the status page of each. */
+        /** Reads the status page of each supervisor. */
         List<SupervisorView> views(ClusterConnection cluster) throws InterruptedException {
             List<SupervisorView> views = new ArrayList<>();
             for (URI url : urls.isEmpty() ? cluster.supervisor().stream().toList() : urls) {
@@ -163,7 +163,7 @@ class ClusterFlags extends Output {
             return OperationTimeouts.DEFAULT.withStart(start).withLook(timeout);
         }
 
-        /** As {@link ClusterChange#run}. */
+        /** Runs a change, see {@link ClusterChange#run}. */
         int run(Function<ClusterChange, Goal> goal) throws InterruptedException {
             return ClusterChange.run(this, goal);
         }

@@ -34,7 +34,7 @@ import picocli.CommandLine.ParameterException;
 /** Goals that depend on the observed state of the cluster. */
 final class ClusterGoals {
 
-    /** etcd's own advice (its FAQ, maximum cluster size). */
+    /** Limit that etcd recommends (its FAQ, maximum cluster size). */
     private static final int MOST_SENSIBLE = 7;
 
     private ClusterGoals() {}
@@ -118,7 +118,7 @@ final class ClusterGoals {
                 old.get().id(), to, isToVote, seen.isLost(old.get().id()));
     }
 
-    /** The member to replace is configured and no longer listed: an interrupted run removed it, if a voter is missing. */
+    /** Resumes an interrupted replacement: it removed the configured member if a voter is missing. */
     private static Goal resumed(ClusterChange seen, String member, MemberSpec to, Optional<MemberFacts> present) {
         if (present.filter(MemberFacts::isVoter).isPresent()) {
             return facts -> new Plan.Done(member + " is not a member, and " + to.name() + " is a voting member");
@@ -229,8 +229,8 @@ final class ClusterGoals {
     }
 
     /**
-     * With corrupt members that an interrupted run removed; etcd raises an alarm of member 0 if none is found. Less one if
-     * that is an even number.
+     * Returns the voters before an interrupted run removed corrupt ones, an odd number. etcd raises an alarm of member
+     * 0 if it finds no corrupt member.
      */
     private static int votersBefore(ClusterFacts facts) {
         int voters = facts.voters().size()
@@ -243,7 +243,7 @@ final class ClusterGoals {
         return Math.max(1, voters - 1 + voters % 2);
     }
 
-    /** The last revision that all voting members have, or that any has. */
+    /** Returns the last revision of all voting members, or of any. */
     private static Revision revision(ClusterFacts facts, boolean isCommon) {
         return facts.healthyVoters().stream()
                 .flatMap(voter -> voter.answer().stream())

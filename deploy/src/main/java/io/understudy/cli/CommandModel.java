@@ -134,7 +134,7 @@ final class CommandModel implements IModelTransformer {
         return EXAMPLES.getOrDefault(command.qualifiedName(), List.of());
     }
 
-    /** Without lambdas: their classes take most of the time. */
+    /** Parses examples without lambdas, because their classes take most of the time. */
     private static Map<String, List<String>> read(String text) {
         Map<String, List<String>> examples = new LinkedHashMap<>();
         for (String line : text.split("\n", -1)) {

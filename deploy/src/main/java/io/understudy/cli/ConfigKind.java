@@ -53,7 +53,7 @@ enum ConfigKind {
 
     abstract void load(Path file, Map<String, String> environment);
 
-    /** All that is wrong with a file of this kind. */
+    /** Returns all problems of a file of this kind. */
     List<String> problems(Path file, Map<String, String> environment) {
         try {
             load(file, environment);

@@ -24,7 +24,7 @@ final class Converters {
                 .registerConverter(long.class, new NonNegative());
     }
 
-    /** Such as {@code 80ms}, {@code 1.5s} or {@code 2m30s}. */
+    /** Converts durations such as {@code 80ms}, {@code 1.5s} or {@code 2m30s}. */
     private static final class DurationValue implements ITypeConverter<Duration> {
         @Override
         public Duration convert(String text) {

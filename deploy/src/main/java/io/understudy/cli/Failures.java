@@ -18,8 +18,8 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * What the user reads when a command fails: one line that names the command and the reason, never a stack trace; a line
- * more for each problem of a configuration.
+ * Prints the failure of a command: one line with its name and the reason. It has one line more for each problem of a
+ * configuration, and a stack trace at log level debug only.
  *
  * <p>Invariant DP1: the exit status is 0 for success, 1 for a failure and 2 for bad usage; a failure prints one line,
  * never a stack trace.
@@ -44,7 +44,7 @@ final class Failures {
         return ended(command, List.of(arguments), reason, ExitCode.USAGE);
     }
 
-    /** What is unknown beside another error, by parsing again without stopping at the first. */
+    /** Returns unknown arguments beside another error, by parsing again without stopping at the first. */
     private static List<String> unmatched(CommandLine command, String... arguments) {
         CommandLine root = command;
         while (root.getParent() != null) {
@@ -95,7 +95,7 @@ final class Failures {
                 isOfConfiguration(failure) ? ExitCode.USAGE : ExitCode.SOFTWARE);
     }
 
-    /** With {@code --output json} the result is the error, on standard output as every result. */
+    /** Returns the status, after printing the error as result with {@code --output json}. */
     private static int ended(CommandLine command, List<String> arguments, String reason, int status) {
         List<String> words = arguments.stream()
                 .map(argument -> argument.toLowerCase(Locale.ROOT))
@@ -115,7 +115,7 @@ final class Failures {
                 || (failure instanceof TlsFileException files && files.isConfigured());
     }
 
-    /** The messages of the failure and of its causes, outermost first, those that add nothing left out. */
+    /** Returns the messages of the failure and its causes, outermost first, without repetitions. */
     private static String reason(Throwable failure) {
         Set<Throwable> seen = new LinkedHashSet<>();
         StringBuilder reason = new StringBuilder();

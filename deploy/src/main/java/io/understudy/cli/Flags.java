@@ -11,7 +11,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Flags of commands of several kinds; those of a configuration override the environment, which overrides the file. */
+/** Flags shared by several commands. A configuration's flags override the environment, which overrides the file. */
 final class Flags {
 
     private static final String FILE = "Configuration file (YAML). UNDERSTUDY_... variables override it.";
@@ -19,7 +19,7 @@ final class Flags {
 
     private Flags() {}
 
-    /** A configuration that is required. */
+    /** A required configuration. */
     static final class Configuration {
 
         @Option(names = "--config", required = true, paramLabel = "FILE", description = FILE)
@@ -29,7 +29,7 @@ final class Flags {
         Map<String, String> values = new LinkedHashMap<>();
     }
 
-    /** A configuration that may be omitted, as by a sub-command: what a command requires, its sub-commands do too. */
+    /** An optional configuration, as of a sub-command that inherits a required one's flags. */
     static final class OptionalConfiguration {
 
         @Option(names = "--config", paramLabel = "FILE", description = FILE)
@@ -46,7 +46,7 @@ final class Flags {
         }
     }
 
-    /** A connection to a server with an {@code https} URL, by the flags of {@code etcdctl}. */
+    /** A connection to a server with an {@code https} URL, by flags of {@code etcdctl}. */
     static final class Tls {
 
         @Option(
@@ -65,7 +65,7 @@ final class Flags {
         private @Nullable Path key;
 
         /**
-         * The given files; null if there are none.
+         * Returns the given files; null if there are none.
          *
          * @throws ParameterException a certificate without its key, or the reverse
          */

@@ -30,12 +30,12 @@ public final class Foreground {
     }
 
     /**
-     * Runs a process in the foreground until the JVM receives a stop signal or the process fails.
+     * Runs a process until the JVM receives a stop signal or the process fails.
      *
      * <p>A stop signal closes the process; the exit status is 0 if it closed within the deadline, otherwise 1.
      *
      * @param failure completes exceptionally if the process fails, and never otherwise
-     * @throws Exception why the process couldn't start, or what {@code failure} completed with
+     * @throws Exception the process could not start, or {@code failure} completed
      */
     static <P extends AutoCloseable> int hold(
             Callable<P> start, Function<P, CompletableFuture<?>> failure, Duration closeDeadline) throws Exception {
@@ -62,7 +62,7 @@ public final class Foreground {
      *
      * <p>The JVM then exits as with {@link #hold}.
      *
-     * @return what the body returns
+     * @return the result of the body
      */
     public static int during(AutoCloseable process, Duration closeDeadline, Callable<Integer> body) throws Exception {
         Thread hook = new Thread(new Foreground(process, closeDeadline)::stop, "stop");
@@ -84,7 +84,7 @@ public final class Foreground {
         }
     }
 
-    /** Halts, since a JVM that ends by a signal would otherwise report the signal however well it stopped. */
+    /** Halts, since a signal would otherwise determine the JVM's exit status. */
     private void stop() {
         Runtime.getRuntime().halt(closedInTime() ? ExitCode.OK : ExitCode.SOFTWARE);
     }
@@ -112,7 +112,7 @@ public final class Foreground {
         }
     }
 
-    /** Runs work that a signal interrupts, and that then undoes its changes before the process ends. */
+    /** Runs work that a signal interrupts and that reverts its changes before the exit. */
     static <T> T interruptible(Supplier<T> work) {
         Thread worker = Thread.currentThread();
         CountDownLatch ended = new CountDownLatch(1);
@@ -136,7 +136,7 @@ public final class Foreground {
             try {
                 boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
             } catch (IllegalStateException e) {
-                // The hook runs, and ends the process.
+                // The hook is running and ends the process.
             }
         }
     }

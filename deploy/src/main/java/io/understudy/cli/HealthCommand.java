@@ -17,7 +17,7 @@ import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code understudy health}: reads a health endpoint where there is no other program to do so, as in a container. */
+/** {@code understudy health}: reads a health endpoint, for containers without another HTTP client. */
 @Command(
         name = "health",
         description = "Check the health endpoint of a gateway, mirror or supervisor.",
@@ -65,7 +65,7 @@ final class HealthCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    /** The client's own timeouts end with the head of the response. */
+    /** Bounds the whole response: the client's own timeout ends with its head. */
     private HttpResponse<String> response(HttpClient http, HttpRequest request)
             throws IOException, InterruptedException {
         CompletableFuture<HttpResponse<String>> response =

@@ -5,12 +5,12 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Sends the log to a file, for commands that show on the terminal how far they are. */
+/** Sends the log to a file, for commands that show progress on the terminal. */
 public final class LogFile {
 
     private LogFile() {}
 
-    /** Creates a log file that only this user may open; its name is unpredictable, which rules out a planted link. */
+    /** Creates a log file for this user only. Its name is unpredictable, which prevents a planted link. */
     static Path temporary() {
         try {
             return Files.createTempFile("understudy-", ".log");
@@ -19,7 +19,7 @@ public final class LogFile {
         }
     }
 
-    /** Must be called before anything is logged: the settings are read by logback when it wakes up. */
+    /** Selects the file before the first log event, when logback reads its settings. */
     public static void use(Path file) {
         System.setProperty("logback.configurationFile", "io/understudy/cli/logback-to-file.xml");
         System.setProperty("understudy.log.file", file.toString());

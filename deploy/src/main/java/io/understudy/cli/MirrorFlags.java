@@ -33,7 +33,7 @@ final class MirrorFlags {
 
     private MirrorFlags() {}
 
-    /** Loads a configuration of mirrors; some variables are of commands only. */
+    /** Loads a configuration of mirrors, without the variables of commands. */
     static MirrorSettings load(Path file, Map<String, String> values) {
         Map<String, String> environment = new HashMap<>(System.getenv());
         environment.keySet().removeAll(Set.of(SOURCE_USER, TARGET_USER));
@@ -60,7 +60,7 @@ final class MirrorFlags {
                         command, "no mirror " + name + " in " + file + "; allowed for --mirror: " + names));
     }
 
-    /** A running process, by URL or by its configuration. */
+    /** A running process, by URL or configuration. */
     static final class Running {
 
         private static final URI LOCAL = URI.create("http://127.0.0.1:8081");
@@ -263,7 +263,7 @@ final class MirrorFlags {
         }
     }
 
-    /** How a cluster refuses client writes once it is not the primary, and whether any were lost. */
+    /** How a former primary rejects client writes, and whether any were lost. */
     @Command(
             exitCodeList = {
                 "0:done, nothing lost",

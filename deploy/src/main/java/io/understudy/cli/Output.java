@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The output of a command: results to standard output in the selected format, the rest to standard error. */
+/** The output of a command: results go to standard output, notes to standard error. */
 public class Output {
 
     /** An output format. */
@@ -36,7 +36,7 @@ public class Output {
     @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Output format.")
     private Form form;
 
-    /** The command that has these flags. */
+    /** Returns the command with these flags. */
     final CommandLine command() {
         return command.commandLine();
     }
@@ -65,7 +65,6 @@ public class Output {
         return isJson() ? command().getErr() : command().getOut();
     }
 
-    /** Prints text as it is. */
     final void raw(String text) {
         PrintWriter out = command().getOut();
         out.print(text);
@@ -138,7 +137,7 @@ public class Output {
         return value == null || value.equals("") ? "-" : value.toString();
     }
 
-    /** Names and values in turn, in this order. */
+    /** Returns a map of alternating names and values, in this order. */
     static Map<String, Object> cells(Object... namesAndValues) {
         Map<String, Object> cells = new LinkedHashMap<>();
         for (int at = 0; at < namesAndValues.length; at += 2) {
@@ -148,9 +147,9 @@ public class Output {
     }
 
     /**
-     * Reads the answer to a question from standard input.
+     * Reads a confirmation from standard input.
      *
-     * @throws ParameterException it is not yes
+     * @throws ParameterException the answer is not yes
      */
     final void confirm(String question) {
         note(question + " Continue? [yes/no]");

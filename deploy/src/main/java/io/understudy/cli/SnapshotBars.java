@@ -16,7 +16,7 @@ import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 
-/** A bar on the terminal for each mirror that copies a snapshot, while it does, with rate and remaining time. */
+/** Progress bars on the terminal, one for each mirror that copies a snapshot. */
 final class SnapshotBars {
 
     private static final int LOOK_MILLIS = 500;
@@ -25,7 +25,7 @@ final class SnapshotBars {
 
     private final Function<String, ProgressBar> opening;
 
-    /** @param opening makes a mirror's bar */
+    /** @param opening creates a mirror's bar */
     SnapshotBars(Function<String, ProgressBar> opening) {
         this.opening = opening;
     }

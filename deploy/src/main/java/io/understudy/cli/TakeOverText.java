@@ -90,7 +90,7 @@ final class TakeOverText implements TakeOver.Steps {
         output.note(step + ": " + progress(done, total, Duration.ofNanos(now - begunAt)));
     }
 
-    /** Such as {@code 40 of 100, 8 s, about 12 s left}. */
+    /** Returns progress such as {@code 40 of 100, 8 s, about 12 s left}. */
     static String progress(long done, long total, Duration elapsed) {
         String text = total > 0 ? done + " of " + total : String.valueOf(done);
         long left = done > 0 && done < total ? elapsed.toMillis() * (total - done) / done / 1_000 : -1;

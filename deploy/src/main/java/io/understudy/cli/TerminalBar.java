@@ -10,7 +10,7 @@ import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
-/** A progress bar with rate and remaining time on standard error, if that is a terminal. Not thread-safe. */
+/** A progress bar on standard error, if that is a terminal. Not thread-safe. */
 final class TerminalBar implements AutoCloseable {
 
     private static final Duration DELAY = Duration.ofSeconds(2);
@@ -20,14 +20,14 @@ final class TerminalBar implements AutoCloseable {
     private final long beganNanos = System.nanoTime();
     private @Nullable ProgressBar bar;
 
-    /** Shows how many keys are compared, after a delay. */
+    /** Shows the number of compared keys, after a delay. */
     void comparing(long keys) {
         if (System.nanoTime() - beganNanos > DELAY.toNanos()) {
             show("comparing", "keys", keys, -1);
         }
     }
 
-    /** Shows how far a learner is. */
+    /** Shows the progress of a learner. */
     void show(CatchUpRate rate) {
         show(rate.label(), rate.unit().toString(), rate.done(), rate.target());
     }

@@ -23,8 +23,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
  *
  * <p>Exit status: 0 done, 1 failed, 2 bad usage. Results go to standard output, everything else to standard error.
  *
- * <p>Fields and signatures of commands have few types: picocli loads those of every sub-command, also for
- * {@code --version}.
+ * <p>Fields and signatures of commands use few types: picocli loads those of every sub-command, even for {@code
+ * --version}.
  */
 @Command(
         name = "understudy",
@@ -49,7 +49,7 @@ public class Understudy implements Runnable {
             })
     static final class Complete extends Understudy {}
 
-    /** Commands that print about all others. */
+    /** Commands that describe all others. */
     private static final Set<String> COMPLETE = Set.of("generate-completion", "help");
 
     private static final Set<String> LOG_FORMATS = Set.of("text", "json");
@@ -83,7 +83,7 @@ public class Understudy implements Runnable {
         System.exit(run(line -> {}, arguments));
     }
 
-    /** Runs one command in this JVM, with its output going to the given writers, and returns the exit status. */
+    /** Runs a command with the given writers and returns the exit status. */
     static int run(PrintWriter out, PrintWriter err, String... arguments) {
         return run(line -> line.setOut(out).setErr(err), arguments);
     }
@@ -113,14 +113,14 @@ public class Understudy implements Runnable {
         return now;
     }
 
-    /** Without the value. */
+    /** Returns an argument without its value. */
     private static String name(String argument) {
         return argument.split("=", 2)[0];
     }
 
     /**
-     * Returns a command line for the arguments. Of the commands that they do not name it has the description only: the model of
-     * all takes most of the start.
+     * Returns a command line for the arguments. Commands that they do not name have a description only, since the
+     * complete model takes most of the start time.
      */
     static CommandLine commandLine(String... arguments) {
         String first = arguments.length == 0 ? "" : arguments[0];
@@ -138,12 +138,12 @@ public class Understudy implements Runnable {
         return handling(line);
     }
 
-    /** The complete command line, for a single run. */
+    /** Returns the complete command line, for a single run. */
     static CommandLine commandLine() {
         return commandLine(new Complete());
     }
 
-    /** The command line of a command with the conventions of this one: values, errors and exit status. */
+    /** Returns the command line of a command with these conventions of values, errors and status. */
     public static CommandLine commandLine(Object command) {
         return handling(new CommandLine(command));
     }
@@ -193,7 +193,7 @@ public class Understudy implements Runnable {
         output.text("version", output.isJson() ? Version.number() : "understudy " + Version.number());
     }
 
-    /** The version in the manifest of this jar. */
+    /** Provides the version in the manifest of this jar. */
     static final class Version implements IVersionProvider {
 
         @Override

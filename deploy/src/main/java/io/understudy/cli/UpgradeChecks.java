@@ -25,11 +25,11 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * What a change of the minor version requires of the machines: flags that the new version has, and for an upgrade free disk
- * space, no v2 content before 3.6, and the old program for the restart of each member as its present version.
+ * Checks the machines before a change of the minor version. The new version must have all configured flags. An upgrade
+ * requires free disk space, to 3.6 no v2 content, and the old program for the restart as the present version.
  *
  * @param machines as configured
- * @param freeBytes on the disk of a member; empty if it is elsewhere
+ * @param freeBytes free bytes on the disk of a member; empty on another machine
  * @param target version of the members afterwards
  * @param isV2Checked whether the operator confirms that no member has v2 content
  * @param isRestarted whether the operator confirms the restart of each member as its present version
@@ -44,7 +44,7 @@ record UpgradeChecks(
     private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);
     private static final Duration V2_DEADLINE = Duration.ofMinutes(10);
 
-    /** All reasons against the change; none if it may begin. A member that does not respond is to be changed too. */
+    /** Returns all reasons against the change. Members that do not respond are changed, too. */
     List<Refusal> check(ClusterFacts facts) {
         List<MemberFacts> members = facts.members().stream()
                 .filter(member -> member.hasStarted()
@@ -169,8 +169,8 @@ record UpgradeChecks(
     }
 
     /**
-     * A member of unknown version is started first, and each other member is restarted: neither as the new version, which may
-     * not read the data.
+     * Requires the old program for the restart before an upgrade, and for a member of unknown version: the new one may not
+     * read its data.
      */
     private Optional<Refusal> oldProgram(MemberFacts member, Optional<MachineSettings> machine) {
         EtcdVersion running = version(member);
@@ -204,7 +204,7 @@ record UpgradeChecks(
                                                 + ", and specify the new one with --program")));
     }
 
-    /** Why a restart with the configured programs is an upgrade or a downgrade; programs of other machines are not known. */
+    /** Returns restarts with the configured programs that change the version; those of other machines are unknown. */
     static List<Refusal> exchanged(List<MachineSettings> machines, ClusterFacts facts) {
         List<Refusal> refusals = new ArrayList<>();
         for (MachineSettings machine : machines) {

@@ -1,6 +1,6 @@
 /**
- * The {@code understudy} command: parses arguments, starts what they name, and turns every outcome into an exit
- * status and, on failure, one line. Only this package ends the JVM.
+ * The {@code understudy} command: parses arguments and starts what they name. It maps every outcome to an exit status
+ * and, on failure, a message. Only this package ends the JVM.
  */
 @NullMarked
 package io.understudy.cli;

@@ -5,7 +5,7 @@ import io.understudy.tls.TlsFiles;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The configuration files of the lab's gateways and mirror, as for any such clusters. */
+/** The configuration files of the lab's gateways, mirror and core cluster. */
 final class Configurations {
 
     /** The topic that holds the core cluster's commits. */
@@ -17,7 +17,7 @@ final class Configurations {
 
     private Configurations() {}
 
-    /** @param kafka whether there is a second gateway, fed from there */
+    /** @param kafka whether there is a second gateway, fed from Kafka */
     static String gateway(LabNetwork network, String part, boolean kafka) {
         return """
                 # Written by 'understudy lab' at each start.
@@ -121,7 +121,7 @@ final class Configurations {
                         client(8, network, MIRROR));
     }
 
-    /** The core cluster, for the commands that look at it and change it, and for its supervisor. */
+    /** Returns the configuration of the core cluster, for its commands and supervisor. */
     static String cluster(LabNetwork network, String part) {
         return """
                 # Written by 'understudy lab' at each start.
@@ -139,7 +139,7 @@ final class Configurations {
                         listener(network, part).replace("\n", "\n  "));
     }
 
-    /** After a line of the last group before the top level: of all ports of the process. */
+    /** Returns TLS settings of all the process's ports, to follow the last nested line. */
     private static String listener(LabNetwork network, String part) {
         TlsFiles files = network.files(part);
         return files == null
@@ -148,7 +148,7 @@ final class Configurations {
                         .formatted(files.trusted(), files.certificate(), files.key());
     }
 
-    /** After a line that is so far to the right. */
+    /** Returns TLS settings of a client at that indentation. */
     private static String client(int indent, LabNetwork network, String part) {
         TlsFiles files = network.files(part);
         return files == null
@@ -157,7 +157,7 @@ final class Configurations {
                         .formatted(" ".repeat(indent), files.trusted(), files.certificate(), files.key());
     }
 
-    /** Likewise, as that user. */
+    /** Returns the same with the login of a user. */
     private static String client(int indent, LabNetwork network, String part, String user) {
         LabUsers users = network.users();
         String login = users == null
@@ -166,7 +166,7 @@ final class Configurations {
         return client(indent, network, part) + login;
     }
 
-    /** The certificate of a gateway for proxied calls, with an empty subject. */
+    /** Returns the certificate settings of a gateway for proxied calls, with an empty subject. */
     private static String forOthers(LabNetwork network, String part) {
         TlsFiles files = network.files(part + "-clients");
         return files == null

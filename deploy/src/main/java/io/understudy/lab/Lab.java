@@ -25,9 +25,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of the lab: checks preconditions, starts all parts, checks itself, and monitors the parts until stopped.
+ * One run of the lab: starts all parts, checks itself, and monitors them until stopped.
  *
- * <p>However it ends, all it started is stopped.
+ * <p>However it ends, all started parts are stopped.
  *
  * <p>Invariant DP3: after kills of mirror, voter, gateway and DR cluster, the topics, the edge cluster and its gateway
  * equal the core.
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Lab implements AutoCloseable {
 
-    /** Within this everything has stopped after {@link #close} was called. */
+    /** Maximum time until all parts have stopped after {@link #close}. */
     public static final Duration STOP_DEADLINE = Duration.ofSeconds(10);
 
     private static final Duration PARTS_STOP_DEADLINE = Duration.ofMillis(8500);
@@ -51,7 +51,7 @@ public final class Lab implements AutoCloseable {
     private volatile @Nullable Exception failure;
 
     /**
-     * @param progress shows the start of the parts, and later events
+     * @param progress receives the start of the parts, and later events
      * @param report receives the result of the self-check, or that it is impossible because the core rejects writes
      */
     public Lab(LabSettings settings, Progress progress, Consumer<LabReport> report) {
@@ -61,7 +61,7 @@ public final class Lab implements AutoCloseable {
     }
 
     /**
-     * Runs the lab to its end, which is {@link #close} or, if so configured, a successful self-check.
+     * Runs the lab until {@link #close} or, if so configured, a successful self-check.
      *
      * @throws LabException it could not start, failed its check, lost a part, or could not stop a part in order
      */
@@ -112,7 +112,7 @@ public final class Lab implements AutoCloseable {
         }
     }
 
-    /** Members keep the URLs that they were founded with. */
+    /** Returns the certificates; TLS cannot change later, since members keep their URLs. */
     private @Nullable LabCertificates certificates(LabDirectory directory) {
         Path folder = directory.path().resolve("pki");
         requireAsBefore(directory, "TLS", "--tls", LabCertificates.existIn(folder), settings.tls());
@@ -170,7 +170,7 @@ public final class Lab implements AutoCloseable {
         return failures;
     }
 
-    /** Runs the work on another thread, and meanwhile fails if a child ends or a stop is requested. */
+    /** Runs work on another thread; fails if a child ends or a stop is requested. */
     private <T> T during(ChildWatch watch, Callable<T> work) throws Exception {
         FutureTask<T> task = new FutureTask<>(work);
         Thread worker = new Thread(task, "lab-work");
@@ -196,7 +196,7 @@ public final class Lab implements AutoCloseable {
     }
 
     /**
-     * Makes {@link #run} stop everything and return; waits until it has. From any thread; idempotent.
+     * Stops {@link #run} and all parts, and waits for the end. Any thread; idempotent.
      *
      * @throws LabException {@code run} failed
      */
@@ -215,7 +215,7 @@ public final class Lab implements AutoCloseable {
         }
     }
 
-    /** A stop was requested before there was anything to report. */
+    /** Signals a stop before there was a report. */
     private static final class StopRequestedException extends Exception {
         private static final long serialVersionUID = 1L;
     }

@@ -18,7 +18,7 @@ import java.util.Set;
 import javax.net.ssl.SSLContext;
 
 /**
- * The certificates of a lab's parts, of one authority and valid on this machine only.
+ * Certificates of a lab's parts, of one authority and valid on this machine only.
  *
  * <p>Each is issued on first use, and kept.
  *
@@ -36,7 +36,7 @@ final class LabCertificates {
     private final Path folder;
     private final PkiDirectory pki;
 
-    /** @param folder for all of them */
+    /** @param folder folder of all certificates */
     LabCertificates(Path folder) {
         this.folder = folder;
         this.pki = new PkiDirectory(folder);
@@ -45,7 +45,7 @@ final class LabCertificates {
         }
     }
 
-    /** Whether a lab has made its own below that folder. */
+    /** Whether the folder has a lab's certificates. */
     static boolean existIn(Path folder) {
         return Files.exists(folder.resolve("ca.crt"));
     }
@@ -65,7 +65,7 @@ final class LabCertificates {
         return folder.resolve("ca.crt");
     }
 
-    /** Those of a server of others' making, and of ours as its client. */
+    /** Returns the TLS settings of an external server, and of this process as its client. */
     ServerTls server(String part) {
         TlsFiles own = files(part);
         try (TlsContext client = TlsContext.of(own)) {
@@ -75,7 +75,7 @@ final class LabCertificates {
         }
     }
 
-    /** Returns the properties file for Kafka's clients, which refers to a file with certificate and key. */
+    /** Returns the properties file for Kafka's clients, which names the file with certificate and key. */
     Path kafkaClient(String part) {
         TlsFiles own = files(part);
         Path store = folder.resolve(part + ".pem");

@@ -9,7 +9,7 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the parts of a lab reach each other.
+ * Addresses and credentials of the parts of a lab.
  *
  * @param certificates null for plain text
  * @param users null without authentication
@@ -37,14 +37,14 @@ record LabNetwork(
         return certificates == null ? null : certificates.files(part);
     }
 
-    /** How to reach a server as a client without a name. */
+    /** Returns the settings of a client without a user. */
     EtcdSettings client(LabPort server, String part) {
         EtcdSettings plain = EtcdSettings.of(url(server));
         TlsFiles files = files(part);
         return files == null ? plain : plain.withTls(files);
     }
 
-    /** How to reach one as that user, where users are. */
+    /** Returns the settings of a client, with the user if the lab has authentication. */
     EtcdSettings client(LabPort server, String part, String user) {
         EtcdSettings nameless = client(server, part);
         return users == null ? nameless : nameless.withLogin(users.login(user));

@@ -35,14 +35,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the lab consists of and how it hangs together.
+ * The parts of a lab and their order.
  *
- * <p>Nothing waits for more than it must: Kafka, slowest of all, begins in the first instant together with the search for
- * etcd; gateway and mirror begin then too, since they wait for their sources and targets by themselves.
+ * <p>Parts wait only for what they need. Kafka, the slowest, starts at once together with the search for etcd. So do
+ * gateway and mirror, which wait for their sources and targets themselves.
  */
 final class LabParts {
 
-    /** All of it shares one machine. */
+    /** Heap limit, since all parts share one machine. */
     private static final String HEAP = "-Xmx512m";
 
     /** The user of the lab itself, and the name of its certificate. */
@@ -240,7 +240,7 @@ final class LabParts {
         return List.of(readers, targets, List.of(core));
     }
 
-    /** Of what writes to a voter and looks at these viewpoints. */
+    /** Returns the check that writes to a voter and observes these viewpoints. */
     SelfCheck check(Viewpoints viewpoints) {
         return new SelfCheck(network.client(LabPort.VOTER_1, OWN, LabUsers.OWN), viewpoints.all());
     }

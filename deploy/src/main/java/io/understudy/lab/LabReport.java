@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * What the user gets when the lab runs and has checked itself.
+ * The report of a lab that runs and has checked itself.
  *
  * @param check empty if the core took no writes
  * @param hints commands to try
@@ -36,7 +36,7 @@ public record LabReport(Path dataDirectory, List<Served> endpoints, List<WriteVi
      */
     public record Served(String part, String serves, String address, long pid) {}
 
-    /** For people. */
+    /** Returns the report as text. */
     public String toText() {
         TextTable served = new TextTable("part", "serves", "address", "pid");
         endpoints.forEach(each -> served.row(each.part(), each.serves(), each.address(), Long.toString(each.pid())));
@@ -51,7 +51,7 @@ public record LabReport(Path dataDirectory, List<Served> endpoints, List<WriteVi
         return String.join("\n", seen.lines()) + "\n\n";
     }
 
-    /** For programs: the same facts. */
+    /** Returns the report as JSON. */
     public String toJson() {
         ObjectMapper mapper = new ObjectMapper();
         ObjectNode root = mapper.createObjectNode();

@@ -18,7 +18,7 @@ import java.util.List;
 /**
  * The users of a lab's clusters, with no more permissions than each needs.
  *
- * <p>Passwords are random, made on first use, and kept in files that only their owner can read.
+ * <p>Passwords are random, created on first use, and kept in files that only their owner can read.
  *
  * <p>Invariant DP12: with authentication, every part of a lab works with least privileges, and only the owner can read
  * the passwords.
@@ -36,14 +36,14 @@ final class LabUsers {
     /** The user of the lab itself, and of its operator. */
     static final String OWN = "lab";
 
-    /** What a mirror stores in its source: which cluster the keys are written in by their owners. */
+    /** Keys of a mirror in its source: the records of the primary. */
     private static final KeyRange HOMES = KeyRange.prefix(ByteString.copyFromUtf8("\0understudy/home/"));
 
     private static final int PASSWORD_BYTES = 24;
 
     private final Path folder;
 
-    /** @param folder for all of their passwords */
+    /** @param folder folder of all passwords */
     LabUsers(Path folder) {
         this.folder = folder;
         if (!Files.exists(passwordFile(ROOT))) {
@@ -51,12 +51,12 @@ final class LabUsers {
         }
     }
 
-    /** Whether a lab has made its own below that folder. */
+    /** Whether the folder has a lab's passwords. */
     static boolean existIn(Path folder) {
         return Files.exists(file(folder, ROOT));
     }
 
-    /** Users of the source cluster; gateway and mirror read all its keys. */
+    /** Returns the users of the source cluster; gateway and mirror read all its keys. */
     ClusterUsers ofCore() {
         return new ClusterUsers(
                 login(ROOT),
@@ -67,7 +67,7 @@ final class LabUsers {
                         User.of(login(OWN), new Grant(KeyRange.all(), true))));
     }
 
-    /** Of the cluster that the mirror writes to. */
+    /** Returns the users of the target cluster. */
     ClusterUsers ofCopy() {
         return new ClusterUsers(
                 login(ROOT),
@@ -80,7 +80,7 @@ final class LabUsers {
         return file(folder, user);
     }
 
-    /** What {@code curl} takes by {@code --netrc-file}. */
+    /** Returns the file for {@code --netrc-file} of {@code curl}. */
     Path netrc() {
         return folder.resolve(OWN + ".netrc");
     }
@@ -98,7 +98,7 @@ final class LabUsers {
         return folder.resolve(user + ".password");
     }
 
-    /** Root's is written last, since it marks the set as complete. */
+    /** Creates all passwords, root's last, since it marks the set as complete. */
     private void make() {
         try {
             Files.createDirectories(folder);

@@ -31,10 +31,10 @@ final class RestartPolicy {
 
     private final Map<String, Deque<Instant>> deaths = new HashMap<>();
 
-    /** What to do. */
+    /** The reaction to the end of a process. */
     sealed interface Verdict {
 
-        /** How it ended, such as {@code was killed by SIGKILL}. */
+        /** Returns how it ended, such as {@code was killed by SIGKILL}. */
         String how();
 
         record Restart(String how) implements Verdict {}

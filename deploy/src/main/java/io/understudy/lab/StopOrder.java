@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
  */
 final class StopOrder {
 
-    /** What is kept for each group still to come, and for killing. */
+    /** Reserved time for each remaining group, and for killing. */
     private static final Duration RESERVE = Duration.ofMillis(1500);
 
     private static final Duration KILL_PATIENCE = Duration.ofMillis(500);

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
 /** Signs certificates with the key of one authority. Immutable. */
 public final class Authority {
 
-    /** By which the clocks of verifying peers may be behind. */
+    /** Maximum delay of the clocks of verifying peers. */
     private static final Duration SKEW = Duration.ofMinutes(5);
 
     private static final int SERIAL_BITS = 127;
@@ -57,7 +57,7 @@ public final class Authority {
      * A new one, which vouches for itself.
      *
      * @param commonName what it is called
-     * @param pathLength how many authorities may follow it in a chain, 0 for none: it signs for servers and clients only
+     * @param pathLength number of authorities that may follow in a chain; 0 for servers and clients only
      */
     public static Authority create(String commonName, int pathLength, Duration validity) {
         try {
@@ -77,7 +77,7 @@ public final class Authority {
         }
     }
 
-    /** Its own certificate, by which those it has signed are verified, and key. */
+    /** Returns the authority's own certificate, which verifies issued ones, and key. */
     public Issued own() {
         return own;
     }

@@ -21,8 +21,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * An authority and the certificates it has issued: {@code NAME.crt} and {@code NAME.key} for each, {@code ca} for its own.
- * Nothing is ever overwritten; keys can be read by their owner only.
+ * Files of an authority and its certificates, never overwritten. Each has {@code NAME.crt} and {@code NAME.key}, the
+ * authority with the name {@code ca}. Keys are readable by their owner only.
  *
  * <p>Invariant DP13: the authority signs certificates of servers and clients but no further authority; keys are
  * readable by their owner only.
@@ -45,13 +45,13 @@ public final class PkiDirectory {
         this.folder = folder;
     }
 
-    /** Where something was written. */
+    /** A written certificate and its files. */
     public record Written(Issued issued, Path certificate, Path key) {}
 
     /**
-     * Makes a new authority.
+     * Creates a new authority.
      *
-     * @throws UncheckedIOException there is one already, or files can't be written; what is there stays
+     * @throws UncheckedIOException there is one already, or files are not writable; existing files are kept
      */
     public Written init(String commonName, int pathLength, Duration validity) {
         try {
@@ -66,12 +66,12 @@ public final class PkiDirectory {
     }
 
     /**
-     * Has the authority sign a certificate.
+     * Issues a certificate of the authority.
      *
-     * @param name what its files are called
-     * @throws io.understudy.tls.TlsFileException there is no authority here that can be used
-     * @throws IllegalArgumentException the name is none, or the authority's
-     * @throws UncheckedIOException there is one of that name already, or files can't be written; what is there stays
+     * @param name name of its files
+     * @throws io.understudy.tls.TlsFileException there is no usable authority here
+     * @throws IllegalArgumentException the name is invalid, or the authority's
+     * @throws UncheckedIOException the name exists already, or files are not writable; existing files are kept
      */
     public Written issue(String name, Subject subject) {
         if (!NAME.matcher(name).matches() || name.equals(AUTHORITY)) {
@@ -117,7 +117,7 @@ public final class PkiDirectory {
         return new Written(issued, certificate, key);
     }
 
-    /** With its permissions from the beginning on. */
+    /** Creates a file, with its permissions from the start. */
     private static void create(Path file, Set<PosixFilePermission> permissions, String kind, byte[] der)
             throws IOException {
         String text = "-----BEGIN " + kind + "-----\n"

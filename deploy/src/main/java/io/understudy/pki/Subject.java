@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Subject(@Nullable String commonName, List<String> hosts, Set<Use> uses, Duration validity) {
 
-    /** What the holder may do with it. */
+    /** The permitted use of a certificate. */
     public enum Use {
         /** Accept connections. */
         SERVER,

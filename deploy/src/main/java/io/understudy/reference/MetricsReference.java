@@ -9,7 +9,7 @@ import io.understudy.mirror.metrics.MirrorMeter;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Every meter that a process of this build may have, as it is declared in the code. */
+/** All meters that a process of this build may have, as declared in the code. */
 public final class MetricsReference {
 
     private static final List<Section> SECTIONS = List.of(
@@ -42,7 +42,7 @@ public final class MetricsReference {
                 .toList();
     }
 
-    /** The document, in Markdown. */
+    /** Returns the reference in Markdown. */
     public static String markdown() {
         StringBuilder text = new StringBuilder("""
                 # Metrics
@@ -82,7 +82,7 @@ public final class MetricsReference {
                 .replace("|  |", "| |");
     }
 
-    /** The tags with their values, on one line. */
+    /** Returns the tags with their values, on one line. */
     public static String tags(Metric metric, String quote) {
         return String.join(
                 "; ",

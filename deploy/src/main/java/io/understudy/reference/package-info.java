@@ -1,4 +1,4 @@
-/** What the documents list, from the same declarations that the programs act on. */
+/** The content of reference documents, from the declarations in the code. */
 @NullMarked
 package io.understudy.reference;
 

@@ -33,7 +33,7 @@ public final class TextTable {
         return this;
     }
 
-    /** One line or more per row, without trailing blanks. */
+    /** Returns one or more lines per row, without trailing blanks. */
     public List<String> lines() {
         int[] widths = widths();
         List<String> lines = new ArrayList<>();

@@ -16,20 +16,20 @@ import io.understudy.mirror.takeover.TakeOverException;
 import java.util.List;
 
 /**
- * The parts of a restored snapshot that the target must not have: the source's mirror keys, and leases.
+ * Data of a restored snapshot that the target must not have: mirror keys and leases.
  *
- * <p>With the mirror keys the target would look mirrored into already. No client keeps the leases alive here, so they
- * would expire and delete their keys; a mirror that keeps leases grants them itself. Keys with a lease stay, without
- * it.
+ * <p>With the source's mirror keys the target would appear to be mirrored into already. No client keeps the leases
+ * alive here, so they would expire and delete their keys; a mirror that keeps leases grants them itself. Keys with a
+ * lease stay, without it.
  */
 record Leftovers(PatientCalls target) {
 
     private static final int BATCH = 64;
 
-    /** What was found and removed. */
+    /** The removed data. */
     record Removed(long reserved, long leases, long detached) {}
 
-    /** @param leases all that there are */
+    /** @param leases all leases of the target */
     Removed remove(List<Long> leases) {
         long reserved = removeReserved();
         long detached = 0;
@@ -40,7 +40,7 @@ record Leftovers(PatientCalls target) {
         return new Removed(reserved, leases.size(), detached);
     }
 
-    /** Returns once the member answers. */
+    /** Waits until the member responds. */
     void awaitServing() {
         var unused = target.range(RangeRequest.newBuilder()
                 .setKey(ReservedKeys.RANGE.etcdKey())
@@ -62,7 +62,7 @@ record Leftovers(PatientCalls target) {
                 .getDeleted();
     }
 
-    /** By the lease's own list of keys: etcd 3.7 omits leases from reads without values. */
+    /** Detaches the lease's listed keys: etcd 3.7 omits leases from reads without values. */
     private long detach(long lease) {
         LeaseTimeToLiveRequest request =
                 LeaseTimeToLiveRequest.newBuilder().setID(lease).setKeys(true).build();
@@ -75,7 +75,7 @@ record Leftovers(PatientCalls target) {
         return keys.size();
     }
 
-    /** Puts what is still there again with the value that it has, and no lease. */
+    /** Puts keys that still exist again with their value, and no lease. */
     private void detach(List<ByteString> keys) {
         TxnRequest.Builder all = TxnRequest.newBuilder();
         for (ByteString key : keys) {

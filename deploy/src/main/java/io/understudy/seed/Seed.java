@@ -21,7 +21,7 @@ public record Seed(Path directory, String member, List<URI> peerUrls, List<URI> 
         }
     }
 
-    /** Where the data directory is. */
+    /** Returns the parent of the data directory. */
     Path folder() {
         Path parent = directory.getParent();
         if (parent == null) {

@@ -28,7 +28,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Makes a member's data directory: a snapshot, restored, then started for a moment to remove what must not survive. */
+/** Creates a member's data directory from a snapshot, without data that must not survive. */
 public final class TargetSeeding {
 
     private static final Duration CHUNK_DEADLINE = Duration.ofSeconds(30);
@@ -41,11 +41,11 @@ public final class TargetSeeding {
     private final Consumer<String> progress;
 
     /**
-     * Makes directories with these programs.
+     * Creates directories with these programs.
      *
      * @param credentials of a user with the role root, if the source has authentication
      * @param progress receives each step
-     * @throws SeedException the programs can't
+     * @throws SeedException the programs are unsuitable
      */
     public TargetSeeding(EtcdBinaries binaries, @Nullable Credentials credentials, Consumer<String> progress) {
         this.binaries = binaries;
@@ -55,10 +55,10 @@ public final class TargetSeeding {
     }
 
     /**
-     * Makes one. If that fails nothing is left behind.
+     * Creates a directory. A failure leaves nothing behind.
      *
-     * @throws SeedException it can't be made
-     * @throws TakeOverException the source gave no snapshot
+     * @throws SeedException it cannot be created
+     * @throws TakeOverException the source provided no snapshot
      */
     public void make(EtcdCluster source, Seed seed) throws IOException {
         Path directory = seed.directory();
@@ -120,7 +120,7 @@ public final class TargetSeeding {
         Files.delete(log);
     }
 
-    /** jetcd's messages lack the call for it. */
+    /** Returns the leases, by {@code etcdctl}: jetcd's messages lack the call. */
     private List<Long> leases(URI client) {
         Command list = Command.of(List.of(binaries.etcdctl().toString(), "--endpoints=" + client, "lease", "list"));
         Credentials user = credentials;

@@ -1,4 +1,4 @@
-/** Makes the first member of a target from a snapshot of the source, at revisions that no client of the source has seen. */
+/** Creates the first member of a target from a snapshot, at revisions unknown to clients. */
 @NullMarked
 package io.understudy.seed;
 

@@ -42,7 +42,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** A mirror into etcd, put together. */
+/** Assembles a mirror into etcd. */
 final class EtcdMirror {
 
     private final MirrorSettings.Mirror mirror;
@@ -50,13 +50,13 @@ final class EtcdMirror {
     private final String writer;
     private final MirrorSource source;
     private final EtcdCluster target;
-    /** The target by its own connections, so that keep-alives of the role do not queue behind copied data. */
+    /** Separate connections to the target, so that keep-alives do not queue behind copied data. */
     private final EtcdCluster election;
 
     private final MeterRegistry meters;
     private final LeaseMetrics leases;
     private final @Nullable UpstreamMirrors upstream;
-    /** Of the target; null until both clusters were found to be the primary. */
+    /** State of the target; null until both clusters were found to be the primary. */
     private volatile @Nullable FormerPrimary former;
 
     private final ForeignRevisions foreign = new ForeignRevisions();
@@ -65,7 +65,7 @@ final class EtcdMirror {
     /**
      * @param label names connections in metrics and logs
      * @param feeding names of mirrors in this process that bring its keys to its source
-     * @param opened is given what is to be closed
+     * @param opened receives resources to be closed
      */
     EtcdMirror(
             String label,
@@ -97,7 +97,7 @@ final class EtcdMirror {
         return connected;
     }
 
-    /** From now on this process is one that may become the active one. */
+    /** Starts a candidate for the active role. */
     MirrorPlan plan(Consumer<AutoCloseable> opened) {
         ActiveRole role = ActiveLease.start(mirror.name(), writer, election, etcd.activeTtl(), meters);
         opened.accept(role);
@@ -131,7 +131,7 @@ final class EtcdMirror {
                 synced);
     }
 
-    /** On the pipeline's thread. */
+    /** Closes the former primary. On the pipeline's thread. */
     private Optional<Conflict> closeFormer() {
         EtcdCluster from = source.cluster();
         if (from == null) {

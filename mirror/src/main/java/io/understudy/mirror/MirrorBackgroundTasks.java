@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Background tasks of a mirror to etcd: comparison of both sides and compaction. One thread. */
+/** Background tasks of a mirror to etcd: take-over checks, verification, compaction. One thread. */
 final class MirrorBackgroundTasks implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(MirrorBackgroundTasks.class);
@@ -76,17 +76,17 @@ final class MirrorBackgroundTasks implements AutoCloseable {
         }
     }
 
-    /** What translates the mirror's revisions. Any thread. */
+    /** Returns the translation of the mirror's revisions. Any thread. */
     RevisionMap revisions() {
         return revisions;
     }
 
-    /** Keys that differed when they were last compared. Any thread. */
+    /** Returns the number of keys that differed when last compared. Any thread. */
     long differing() {
         return verification == null ? 0 : verification.status().differing();
     }
 
-    /** The mirror's report with what is known here. Any thread. */
+    /** Returns the mirror's report with the state of these tasks. Any thread. */
     MirrorShown shown(MirrorReport report) {
         return new MirrorShown(
                 report,
@@ -97,12 +97,12 @@ final class MirrorBackgroundTasks implements AutoCloseable {
                 warnings());
     }
 
-    /** Another process may be the active one since. */
+    /** Null while another process may be active. */
     private @Nullable Readiness takeOver() {
         return readiness == null || !active.getAsBoolean() ? null : readiness.found();
     }
 
-    /** What an operator should know. Any thread. */
+    /** Returns warnings for the operator. Any thread. */
     List<String> warnings() {
         List<String> warnings = new ArrayList<>(others.get());
         warnings.addAll(alarms());
@@ -120,7 +120,7 @@ final class MirrorBackgroundTasks implements AutoCloseable {
         return warnings;
     }
 
-    /** Of the target, as its members report them, whether or not there is anything to write. */
+    /** Returns the target's alarms as its members report them. */
     private List<String> alarms() {
         return target.view().alarms().stream()
                 .map(alarm -> "target member " + alarm.member() + " has alarm " + alarm.kind()
@@ -174,7 +174,7 @@ final class MirrorBackgroundTasks implements AutoCloseable {
         }
     }
 
-    /** Interrupts what is being done; waits for its end for a moment. */
+    /** Interrupts the running task and waits briefly for its end. */
     @Override
     public void close() {
         thread.interrupt();

@@ -29,7 +29,7 @@ final class MirrorChecks {
     private static final Setting<?> AUTH = Binder.row(AuthOptions.class, "auth");
     private static final Setting<?> PASSWORDS = Binder.row(AuthOptions.class, "authPasswords");
 
-    /** All of them. */
+    /** All checks. */
     static final List<Check> ALL = List.of(
             (all, report) -> requireMirrors(all),
             each(MirrorChecks::requireOneSource),

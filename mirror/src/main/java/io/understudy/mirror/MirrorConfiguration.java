@@ -85,7 +85,7 @@ public final class MirrorConfiguration {
     static final Setting<?> RENAME_TO = Binder.row(Scope.class, "rename.to");
     static final Setting<?> ENDPOINTS = Binder.row(EtcdSettings.class, "endpoints");
 
-    /** Every setting of a mirror process. */
+    /** All settings of a mirror process. */
     public static final List<Setting<?>> ROWS = Stream.of(
                     Binder.rows(Page.class),
                     Binder.rows(ListenerSecurity.class),

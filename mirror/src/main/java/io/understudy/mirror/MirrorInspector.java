@@ -25,7 +25,7 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.function.LongConsumer;
 
-/** Questions about a mirror that are answered from its source and target, whether its process runs or not. */
+/** Inspects a mirror by its source and target, whether its process runs or not. */
 public final class MirrorInspector {
 
     private MirrorInspector() {}

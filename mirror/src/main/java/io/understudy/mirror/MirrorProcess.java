@@ -56,15 +56,15 @@ public final class MirrorProcess implements AutoCloseable {
     private final ProcessMetrics process = new ProcessMetrics("mirror", ProcessMetrics.versionOf(MirrorProcess.class));
     private final MeterRegistry meters = process.registry();
     private final CompletableFuture<MirrorFailedException> failure = new CompletableFuture<>();
-    /** What was opened, the last first. */
+    /** Open resources, the last first. */
     private final Deque<AutoCloseable> open = new ConcurrentLinkedDeque<>();
 
     private final StatusServer status;
 
-    /** Empty until all have been started. */
+    /** The mirrors; empty until all have been started. */
     private volatile List<Pipeline> pipelines = List.of();
 
-    /** What mirrors to etcd have besides, by name. */
+    /** Background tasks of mirrors to etcd, by mirror name. */
     private final Map<String, Supplier<Optional<MirrorBackgroundTasks>>> upkeeps = new ConcurrentHashMap<>();
 
     private MirrorProcess(MirrorSettings settings) throws IOException {
@@ -77,8 +77,8 @@ public final class MirrorProcess implements AutoCloseable {
     }
 
     /**
-     * Starts the status server and all mirrors. Neither sources nor targets need to be there, nor what they are opened with:
-     * each mirror keeps trying, alone.
+     * Starts the status server and all mirrors. Each mirror retries alone while its source, target or files are
+     * unavailable.
      *
      * @throws IOException the status address can't be listened at; the message names it
      * @throws TlsFileException if certificates or keys of the server, or of every mirror, can't be read
@@ -95,7 +95,7 @@ public final class MirrorProcess implements AutoCloseable {
         }
     }
 
-    /** A process of which no mirror can begin is a mistake in its configuration. */
+    /** Fails if no mirror can read its files, which is a configuration error. */
     private static void requireOneReadable(MirrorSettings settings) {
         TlsFileException first = null;
         for (MirrorSettings.Mirror mirror : settings.mirrors()) {
@@ -111,7 +111,7 @@ public final class MirrorProcess implements AutoCloseable {
         }
     }
 
-    /** The port at which status and metrics are served. */
+    /** Returns the port of status and metrics. */
     public int statusPort() {
         return status.port();
     }
@@ -121,12 +121,12 @@ public final class MirrorProcess implements AutoCloseable {
         return failure.copy();
     }
 
-    /** What each mirror shows now. */
+    /** Returns a report of each mirror. */
     public List<MirrorReport> reports() {
         return pipelines.stream().map(Pipeline::report).toList();
     }
 
-    /** Ends what is being written, or interrupts it after a few seconds, then closes all connections. Idempotent. */
+    /** Completes pending writes, or interrupts them after a few seconds, then closes all connections. Idempotent. */
     @Override
     public synchronized void close() {
         pipelines.forEach(Pipeline::stop);
@@ -223,7 +223,7 @@ public final class MirrorProcess implements AutoCloseable {
         return pipeline;
     }
 
-    /** Of the mirror's present direction; empty until that is open. */
+    /** Returns the tasks of the current direction; empty until it is open. */
     private Optional<MirrorBackgroundTasks> upkeep(String mirror) {
         return Optional.ofNullable(upkeeps.get(mirror)).flatMap(Supplier::get);
     }
@@ -262,7 +262,7 @@ public final class MirrorProcess implements AutoCloseable {
         return pipeline;
     }
 
-    /** What {@code opening} opens is closed with this, or at once if it fails. Any thread. */
+    /** Registers opened resources for {@link #close}; on failure it closes them at once. Any thread. */
     private MirrorPlan opened(Function<Consumer<AutoCloseable>, MirrorPlan> opening) {
         Deque<AutoCloseable> resources = new ConcurrentLinkedDeque<>();
         try {
@@ -275,7 +275,7 @@ public final class MirrorProcess implements AutoCloseable {
         }
     }
 
-    /** What the status server shows. */
+    /** Provides the state of these mirrors to the status server. */
     private final class ShownHere implements Shown {
 
         @Override

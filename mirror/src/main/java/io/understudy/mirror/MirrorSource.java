@@ -19,12 +19,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a mirror reads from.
+ * The source that a mirror reads from.
  *
- * @param range that is read
+ * @param range the range to read
  * @param head reads the source's revision, with its own deadline
  * @param count reads the number of keys of a range, with its own deadline; fails where it is unknown
- * @param cluster null if the source is no etcd cluster
+ * @param cluster null if the source is not an etcd cluster
  */
 record MirrorSource(
         KeyRange range,
@@ -33,17 +33,17 @@ record MirrorSource(
         Function<KeyRange, CompletableFuture<Long>> count,
         @Nullable EtcdCluster cluster) {
 
-    /** Why no endpoint responds; empty while one does, or if it is no cluster. */
+    /** Returns why no endpoint responds; empty while one does, or for another source. */
     Optional<String> outage() {
         return Optional.ofNullable(cluster == null ? null : cluster.unreachable());
     }
 
-    /** Begins to connect, or will when it is read; {@code opened} is given what is to be closed. */
+    /** Starts to connect, at the latest on the first read; {@code opened} receives resources to be closed. */
     static MirrorSource open(MirrorSettings.Mirror mirror, MeterRegistry meters, Consumer<AutoCloseable> opened) {
         return open(mirror.name(), mirror, meters, opened);
     }
 
-    /** The same; {@code label} names feed and connection in metrics and logs. */
+    /** Does the same; {@code label} names feed and connection in metrics and logs. */
     static MirrorSource open(
             String label, MirrorSettings.Mirror mirror, MeterRegistry meters, Consumer<AutoCloseable> opened) {
         return mirror.source() instanceof MirrorSettings.Source.Etcd etcd

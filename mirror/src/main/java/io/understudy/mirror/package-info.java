@@ -1,7 +1,7 @@
 /**
- * A mirror process: one or several mirrors, each relaying a cluster's commits to one target, and what they show.
+ * A mirror process: mirrors, each relaying a cluster's commits to one target, and their status.
  *
- * <p>{@link io.understudy.mirror.MirrorProcess} puts together what the packages below offer.
+ * <p>{@link io.understudy.mirror.MirrorProcess} assembles the packages below.
  */
 @NullMarked
 package io.understudy.mirror;

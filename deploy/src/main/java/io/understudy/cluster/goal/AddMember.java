@@ -8,16 +8,16 @@ import io.understudy.cluster.plan.Step;
 import java.util.Optional;
 
 /**
- * A member more: a learner first, always, and a voter only once it has caught up.
+ * Adds a member as a learner and promotes it only when it has caught up.
  *
  * <p>Invariant DP20: whatever joins, is isolated or misconfigured, writers see at most one election, and no
  * acknowledged write is lost.
  *
- * @param isToVote whether it is promoted
+ * @param isToVote whether the member is promoted
  */
 public record AddMember(MemberSpec member, boolean isToVote) implements NextStep {
 
-    /** A member that does not come up is no member any more afterwards. */
+    /** A member that does not start is removed again. */
     @Override
     public boolean undoes(Step step) {
         return step instanceof Step.Join || step instanceof Step.CatchUp;

@@ -9,9 +9,9 @@ import io.understudy.vocabulary.MemberId;
 import java.util.Optional;
 
 /**
- * Clients find a member at other URLs: it publishes them itself when it starts with them.
+ * Changes a member's client URLs: it publishes them itself when it starts with them.
  *
- * @param place the member as it is to be started
+ * @param place the member with its new URLs
  */
 public record ChangeClientUrls(MemberId member, MemberSpec place) implements NextStep {
 

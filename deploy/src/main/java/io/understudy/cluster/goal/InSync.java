@@ -3,12 +3,12 @@ package io.understudy.cluster.goal;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 
-/** When a learner has caught up. */
+/** Determines whether a learner has caught up. */
 public final class InSync {
 
     /**
-     * Raft entries a learner may lack: what a busy cluster writes between two looks, and far below what etcd allows itself
-     * (a tenth of all, {@code isLearnerReady} in its {@code server.go}).
+     * Maximum lag of a learner in Raft entries. A busy cluster writes as many between two observations; etcd allows far
+     * more (a tenth of all, {@code isLearnerReady} in its {@code server.go}).
      */
     public static final long ENTRIES = 1_000;
 

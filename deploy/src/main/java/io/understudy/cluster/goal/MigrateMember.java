@@ -9,7 +9,7 @@ import io.understudy.vocabulary.MemberId;
 import java.util.Optional;
 
 /**
- * Moves a member with its id and its data, which the leader does not stream again.
+ * Moves a member with its ID and data, which the leader does not stream again.
  *
  * <p>The peer URL is updated first, so that the member list shows the progress.
  */

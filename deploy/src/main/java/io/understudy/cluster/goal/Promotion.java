@@ -5,7 +5,7 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.NextStep.Next;
 import io.understudy.cluster.plan.Step;
 
-/** From a learner that runs to a voter. */
+/** The steps from a running learner to a voter. */
 final class Promotion {
 
     private Promotion() {}

@@ -28,11 +28,11 @@ import java.util.stream.Stream;
 
 /**
  * A cluster without stopped members and alarms: members of this machine start again; a corrupt member is removed before
- * CORRUPT is disarmed; NOSPACE is disarmed after compaction and defragmentation, one member at a time, learners first and
- * the leader last.
+ * CORRUPT is disarmed; NOSPACE is disarmed after compaction and defragmentation, one member at a time, learners first
+ * and the leader last.
  *
- * <p>A voting member is corrupt if a majority has another hash at the same revision, whichever the alarm names. A learner is
- * if the alarm names it and all voting members have one hash. An alarm that a move of a primary role raised stays.
+ * <p>A voting member is corrupt if a majority has another hash at the same revision, whichever the alarm names. A
+ * learner is if the alarm names it and all voting members agree. An alarm that a move of a primary role raised stays.
  *
  * @param revision of the compaction; every revision before the first look
  * @param hashes of the voting members; empty if not compared
@@ -173,8 +173,8 @@ public record RepairCluster(
     }
 
     /**
-     * The alarms that a removal explains. etcd's leader compares the others with itself, so the alarm of a corrupt leader is of
-     * a healthy member; 3.5 never names one.
+     * The alarms that a removal explains. etcd's leader compares the others with itself, so the alarm of a corrupt
+     * leader is of a healthy member; 3.5 never names one.
      */
     private List<Alarm> over(ClusterFacts facts, Hashes.Hash agreed, List<Alarm> alarms) {
         boolean isRemoved = hasGoneApart(facts, agreed) && apart(facts, agreed).isEmpty();

@@ -9,9 +9,9 @@ import io.understudy.vocabulary.MemberId;
 import java.util.Optional;
 
 /**
- * Replaces a member: a failed voter is removed first, a healthy one stays until its successor votes.
+ * Replaces a member: removes a failed voter first, a healthy one after its successor's promotion.
  *
- * <p>No step needs more votes than are alive.
+ * <p>No step needs more votes than there are healthy voters.
  *
  * @param successor a place for a new member, or a standby learner
  * @param isToVote whether the successor becomes a voting member, as the replaced member is

@@ -23,16 +23,16 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every member runs in a process that is new enough: restarted one by one, learners first, the leader last and not while it
- * leads. The next one's turn comes when the last one serves again. A version that
- * etcd does not support as the next one is refused before any restart. Without a version, all members must run the same one:
- * a member that came back as another ends the roll.
+ * Restarts members one by one until each runs in a process that is new enough. Learners come first, the leader last and
+ * after a move of leadership. The next one follows when the last one serves again. An unsupported next version is
+ * refused before any restart. Without a version, all members must run the same one: a member that starts as another
+ * ends the roll.
  *
  * <p>Invariant DP15: an upgrade restarts one member at a time, loses no acknowledged write, and stops at a machine that
  * still has the old version.
  *
- * @param startedSince when a process must have started at the earliest, by its own clock
- * @param version what it must be; null for any. Then the time of the start does not matter
+ * @param startedSince earliest start of a process, by its own clock
+ * @param version required version, with which the start time is ignored; null for any
  * @param program server of that version; empty for the configured one
  * @param hasPerformed whether this run has taken a step
  */
@@ -114,7 +114,7 @@ public record Roll(
                 : UpgradeRules.running(member).compareTo(version) != 0;
     }
 
-    /** A member of unknown version starts with its configured program first: what its data require of an upgrade is unknown. */
+    /** Starts a member of unknown version with its configured program, since its data are unknown. */
     private Step restart(MemberFacts member, Predicate<Step> isDone) {
         MemberSpec spec = spec(member);
         EtcdVersion running = UpgradeRules.running(member);

@@ -15,15 +15,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Why a cluster may not be brought to a version, by what its members report. Pure functions. */
+/** Rules against a version of the cluster, by what its members report. Pure functions. */
 final class UpgradeRules {
 
-    /** From here on etcd does not read entries of 3.5 in a write-ahead log. */
+    /** First minor version that does not read entries of 3.5 in a write-ahead log. */
     private static final int WITHOUT_ENTRIES_OF_3_5 = 7;
 
     private UpgradeRules() {}
 
-    /** All reasons; none if the first member may be restarted as {@code target}. */
+    /** Returns all refusals; none if the first member may be restarted as {@code target}. */
     static List<Refusal> check(ClusterFacts facts, EtcdVersion target) {
         List<Refusal> refusals = new ArrayList<>();
         facts.members().stream()
@@ -37,7 +37,7 @@ final class UpgradeRules {
         return refusals;
     }
 
-    /** For a restart that is to change no version; members that do not answer have no known one. */
+    /** Returns refusals of a restart that must not change the version; silent members have no known version. */
     static List<Refusal> oneVersion(ClusterFacts facts) {
         Set<EtcdVersion> running = facts.members().stream()
                 .map(UpgradeRules::running)
@@ -53,8 +53,8 @@ final class UpgradeRules {
     }
 
     /**
-     * Whether the member may have entries of 3.5 above its last raft snapshot. That it has written one as 3.6 proves nothing:
-     * it writes them while it reads the entries of 3.5 again.
+     * Whether the member may have entries of 3.5 above its last raft snapshot. One that 3.6 wrote proves nothing: it is
+     * written while entries of 3.5 are read again.
      */
     static boolean needsRaftSnapshot(EtcdVersion running, EtcdVersion target) {
         return target.minor() >= WITHOUT_ENTRIES_OF_3_5
@@ -95,8 +95,8 @@ final class UpgradeRules {
     }
 
     /**
-     * The version of the data follows that of the cluster within seconds of the last upgrade, or of {@code downgrade enable}:
-     * an earlier release does not start with data of a later one. 3.5 reports none.
+     * Requires the storage version of the oldest member or the target; 3.5 reports none. It follows the cluster version
+     * within seconds of the last upgrade or {@code downgrade enable}. Earlier releases do not start with later data.
      */
     private static Optional<Refusal> storage(ClusterFacts facts, EtcdVersion target) {
         EtcdVersion oldest = facts.members().stream()
@@ -122,7 +122,7 @@ final class UpgradeRules {
                         "Wait until they have it (understudy cluster status)"));
     }
 
-    /** While one member runs the target's minor version or an earlier one, so does the cluster: there is nothing to enable. */
+    /** Requires an enabled downgrade to lower all members, and no other one for an upgrade. */
     private static Optional<Refusal> downgrade(ClusterFacts facts, EtcdVersion target) {
         Optional<String> enabled = facts.members().stream()
                 .flatMap(member -> member.answer().stream())

@@ -1,4 +1,4 @@
-/** What can be wanted of a cluster, each as the next step towards it from how the cluster is. */
+/** Goals for a cluster, each of which returns the next step from its current state. */
 @NullMarked
 package io.understudy.cluster.goal;
 

@@ -18,13 +18,13 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for a limited time for each request to a machine, such as one with a frozen disk. Each machine has one request at
- * most, on a thread of its own. A request that is late throws {@link MachineBusyException}, and so do all others to that
- * machine until it has ended. Thread-safe.
+ * Limits the wait for each request to a machine, as with a frozen disk. Each machine has at most one request, on its
+ * own thread. A late request throws {@link MachineBusyException}, as do all others to that machine until it has ended.
+ * Thread-safe.
  */
 public final class BoundedMachines implements Machines, AutoCloseable {
 
-    /** Less than the time in which a supervisor has to stop. */
+    /** Shorter than the time in which a supervisor must stop. */
     private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(8);
 
     private final Machines machines;
@@ -52,7 +52,7 @@ public final class BoundedMachines implements Machines, AutoCloseable {
     /** The requests to one machine. */
     private static final class Lane {
         private final Semaphore free = new Semaphore(1, true);
-        /** The request under way; null for none. */
+        /** The current request; null for none. */
         private volatile @Nullable Begun begun;
 
         boolean isLate(Duration patience) {
@@ -215,7 +215,7 @@ public final class BoundedMachines implements Machines, AutoCloseable {
         return new MachineBusyException("machine of " + member.name() + ": " + busy + "; " + state, end);
     }
 
-    /** Waits for requests under way, for a few seconds at most. Idempotent. */
+    /** Waits for current requests, for a few seconds at most. Idempotent. */
     @Override
     public void close() {
         threads.shutdown();

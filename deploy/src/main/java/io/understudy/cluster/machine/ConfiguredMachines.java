@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
-/** Each member at the machine that is configured for it; those that have none are their operator's. */
+/** The configured machines of members; those without one are left to their operator. */
 public final class ConfiguredMachines implements Machines {
 
     private final List<MachineSettings> machines;

@@ -25,11 +25,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A member's data on this machine. Nothing here deletes any: what is in the way is renamed.
+ * A member's data on this machine. Nothing here deletes any: existing data is renamed.
  *
  * <p>Invariant DP7: no member's data is deleted; a directory in the way is renamed, unless a process uses it.
  *
- * @param path what etcd calls {@code --data-dir}
+ * @param path the {@code --data-dir} of etcd
  */
 public record DataDirectory(Path path) {
 
@@ -40,7 +40,7 @@ public record DataDirectory(Path path) {
     private static final DateTimeFormatter STAMP =
             DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss").withZone(ZoneOffset.UTC);
 
-    /** Whether there is anything a member could start with, or that is in the way of one that starts without. */
+    /** Whether the path exists: a member may start with it, or cannot join. */
     public boolean exists() {
         return Files.exists(path);
     }
@@ -50,7 +50,7 @@ public record DataDirectory(Path path) {
         return Files.isDirectory(path.resolve("member"));
     }
 
-    /** As {@link #hasMember}; empty if that cannot be seen: access is denied, or the disk may not be mounted. */
+    /** Whether a member has run here; empty if access is denied, or the disk may not be mounted. */
     public Optional<Boolean> seesMember() {
         if (hasMember()) {
             return Optional.of(true);
@@ -103,21 +103,21 @@ public record DataDirectory(Path path) {
         }
     }
 
-    /** Where a member keeps its database, and what it is sent of another's. */
+    /** Returns the directory of a member's database and incoming snapshot. */
     Path snapshots() {
         return path.resolve("member/snap");
     }
 
-    /** A member's database; there is none before it ran. */
+    /** Returns a member's database, which exists only after its first start. */
     Path database() {
         return snapshots().resolve("db");
     }
 
     /**
-     * Renames it, so that a member can start without data.
+     * Renames the directory, so that a member can start without data.
      *
      * @return its new name; empty if there was none
-     * @throws UncheckedIOException it can't be renamed
+     * @throws UncheckedIOException renaming fails
      * @throws IllegalStateException a process uses it
      */
     public Optional<Path> setAside(Instant now) {
@@ -138,7 +138,7 @@ public record DataDirectory(Path path) {
         return Optional.of(aside);
     }
 
-    /** Why {@link #moveTo} would fail; empty if there is room. */
+    /** Returns why {@link #moveTo} would fail; empty if there is room. */
     Optional<String> moveFailure(DataDirectory other) {
         Path folder = other.path.toAbsolutePath().normalize();
         do {
@@ -155,8 +155,8 @@ public record DataDirectory(Path path) {
     }
 
     /**
-     * Becomes another member's data directory; what that one had is set aside. Between file systems it is copied, and
-     * what it was copied from set aside.
+     * Moves the data to another member's directory, which is set aside if it exists. Between file systems it is copied,
+     * and the original set aside.
      */
     void moveTo(DataDirectory other, Instant now) {
         var unused = other.setAside(now);
@@ -178,10 +178,10 @@ public record DataDirectory(Path path) {
     }
 
     /**
-     * Copies it while nothing writes to it. What is copied in part only has a name that ends in {@code .part}.
+     * Copies the directory while nothing writes to it. An incomplete copy has a name that ends in {@code .part}.
      *
      * @return the copy
-     * @throws UncheckedIOException it can't be copied, or there is too little room
+     * @throws UncheckedIOException copying fails, or there is too little room
      */
     public Path copyAside(Instant now) {
         Path copy = free("copy", now);
@@ -203,7 +203,7 @@ public record DataDirectory(Path path) {
                 Files.copy(each, part.resolve(path.relativize(each).toString()), StandardCopyOption.COPY_ATTRIBUTES);
             }
         }
-        // What it was copied from may be changed or set aside next, and the machine lose its power.
+        // The original may be changed or set aside next, before a power failure.
         try (Stream<Path> all = Files.walk(part)) {
             for (Path each : all.toList()) {
                 force(each);
@@ -219,7 +219,7 @@ public record DataDirectory(Path path) {
         }
     }
 
-    /** Directories that were set aside or copied earlier, oldest first. */
+    /** Returns directories that were set aside or copied earlier, oldest first. */
     public List<Path> earlier() {
         try (Stream<Path> beside = Files.list(path.resolveSibling("."))) {
             return beside.map(Path::normalize)
@@ -232,7 +232,7 @@ public record DataDirectory(Path path) {
         }
     }
 
-    /** Bytes left on its disk; empty if that cannot be read. */
+    /** Returns the free bytes on the disk; empty if unreadable. */
     OptionalLong freeBytes() {
         try {
             return OptionalLong.of(Files.getFileStore(path).getUsableSpace());
@@ -241,7 +241,7 @@ public record DataDirectory(Path path) {
         }
     }
 
-    /** Bytes of all its files. */
+    /** Returns the size of all files. */
     public long size() {
         try (Stream<Path> all = Files.walk(path)) {
             return all.filter(Files::isRegularFile)

@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock beside a data directory, that all processes of this machine heed which start and stop members: whether one runs
- * must not change between looking and renaming its data. The file stays; the system frees it of a process that dies.
+ * A lock beside a data directory, for all processes that start and stop members. Whether a member runs must not change
+ * between the check and the renaming of its data. The file stays; the system releases the lock of a process that dies.
  */
 final class DirectoryLock {
 
@@ -24,9 +24,9 @@ final class DirectoryLock {
     private DirectoryLock() {}
 
     /**
-     * Works while it is held.
+     * Runs work while holding the lock.
      *
-     * @throws IllegalStateException another process has had it for half a minute; the message names the file
+     * @throws IllegalStateException another process held it for 30 s; the message has the file
      */
     static void holding(Path dataDirectory, Runnable work) {
         Path path = dataDirectory.resolveSibling(dataDirectory.getFileName() + ".lock");
@@ -55,7 +55,7 @@ final class DirectoryLock {
         }
     }
 
-    /** Null if it is taken. */
+    /** Returns the lock; null if it is held elsewhere. */
     private static @Nullable FileLock lock(FileChannel file) throws IOException {
         try {
             return file.tryLock();

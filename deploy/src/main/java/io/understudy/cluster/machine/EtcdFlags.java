@@ -9,14 +9,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * How etcd is to be started: its flags, in order. The same settings can be given as variables ({@code embed/config} of
+ * Start parameters of etcd: its flags, in order. The same settings can be given as variables ({@code embed/config} of
  * etcd: {@code --data-dir} is {@code ETCD_DATA_DIR}).
  */
 record EtcdFlags(Map<String, String> values) {
 
     static final String DATA_DIRECTORY = "--data-dir=";
 
-    /** Since etcd 3.6. */
+    /** Flag since etcd 3.6. */
     private static final String MAX_LEARNERS = "max-learners";
 
     private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|\\[.*]|localhost");
@@ -25,7 +25,7 @@ record EtcdFlags(Map<String, String> values) {
         values = new LinkedHashMap<>(values);
     }
 
-    /** For the first members of a cluster that is not there yet. */
+    /** Returns the flags of the first members of a new cluster. */
     static EtcdFlags founding(MachineSettings machine, String initialCluster, String token) {
         EtcdFlags flags = of(machine);
         flags.values.put("initial-cluster", initialCluster);
@@ -34,7 +34,7 @@ record EtcdFlags(Map<String, String> values) {
         return flags.with(machine.arguments());
     }
 
-    /** For one that the cluster expects. */
+    /** Returns the flags of a member that joins. */
     static EtcdFlags joining(MachineSettings machine, String initialCluster) {
         EtcdFlags flags = of(machine);
         flags.values.put("initial-cluster", initialCluster);
@@ -45,7 +45,7 @@ record EtcdFlags(Map<String, String> values) {
     /** Returns the flags of a member with data, which includes the member list. */
     static EtcdFlags resuming(MachineSettings machine) {
         EtcdFlags flags = of(machine);
-        // Should its data be gone, it must not take itself for the first of a new cluster.
+        // Without its data, it must not start as the first member of a new cluster.
         flags.values.put("initial-cluster-state", "existing");
         return flags.with(machine.arguments());
     }
@@ -73,7 +73,7 @@ record EtcdFlags(Map<String, String> values) {
         return this;
     }
 
-    /** etcd refuses to listen at a name. */
+    /** Returns addresses to listen at: etcd rejects a host name. */
     private static List<URI> listeningAt(List<URI> urls) {
         return urls.stream()
                 .map(url -> ADDRESS.matcher(url.getHost()).matches()
@@ -87,7 +87,7 @@ record EtcdFlags(Map<String, String> values) {
         return urls.stream().map(URI::toString).collect(Collectors.joining(","));
     }
 
-    /** As arguments, program left out, and without {@link #environment}. */
+    /** Returns the arguments, without program and {@link #environment}. */
     List<String> arguments() {
         return values.entrySet().stream()
                 .filter(flag -> !flag.getKey().equals(MAX_LEARNERS))
@@ -95,13 +95,13 @@ record EtcdFlags(Map<String, String> values) {
                 .toList();
     }
 
-    /** Flags that older releases reject on the command line and ignore, with a warning, as variables. */
+    /** Returns flags as variables, which older releases ignore instead of rejecting the flag. */
     Map<String, String> environment() {
         String limit = values.get(MAX_LEARNERS);
         return limit == null ? Map.of() : Map.of(variable(MAX_LEARNERS), limit);
     }
 
-    /** As variables, a line each, in the form of systemd's environment files. */
+    /** Returns all flags as variables, a line each, in the form of systemd's environment files. */
     List<String> variables() {
         return values.entrySet().stream()
                 .map(flag -> variable(flag.getKey()) + "=\""

@@ -16,8 +16,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data that a member is being sent by its leader. It gets another name once all of it is there and flushed, and is
- * removed if it breaks off ({@code SaveDBFrom} in {@code etcdserver/api/snap/db.go}).
+ * A snapshot that a member is receiving from its leader. It is renamed when complete and flushed, and removed on
+ * failure ({@code SaveDBFrom} in {@code etcdserver/api/snap/db.go}).
  */
 final class IncomingSnapshot implements AutoCloseable {
 
@@ -33,7 +33,7 @@ final class IncomingSnapshot implements AutoCloseable {
         this.identity = identity;
     }
 
-    /** Empty if none is being sent now. */
+    /** Returns the current snapshot; empty if none is being received. */
     static Optional<IncomingSnapshot> of(DataDirectory dataDirectory) {
         try {
             Optional<Path> newest = newestIn(dataDirectory);
@@ -51,7 +51,7 @@ final class IncomingSnapshot implements AutoCloseable {
         }
     }
 
-    /** Bytes of the one that is being sent; empty if none is, or it can't be seen from here. */
+    /** Returns the size of the current snapshot; empty if there is none, or it is not visible here. */
     static OptionalLong sizeIn(DataDirectory dataDirectory) {
         try {
             Optional<Path> newest = newestIn(dataDirectory);
@@ -61,7 +61,7 @@ final class IncomingSnapshot implements AutoCloseable {
         }
     }
 
-    /** After another leader was elected, one that broke off may still be there. */
+    /** Returns the newest one: after an election, an incomplete one may be left. */
     private static Optional<Path> newestIn(DataDirectory dataDirectory) throws IOException {
         Path folder = dataDirectory.snapshots();
         if (!Files.isDirectory(folder)) {
@@ -91,7 +91,7 @@ final class IncomingSnapshot implements AutoCloseable {
         return Files.exists(file);
     }
 
-    /** Whether all of it came: by now it has one of the names under which a member takes it for its own. */
+    /** Whether the snapshot was received completely, so that it has a final name. */
     boolean isTaken() {
         try (Stream<Path> files = Files.list(file.resolveSibling("."))) {
             return files.filter(each -> each.getFileName().toString().endsWith("db"))
@@ -109,7 +109,7 @@ final class IncomingSnapshot implements AutoCloseable {
         }
     }
 
-    /** Bytes that are there. */
+    /** Returns the received bytes. */
     long size() {
         try {
             return data.size();
@@ -118,7 +118,7 @@ final class IncomingSnapshot implements AutoCloseable {
         }
     }
 
-    /** Returns when about all that is there is written to the disk. */
+    /** Returns when about all received data is written to the disk. */
     void writeBack() {
         try {
             back.catchUp();
@@ -127,7 +127,7 @@ final class IncomingSnapshot implements AutoCloseable {
         }
     }
 
-    /** Has what comes next read ahead, if it is to be found on this machine. */
+    /** Prefetches the following data, if the sender is on this machine. */
     void readAhead(Prefetch prefetch) {
         prefetch.follow(data, size());
     }

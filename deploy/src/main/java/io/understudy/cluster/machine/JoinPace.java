@@ -1,17 +1,16 @@
 package io.understudy.cluster.machine;
 
 /**
- * How fast a snapshot is taken: slowly at first, and twice as fast every two minutes, so that however large it is, a
- * newcomer has all of it in minutes. Meanwhile its leader keeps every entry of its log, and its database reuses no page
- * that was freed.
+ * Rate of a snapshot: slow initially, doubled every two minutes. So it takes minutes, however large. Meanwhile the
+ * leader keeps every entry of its log, and its database reuses no freed page.
  *
- * @param bytesPerSecond at first
+ * @param bytesPerSecond initial rate
  */
 record JoinPace(long bytesPerSecond) {
 
     private static final double DOUBLING_SECONDS = 120;
 
-    /** Of a processor, about what a newcomer needs for the first rate if that is the usual one. */
+    /** Share of a processor that about yields the usual initial rate. */
     private static final double SHARE = 1 / 300.0;
 
     private static final double LEAST_SHARE = SHARE / 16;
@@ -21,17 +20,17 @@ record JoinPace(long bytesPerSecond) {
     private static final double HALVING_SECONDS = 2;
 
     /**
-     * What part of the time one receives, to be neither ahead nor behind by more than seconds.
+     * Returns the share of time to receive, which corrects a lead or lag of seconds.
      *
-     * @param bytes it has
-     * @param nanos since the begin
+     * @param bytes received bytes
+     * @param nanos time since the start
      */
     double share(long bytes, long nanos) {
         double aheadSeconds = (nanosFor(bytes) - nanos) / 1e9;
         return Math.max(LEAST_SHARE, Math.min(SHARE * Math.pow(2, -aheadSeconds / HALVING_SECONDS), LARGEST_SHARE));
     }
 
-    /** How long after the begin there may be so many bytes: the integral of the rate, solved for the time. */
+    /** Returns the time for that many bytes: the integral of the rate, solved for time. */
     long nanosFor(long bytes) {
         double doublings = Math.log1p(bytes * Math.log(2) / (bytesPerSecond * DOUBLING_SECONDS)) / Math.log(2);
         return (long) (doublings * DOUBLING_SECONDS * 1e9);

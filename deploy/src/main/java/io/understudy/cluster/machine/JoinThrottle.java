@@ -16,12 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has members that join take the cluster's data slowly. A leader of etcd sends a snapshot as fast as it is taken, and
- * the newcomer flushes it to its disk in one piece when all of it is there: processors, disk and network that others
- * share with it have no room for anything else meanwhile. What a newcomer doesn't read, TCP keeps its leader from
- * sending; what is written bit by bit keeps no flush of another waiting for long.
+ * Limits the rate at which joining members receive the cluster's data. A leader of etcd sends a snapshot as fast as it
+ * is read, and the new member then flushes it to its disk in one piece. That starves others that share processors, disk
+ * and network. What a new member does not read, TCP keeps its leader from sending; gradual writes do not delay the
+ * flushes of others.
  *
- * <p>Thread-safe. Each member has a thread of its own while it is held back.
+ * <p>Thread-safe. Each limited member has its own thread.
  *
  * <p>Invariant DP21: a joining member receives its data at the configured pace, and still stops at once.
  */
@@ -29,47 +29,47 @@ final class JoinThrottle {
 
     private static final Logger LOG = LoggerFactory.getLogger(JoinThrottle.class);
 
-    /** Without a snapshot by then, it is taken for one that is brought up by entries. */
+    /** Without a snapshot within this time, the member catches up by entries. */
     private static final Duration SNAPSHOT_COMES = Duration.ofSeconds(60);
 
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(5);
 
-    /** A query of systemd starts a process. */
+    /** Pause between queries: one of systemd starts a process. */
     private static final Duration BETWEEN_QUESTIONS = Duration.ofMillis(100);
 
-    /** A sender that is silent for so long has given up, or cannot reach the joining member. */
+    /** A sender that is silent for this time has failed or cannot connect. */
     private static final Duration STALLED = Duration.ofSeconds(10);
 
-    /** How long a newcomer receives at a time, if that is enough: the shorter, the less others wait for it. */
+    /** Shortest time of receiving at once: the shorter, the less others wait. */
     private static final Duration RECEIVING = Duration.ofNanos(100_000);
 
     private static final Duration SHORTEST_PERIOD = Duration.ofMillis(4);
 
-    /** By what part a share differs from one that will do as well. */
+    /** Relative difference of shares that is ignored. */
     private static final double NOTICEABLE = 0.2;
 
     private static final Duration BETWEEN_WRITES = Duration.ofMillis(50);
 
-    /** A newcomer that has its data reads all of it to build its index: so long at a time, if it can't just give way. */
+    /** Time of reading at once while the member builds its index, without lower priority. */
     private static final Duration READING = Duration.ofNanos(500_000);
 
     private static final Duration READING_PERIOD = Duration.ofMillis(5);
 
-    /** A leader keeps the entries that follow a snapshot for 30 s after it was sent ({@code etcdserver/server.go}). */
+    /** Below the 30 s for which a leader keeps entries after a snapshot ({@code etcdserver/server.go}). */
     private static final Duration LONGEST_READING = Duration.ofSeconds(20);
 
     private final List<Path> databases;
     private final Map<String, Thread> threads = new ConcurrentHashMap<>();
 
-    /** @param databases of all members of this machine, whether they are there by now or not */
+    /** @param databases database files of all members of this machine, existing or not */
     JoinThrottle(List<Path> databases) {
         this.databases = List.copyOf(databases);
     }
 
     /**
-     * Holds back the member, which was started just now or earlier, unless it is already.
+     * Limits a member that was started now or earlier, unless it is limited already.
      *
-     * @param pid its process, once it is there
+     * @param pid its process ID, once known
      */
     void begin(MachineSettings machine, Supplier<OptionalLong> pid) {
         var unused = threads.compute(machine.name(), (name, present) -> {
@@ -83,7 +83,7 @@ final class JoinThrottle {
         });
     }
 
-    /** Holds the member back no longer, and returns when it doesn't; does nothing to one that is not held back. */
+    /** Ends the limit of a member, if any, and returns when it has ended. */
     void end(MachineSettings machine) {
         @Nullable Thread thread = threads.remove(machine.name());
         if (thread != null) {
@@ -96,7 +96,7 @@ final class JoinThrottle {
         }
     }
 
-    /** For one that a run held back which was killed, and all that it had started to hold it: nothing of that is left. */
+    /** Removes limits that a killed process left on the member's process. */
     void undo(ProcessHandle process) {
         try {
             ProcessorLimit.of(process).close();
@@ -141,7 +141,7 @@ final class JoinThrottle {
         return Optional.empty();
     }
 
-    /** A snapshot that breaks off is sent again. */
+    /** Limits each snapshot until one is complete: an interrupted one is sent again. */
     private void hold(MachineSettings machine, ProcessHandle process, ProcessorLimit limit)
             throws InterruptedException {
         boolean isTaken = false;
@@ -184,7 +184,7 @@ final class JoinThrottle {
         return Optional.empty();
     }
 
-    /** Whether all of it came. */
+    /** Receives a snapshot at the limited rate and returns whether it is complete. */
     private static boolean receive(
             MachineSettings machine, IncomingSnapshot coming, Prefetch prefetch, ProcessorLimit limit)
             throws InterruptedException {
@@ -220,8 +220,8 @@ final class JoinThrottle {
     }
 
     /**
-     * How long it reads can't be seen: on a busy machine it gets next to no processor time by giving way, as it needs next
-     * to none when it is done.
+     * Limits the member for a fixed time, since the end of reading is not observable. By its processor time, a member
+     * with low priority on a busy machine looks like one that has finished.
      */
     private static void read(MachineSettings machine, ProcessorLimit limit) throws InterruptedException {
         limit.giveWay(READING, READING_PERIOD);
@@ -232,7 +232,7 @@ final class JoinThrottle {
         LOG.atInfo().addKeyValue("member", machine.name()).log("snapshot load time elapsed; processor limit lifted");
     }
 
-    /** That time, or so much of the other if that is longer. */
+    /** Returns the longer of a time and a part of another. */
     private static Duration longer(Duration least, Duration other, double part) {
         return Duration.ofNanos(Math.max(least.toNanos(), (long) (other.toNanos() * part)));
     }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** Members as processes that a {@link ServerHost} runs. Thread-safe. */
 public final class LocalControl implements ProcessControl {
 
-    /** A directory has one process at most, whatever else of its flags is configured otherwise by now. */
+    /** A directory has one process at most, even if other flags have changed. */
     private static final List<String> IDENTIFYING_FLAGS = List.of(EtcdFlags.DATA_DIRECTORY);
 
     private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);
@@ -33,14 +33,14 @@ public final class LocalControl implements ProcessControl {
 
     /**
      * @param host decides whether members outlive this process
-     * @param etcd the absolute path of the server of members that name none; called once, may take long
+     * @param etcd returns the absolute path of the default server; called once, may take long
      */
     public LocalControl(ServerHost host, Supplier<Path> etcd) {
         this.host = host;
         this.etcd = etcd;
     }
 
-    /** Runs members that outlive this process, and finds those again that an earlier one has left. */
+    /** Runs members that outlive this process, and finds those of an earlier one. */
     public static LocalControl lasting(Supplier<Path> etcd) {
         return new LocalControl(new LastingProcesses(IDENTIFYING_FLAGS), etcd);
     }
@@ -87,13 +87,13 @@ public final class LocalControl implements ProcessControl {
         return process(machine).log().tail(lines);
     }
 
-    /** The present process of a member, or the last one. */
+    /** Returns the current process of a member, or the last one. */
     public ServerProcess process(MachineSettings machine) {
         return processes.computeIfAbsent(
                 machine.name(), name -> host.prepare(command(machine, EtcdFlags.resuming(machine))));
     }
 
-    /** Looked for once: it is verified each time it is. */
+    /** Returns the default server, searched and verified once. */
     private synchronized Path etcd() {
         Path known = found == null ? etcd.get() : found;
         found = known;

@@ -20,7 +20,7 @@ public final class MachineBusyException extends IllegalStateException {
         return end;
     }
 
-    /** The same of an order that is only a part of something: when it ends, that has not been done. */
+    /** Returns this failure for an order that is only part of another, without its end. */
     public MachineBusyException ofPart() {
         MachineBusyException part = new MachineBusyException(String.valueOf(getMessage()), null);
         part.initCause(this);

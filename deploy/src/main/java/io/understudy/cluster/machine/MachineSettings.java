@@ -127,7 +127,7 @@ public record MachineSettings(
         return Binder.with(this, "log", newLog);
     }
 
-    /** The same server as another member, as a process of this machine. */
+    /** Returns settings for another member with the same server, as a process of this machine. */
     public MachineSettings withMember(MemberSpec newMember, Path newDataDirectory) {
         return new MachineSettings(
                 newMember,
@@ -151,12 +151,12 @@ public record MachineSettings(
         return Binder.with(this, "arguments", newArguments);
     }
 
-    /** The same with another server. */
+    /** Returns these settings with another server. */
     public MachineSettings withProgram(Path newProgram) {
         return Binder.with(this, "program", Optional.of(newProgram));
     }
 
-    /** The same with this limit of learners, unless its arguments have one. */
+    /** Returns these settings with this limit of learners, unless the arguments have one. */
     public MachineSettings withMaxLearners(int limit) {
         return limit == 1 || maxLearners().isPresent()
                 ? this
@@ -176,7 +176,7 @@ public record MachineSettings(
         return member.name();
     }
 
-    /** What no other member may have as well, in words. */
+    /** Returns descriptions of the properties that must be unique per member. */
     public List<String> owns() {
         List<String> owned = new ArrayList<>();
         member.peerUrls().forEach(url -> owned.add("peer URL " + url));

@@ -6,13 +6,12 @@ import java.util.OptionalLong;
 import java.util.function.UnaryOperator;
 
 /**
- * Where members run. One implementation for processes of this machine, one for systemd units, one that prints what an
- * operator is to do elsewhere and lets the caller wait for the effect. Methods return when the order was given; the effect
- * is seen in what members answer.
+ * The machines of members. Implementations control processes and systemd units of this machine, or print instructions
+ * for an operator elsewhere. Methods return when the order was given; the effect shows in the responses of members.
  */
 public interface Machines {
 
-    /** All places where a member may run, each with the name that its member has or would have. */
+    /** Returns all places where a member may run, with the member's name. */
     List<MemberSpec> places();
 
     default Optional<MemberSpec> place(String name) {
@@ -34,7 +33,7 @@ public interface Machines {
     }
 
     /**
-     * Starts a joining member, unless it runs already; existing data is renamed, never deleted.
+     * Starts a joining member; fails if it is running. Existing data is renamed, never deleted.
      *
      * @param initialCluster all members and itself, as {@code name=peerUrl,…}, in the form of etcd's command line
      */
@@ -43,10 +42,10 @@ public interface Machines {
     /** Resumes a {@link #join} of an earlier run, at the same throttled rate. */
     default void resumeJoining(MemberSpec member) {}
 
-    /** For one that joined, and is to serve like any other from now on: nothing holds it back any more. */
+    /** Ends the limits of a member that has joined. */
     default void letGo(MemberSpec member) {}
 
-    /** Bytes of the cluster's data that a member has got by now of what it is being sent; empty if nothing, or unknown. */
+    /** Returns the received bytes of the member's current snapshot; empty if none, or unknown. */
     default OptionalLong received(MemberSpec member) {
         return OptionalLong.empty();
     }
@@ -60,7 +59,7 @@ public interface Machines {
     }
 
     /**
-     * Why the member's program does not run; empty if it does, or if that cannot be seen from here.
+     * Returns why the member's program does not run; empty if it does, or if unknown.
      *
      * @param settings as in {@link #start}
      */
@@ -68,19 +67,19 @@ public interface Machines {
         return Optional.empty();
     }
 
-    /** Ends the member's process; its data stays. */
+    /** Stops the member's process; its data stays. */
     void stop(MemberSpec member);
 
-    /** Ends the process of one that is no member any more; its data is set aside, never deleted. */
+    /** Stops the process of a removed member; its data is set aside, never deleted. */
     void retire(MemberSpec member);
 
-    /** Keeps a copy of the data of a member that doesn't run, beside it. */
+    /** Copies the data of a stopped member, beside it. */
     void copyData(MemberSpec member);
 
-    /** Whether the member's process runs; empty if this machine cannot see it. */
+    /** Whether the member's process runs; empty if unknown to this machine. */
     Optional<Boolean> isRunning(MemberSpec member);
 
-    /** Bytes left on the disk of the member's data; empty if it is on another machine. */
+    /** Returns the free bytes on the disk of the member's data; empty on another machine. */
     default OptionalLong freeBytes(MemberSpec member) {
         return OptionalLong.empty();
     }
@@ -90,27 +89,27 @@ public interface Machines {
         return isRunning(member).orElse(false);
     }
 
-    /** The member that owns the data in this one's data directory; empty if there are none, or they cannot be read. */
+    /** Returns the owner of the data in this member's directory; empty if there are none, or unreadable. */
     default Optional<DataOwner> owner(MemberSpec member) {
         return Optional.empty();
     }
 
-    /** Why {@link #moveData} would fail after a stop of the first; empty if it would not, or if that cannot be seen from here. */
+    /** Returns why {@link #moveData} would fail after a stop of the first; empty if it would not, or if unknown. */
     default Optional<String> moveFailure(MemberSpec from, MemberSpec to) {
         return Optional.empty();
     }
 
     /**
-     * Moves the data of one place to another, both of which are stopped. Does nothing if it is there already.
+     * Moves the data of one stopped place to another. Does nothing if it is there already.
      *
-     * @throws UnsupportedOperationException these machines can't
+     * @throws UnsupportedOperationException not supported by these machines
      */
     default void moveData(MemberSpec from, MemberSpec to) {
         throw new UnsupportedOperationException(
                 "cannot move data from " + from.name() + " to " + to.name() + "; move it manually");
     }
 
-    /** The last lines the member's process wrote, for people; none if they can't be seen from here. */
+    /** Returns the last log lines of the member's process; none if not visible here. */
     default List<String> endOfLog(MemberSpec member) {
         return List.of();
     }

@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
-/** Members that an operator starts and stops: prints the exact commands and leaves the waiting to the caller. */
+/** Members that an operator starts and stops: prints the exact commands, and waits for nothing. */
 public final class ManualMachines implements Machines {
 
     private final Map<String, MachineSettings> machines = new LinkedHashMap<>();

@@ -33,7 +33,7 @@ public record MemberSpec(
         clientUrls = List.copyOf(clientUrls);
     }
 
-    /** All of them, in the form of etcd's command line: {@code name=peerUrl,…}. */
+    /** Returns the members in the form of etcd's command line: {@code name=peerUrl,…}. */
     public static String initialCluster(List<MemberSpec> members) {
         return members.stream()
                 .flatMap(member -> member.peerUrls().stream().map(url -> member.name() + "=" + url))

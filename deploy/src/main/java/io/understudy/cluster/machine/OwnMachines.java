@@ -10,14 +10,14 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
- * Members that run on this machine, their data in its file system. Thread-safe.
+ * Members that run on this machine, with data in its file system. Thread-safe.
  *
  * <p>Invariant DP24: one process at a time starts, stops or moves a member and its data, and a running member is not
  * joined again.
  */
 public final class OwnMachines implements Machines {
 
-    /** Holds the usage text of etcd, or the stack trace of a panic, and the reason before it. */
+    /** Lines that hold etcd's usage text, or a panic's stack trace and its reason. */
     private static final int LOG_LINES = 400;
 
     private final Map<String, MachineSettings> machines = new LinkedHashMap<>();
@@ -33,12 +33,12 @@ public final class OwnMachines implements Machines {
         this.clock = clock;
     }
 
-    /** Members as processes. */
+    /** Returns members that run as processes. */
     public static OwnMachines local(List<MachineSettings> machines, LocalControl control, InstantSource clock) {
         return new OwnMachines(machines, control, clock);
     }
 
-    /** Members as units of systemd. */
+    /** Returns members that run as units of systemd. */
     public static OwnMachines systemd(List<MachineSettings> machines, InstantSource clock) {
         return new OwnMachines(machines, new SystemdControl("systemctl", "journalctl"), clock);
     }
@@ -195,7 +195,7 @@ public final class OwnMachines implements Machines {
         return control.endOfLog(machine(member), LOG_LINES);
     }
 
-    /** What is seen of the process and the data stays so meanwhile; members do not wait for each other. */
+    /** Runs work while the state of process and data cannot change; members do not wait for each other. */
     private void locked(MemberSpec member, Consumer<MachineSettings> work) {
         MachineSettings machine = machine(member);
         DirectoryLock.holding(machine.dataDirectory(), () -> work.accept(machine));

@@ -16,12 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has the kernel read, a little at a time, what a leader of this machine is about to send. Whatever of its database is
- * not in memory the leader reads itself otherwise, and the kernel then reads ahead for it, by as much as it is set to
- * ({@code read_ahead_kb}): the log's writes, on which every put waits, come after those megabytes.
+ * Prefetches the pages that a leader on this machine sends next, in small parts. Otherwise the leader reads them
+ * itself, with the kernel's read-ahead ({@code read_ahead_kb}). Writes of the log, on which every put waits, would
+ * queue behind those megabytes.
  *
- * <p>A snapshot has the pages of its leader's database, at the same offsets, except for the first two ({@code Tx.WriteTo}
- * of bbolt). So it shows in what came which of the members of this machine sends it, if any of them does.
+ * <p>A snapshot has the pages of its leader's database, at the same offsets, except for the first two ({@code
+ * Tx.WriteTo} of bbolt). So received pages identify the sending member, if it is on this machine.
  *
  * <p>For one thread.
  */
@@ -29,7 +29,7 @@ final class Prefetch implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Prefetch.class);
 
-    /** The bytes received last that identify the sender's file. */
+    /** Size of the last received page, which identifies the sender's file. */
     private static final int PAGE = 4096;
 
     private static final long OWN_PAGES = 2 * PAGE;
@@ -37,7 +37,7 @@ final class Prefetch implements AutoCloseable {
     /** The lead of the leader over a receiver: kernel buffers, and what one second brings. */
     private static final long AHEAD = 16 << 20;
 
-    /** Read in one go: a log's write waits for no more. */
+    /** Maximum single read, which bounds the delay of a log's write. */
     private static final int AT_ONCE = 64 << 10;
 
     private static final long LEAST_STEP = 4 * AT_ONCE;
@@ -52,7 +52,7 @@ final class Prefetch implements AutoCloseable {
 
     private Prefetch() {}
 
-    /** @param databases of members that may be sending; those that are not there are passed over */
+    /** @param databases databases of possible senders; missing ones are skipped */
     static Prefetch of(List<Path> databases) {
         Prefetch prefetch = new Prefetch();
         for (Path database : databases) {
@@ -71,17 +71,17 @@ final class Prefetch implements AutoCloseable {
     }
 
     /**
-     * Reads some of what follows. To be called again and again while data comes; reads twice as much as came meanwhile
-     * until it is far enough ahead. What can't be read, its leader can do without.
+     * Reads some of the following data. Called repeatedly while data arrives; reads twice as much as arrived until the
+     * lead suffices. Failures are ignored.
      *
-     * @param received what came
-     * @param size how much that is by now
+     * @param received the received data
+     * @param size size of the received data
      */
     void follow(FileChannel received, long size) {
         try {
             readAhead(received, size);
         } catch (IOException | RuntimeException | InternalError e) {
-            // The last is what reading from memory comes to if the file can't be read.
+            // InternalError: the mapped file is unreadable.
             LOG.atDebug().addKeyValue("cause", e.getMessage()).log("read-ahead stopped");
             close();
         }
@@ -121,12 +121,12 @@ final class Prefetch implements AutoCloseable {
                 .max(Comparator.comparingInt(source -> source.same));
     }
 
-    /** The database that is read ahead. */
+    /** Returns the prefetched database. */
     Optional<Path> file() {
         return sender().map(source -> source.file);
     }
 
-    /** All before this has been read ahead, or came earlier. */
+    /** Returns the offset before which all is prefetched or received. */
     long done() {
         return done;
     }
@@ -170,7 +170,7 @@ final class Prefetch implements AutoCloseable {
             }
         }
 
-        /** Returns how far it came. */
+        /** Returns the end of the loaded part. */
         long load(long from, long to) throws IOException {
             long at = from;
             long end = Math.min(to, data.size());
@@ -184,7 +184,7 @@ final class Prefetch implements AutoCloseable {
             return at;
         }
 
-        /** Returns that part of the file as far as it is in one window; the kernel prefetches only mapped pages. */
+        /** Returns a part of the file within one window; the kernel prefetches only mapped pages. */
         private MappedByteBuffer slice(long at, int length) throws IOException {
             MappedByteBuffer whole = window;
             if (whole == null || at < windowAt || at >= windowAt + whole.capacity()) {

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** How servers of this machine are started and stopped. */
+/** Starts and stops servers of this machine. */
 interface ProcessControl {
 
     /** Starts it, or gives the order to; the caller made sure that it doesn't run. */
@@ -15,14 +15,14 @@ interface ProcessControl {
 
     boolean isRunning(MachineSettings machine);
 
-    /** Its process id on this machine; empty if it doesn't run, or is not a process of this kernel. */
+    /** Returns the process ID; empty if the server is not a running process of this kernel. */
     OptionalLong pid(MachineSettings machine);
 
-    /** Why its program does not run; empty if it does, or if that cannot be seen. */
+    /** Returns why its program does not run; empty if it does, or if unknown. */
     default Optional<String> programFailure(MachineSettings machine) {
         return Optional.empty();
     }
 
-    /** What it printed last. */
+    /** Returns the last lines of its log. */
     List<String> endOfLog(MachineSettings machine, int lines);
 }

@@ -1,8 +1,8 @@
 package io.understudy.cluster.machine;
 
-/** How a member is started and stopped. */
+/** The way in which a member is started and stopped. */
 public enum ProcessKind {
-    /** We do, as a process of this machine. */
+    /** As a process of this machine. */
     LOCAL,
     /** By systemd on this machine. */
     SYSTEMD,

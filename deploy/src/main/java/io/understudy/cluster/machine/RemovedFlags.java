@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Flags that a version of etcd lacks ({@code embed/config.go} of 3.5.33, 3.6.16 and 3.7.3): it does not start with them. */
+/** Flags that a version of etcd lacks, by {@code embed/config.go} of 3.5.33, 3.6.16 and 3.7.3. */
 public final class RemovedFlags {
 
     private static final Set<String> IN_3_6 = Set.of(
@@ -19,7 +19,7 @@ public final class RemovedFlags {
             "proxy-refresh-interval",
             "proxy-write-timeout");
 
-    /** Less {@code max-learners}, which members get as a variable. 3.7 has no more than 3.6. */
+    /** Without {@code max-learners}, which members get as a variable. 3.7 adds none. */
     private static final Set<String> SINCE_3_6 = Set.of("""
             bootstrap-defrag-threshold-megabytes compact-hash-check-time compaction-batch-limit
             compaction-sleep-interval corrupt-check-time discovery-cacert discovery-cert discovery-dial-timeout
@@ -45,7 +45,7 @@ public final class RemovedFlags {
     private RemovedFlags() {}
 
     /**
-     * Those among {@code arguments} that {@code version} lacks, each with what replaces it.
+     * Returns the flags in {@code arguments} that {@code version} lacks, each with its replacement.
      *
      * @param arguments each as {@code --flag=value}
      */

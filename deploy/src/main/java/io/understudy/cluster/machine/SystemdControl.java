@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Members as units of this machine's systemd. What they are started with is in the environment file of each.
+ * Members as units of this machine's systemd, each with an environment file.
  *
  * <p>Invariant DP16: hardened systemd units can be installed, added, restarted, replaced, recovered and restored.
  */
@@ -31,16 +31,16 @@ final class SystemdControl implements ProcessControl {
     /** systemd itself kills what has not stopped after 90 s. */
     private static final Duration DEADLINE = Duration.ofSeconds(100);
 
-    /** Nothing is waited for but systemd itself. */
+    /** Deadline of queries, which wait for systemd alone. */
     private static final Duration QUESTION_DEADLINE = Duration.ofSeconds(3);
 
-    /** A unit of type notify is being activated until etcd has joined, which may take as long as it likes. */
+    /** States of a running unit; one of type notify is activating until etcd joins. */
     private static final Set<String> RUNNING = Set.of("active", "activating", "reloading", "deactivating");
 
     private final String systemctl;
     private final String journalctl;
 
-    /** The programs by these names, or their paths. */
+    /** Uses the programs by these names or paths. */
     SystemdControl(String systemctl, String journalctl) {
         this.systemctl = systemctl;
         this.journalctl = journalctl;
@@ -53,7 +53,7 @@ final class SystemdControl implements ProcessControl {
         var unused = systemctl("start", "--no-block", machine.unit());
     }
 
-    /** What has failed too often would not be started again. */
+    /** Clears earlier failures, which would prevent a start. */
     private void resetFailed(MachineSettings machine) {
         try {
             var unused = systemctl("reset-failed", machine.unit());
@@ -113,7 +113,7 @@ final class SystemdControl implements ProcessControl {
         return Command.of(line).run(deadline);
     }
 
-    /** Files that are there whole or not at all, whatever happens while they are written. */
+    /** Files that are written completely or not at all, also on a crash. */
     private static final class AtomicFile {
 
         private AtomicFile() {}

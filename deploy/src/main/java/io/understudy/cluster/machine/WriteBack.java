@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes back what another process appends to a file, so that its own flush has less to write.
+ * Writes back appended data of another process, so that its own flush is short.
  *
  * <p>A direct read writes the cached range to disk first ({@code filemap_write_and_wait_range} in {@code mm/filemap.c}
  * of Linux). Unlike a flush, it does not commit the file system's journal, which delays every other flush. The price is
@@ -22,7 +22,7 @@ final class WriteBack implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(WriteBack.class);
 
-    /** What disks and file systems have is this or a part of it. */
+    /** Multiple of the block sizes of disks and file systems. */
     private static final int BLOCK = 4096;
 
     private static final int AT_ONCE = 1 << 20;
@@ -39,7 +39,7 @@ final class WriteBack implements AutoCloseable {
                 .alignedSlice(BLOCK);
     }
 
-    /** @param data the same file, opened as usual; stays the caller's to close */
+    /** @param data the same file, closed by the caller */
     static WriteBack of(Path file, FileChannel data) {
         try {
             return new WriteBack(data, FileChannel.open(file, StandardOpenOption.READ, ExtendedOpenOption.DIRECT));
@@ -52,7 +52,7 @@ final class WriteBack implements AutoCloseable {
         }
     }
 
-    /** Returns when what was there is written; where there is no way past the cache, when it is flushed. */
+    /** Returns when existing data is written; without direct I/O, when it is flushed. */
     void catchUp() throws IOException {
         FileChannel past = direct;
         if (past == null) {

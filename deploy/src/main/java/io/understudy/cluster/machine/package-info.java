@@ -1,4 +1,4 @@
-/** Where members run, and how they are started and stopped there. */
+/** The machines of members, which start and stop them. */
 @NullMarked
 package io.understudy.cluster.machine;
 

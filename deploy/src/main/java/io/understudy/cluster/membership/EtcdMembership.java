@@ -41,8 +41,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Changes a cluster by etcd's own requests, sent to the members that the last observation shows fit for them. Any
- * thread.
+ * Changes a cluster by etcd's requests to members chosen by the last observation. Any thread.
  *
  * <p>{@code understudy.cluster.requests} (timer; {@code request}, {@code outcome}: done, refused or unknown): requests
  * that change the cluster.
@@ -53,7 +52,7 @@ public final class EtcdMembership implements Membership {
 
     private static final Logger LOG = LoggerFactory.getLogger(EtcdMembership.class);
 
-    /** The caller has just observed the cluster; another observation would wait for members that hang. */
+    /** Maximum age of the caller's observation; another one would wait for members that hang. */
     private static final Duration RECENT = Duration.ofSeconds(2);
 
     private static final Duration PATIENCE = Duration.ofSeconds(5);
@@ -61,7 +60,7 @@ public final class EtcdMembership implements Membership {
     /** Longer than etcd's own of 7 s, so that its error is reported. */
     private static final Duration DEADLINE = Duration.ofSeconds(10);
 
-    /** A member answers when it has rewritten or read its whole database. */
+    /** Deadline of maintenance: a member responds after rewriting or reading its whole database. */
     private static final Duration MAINTENANCE = Duration.ofMinutes(10);
 
     /** {@code AlarmType.CORRUPT}, which jetcd's messages lack. */
@@ -71,7 +70,7 @@ public final class EtcdMembership implements Membership {
     private final EtcdConnections connections;
     private final MeterRegistry meters;
 
-    /** @param connections stay the caller's to close */
+    /** @param connections closed by the caller */
     public EtcdMembership(EtcdObserver observer, EtcdConnections connections, MeterRegistry meters) {
         this.observer = observer;
         this.connections = connections;
@@ -219,7 +218,7 @@ public final class EtcdMembership implements Membership {
         }
     }
 
-    /** The leader, else a healthy voter, else any that answers; the member itself only if there is no other. */
+    /** Returns a responding voter other than {@code itself} if possible; healthy ones first, then the leader. */
     private static Function<ClusterFacts, Optional<MemberFacts>> voterOtherThan(@Nullable MemberId itself) {
         return facts -> facts.voters().stream()
                 .filter(voter -> voter.answer().isPresent())

@@ -64,7 +64,7 @@ public record Hashes<K>(Map<K, Hash> found) {
         return own != null && own.compacted() == hash.compacted() && own.value() != hash.value();
     }
 
-    /** For people. */
+    /** Returns a member's hash as text. */
     public String text(K member) {
         Hash own = found.get(member);
         return own == null ? "unknown" : Long.toHexString(own.value()) + " (compacted to " + own.compacted() + ")";

@@ -33,7 +33,7 @@ public interface Membership {
         throw new UnsupportedOperationException();
     }
 
-    /** Has a member rewrite its database file; returns when it is done. */
+    /** Defragments a member's database file; returns when it is done. */
     default void defragment(MemberId member) throws RefusedException, OutcomeUnknownException {
         throw new UnsupportedOperationException();
     }

@@ -1,4 +1,4 @@
-/** What a supervisor measures. */
+/** Metrics of a supervisor. */
 @NullMarked
 package io.understudy.cluster.metrics;
 

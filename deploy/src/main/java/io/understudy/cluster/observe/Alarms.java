@@ -10,7 +10,7 @@ final class Alarms {
 
     private Alarms() {}
 
-    /** Such as {@code NOSPACE of voter-1}, each once. */
+    /** Returns alarms such as {@code NOSPACE of voter-1}, each once. */
     static List<String> of(List<MemberFacts> members) {
         return raised(members).stream()
                 .map(alarm -> alarm.kind() + " of " + label(members, alarm.member()))

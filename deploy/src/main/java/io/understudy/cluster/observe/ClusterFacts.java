@@ -13,13 +13,13 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * A cluster at one time.
+ * The observed state of a cluster.
  *
  * @param members ordered by name, those never started last
  * @param isConfirmed whether a quorum confirmed the member list (linearizable); otherwise it is one member's local copy
  * @param alarms as {@code NOSPACE of voter-1}
- * @param divergence how members contradict each other
- * @param failures why members are unhealthy
+ * @param divergence contradictions between members
+ * @param failures reasons why members are unhealthy
  */
 public record ClusterFacts(
         ClusterId cluster,
@@ -30,15 +30,15 @@ public record ClusterFacts(
         Divergence divergence,
         Map<MemberId, Failure> failures) {
 
-    /** How sure it is that the cluster can decide. */
+    /** Whether the cluster has a quorum. */
     public enum Verdict {
         HELD,
         LOST,
-        /** Too few members answered in time; the others neither answered nor refused. */
+        /** Too few members responded in time; the others neither responded nor refused. */
         UNKNOWN
     }
 
-    /** Without contradictions or failures. */
+    /** Creates facts without contradictions or failures. */
     public ClusterFacts(
             ClusterId cluster, List<MemberFacts> members, boolean isConfirmed, List<String> alarms, Instant at) {
         this(cluster, members, isConfirmed, alarms, at, Divergence.NONE, Map.of());
@@ -74,14 +74,14 @@ public record ClusterFacts(
         return members.stream().filter(member -> member.id().equals(id)).findFirst();
     }
 
-    /** By name; those never started have none. */
+    /** Returns a started member by name. */
     public Optional<MemberFacts> named(String name) {
         return members.stream()
                 .filter(member -> member.hasStarted() && member.name().equals(name))
                 .findFirst();
     }
 
-    /** The member with one of the peer URLs of that place. */
+    /** Returns the member with a peer URL of that place. */
     public Optional<MemberFacts> at(MemberSpec place) {
         return members.stream()
                 .filter(member -> member.peerUrls().stream().anyMatch(place.peerUrls()::contains))
@@ -89,8 +89,8 @@ public record ClusterFacts(
     }
 
     /**
-     * The voting member that takes itself for the leader, in the highest term of those and of members that reach a quorum: a
-     * member that is cut off may campaign in higher terms.
+     * Returns the voting leader of the highest term among leaders and members with quorum. An isolated member may
+     * campaign in higher terms.
      */
     public Optional<MemberFacts> leader() {
         return members.stream()
@@ -110,7 +110,7 @@ public record ClusterFacts(
                 .isPresent();
     }
 
-    /** Raft entries that a member has still to apply; empty without an answer of it and of the leader. */
+    /** Returns the Raft entries that a member has not applied; empty without responses of it and the leader. */
     public Optional<Long> lag(MemberFacts member) {
         return leader().flatMap(MemberFacts::answer)
                 .flatMap(leading -> member.answer().map(own -> Math.max(0, leading.raftIndex() - own.appliedIndex())));
@@ -129,17 +129,17 @@ public record ClusterFacts(
                         .thenComparing(MemberFacts::isVoter));
     }
 
-    /** The alarms that members report. */
+    /** Returns the reported alarms. */
     public List<Alarm> raised() {
         return Alarms.raised(members);
     }
 
-    /** A member of an alarm, for people. */
+    /** Returns the name of an alarm's member. */
     public String label(Alarm alarm) {
         return Alarms.label(members, alarm.member());
     }
 
-    /** One linearizable answer proves a quorum; silence within a timeout proves nothing. */
+    /** Returns whether a quorum exists: one linearizable response proves it, a timeout proves nothing. */
     public Verdict verdict() {
         if (isConfirmed || !healthyVoters().isEmpty()) {
             return Verdict.HELD;
@@ -148,7 +148,7 @@ public record ClusterFacts(
         return mayVote >= quorum().needed() ? Verdict.UNKNOWN : Verdict.LOST;
     }
 
-    /** Whether the member did not answer in time, and did not answer that it has no leader. */
+    /** Whether the member timed out without reporting that it has no leader. */
     private boolean isSilent(MemberFacts member) {
         return Optional.ofNullable(failures.get(member.id()))
                         .filter(Failure::isTimeout)
@@ -156,7 +156,7 @@ public record ClusterFacts(
                 && member.answer().map(answer -> answer.leader().isPresent()).orElse(true);
     }
 
-    /** Why voting members are not healthy, such as {@code m1: no response within 5 s}. */
+    /** Returns why voting members are unhealthy, such as {@code m1: no response within 5 s}. */
     public String silence() {
         return voters().stream()
                 .flatMap(voter -> Optional.ofNullable(failures.get(voter.id())).stream()
@@ -164,7 +164,7 @@ public record ClusterFacts(
                 .collect(Collectors.joining("; "));
     }
 
-    /** Voters, and those of them that are healthy now. */
+    /** Returns the numbers of voters and healthy voters. */
     public Quorum quorum() {
         return new Quorum(voters().size(), healthyVoters().size());
     }

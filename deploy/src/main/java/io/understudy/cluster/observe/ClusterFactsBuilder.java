@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Builds the facts about a cluster from the responses of its members. Without effects. */
+/** Builds the facts about a cluster from its members' responses. Pure functions. */
 final class ClusterFactsBuilder {
 
     private static final Comparator<MemberFacts> ORDER = Comparator.comparing(
@@ -138,7 +138,7 @@ final class ClusterFactsBuilder {
         return listing.isConfirmed();
     }
 
-    /** Whether it is what these lead to. */
+    /** Whether the facts are from these endpoints. */
     boolean isOf(List<Endpoint> endpoints) {
         return seeds.equals(endpoints);
     }
@@ -156,7 +156,7 @@ final class ClusterFactsBuilder {
         return new Found(listing, listing.endpoints(seeds.get(0).tls()).collect(Collectors.toSet()), answering);
     }
 
-    /** That of the endpoints given, which must agree; of those known from before, if none of these answers. */
+    /** Returns the cluster of the given endpoints, which must agree, else of the known ones. */
     private ClusterId cluster() {
         Map<Endpoint, ProbeReply> given = answers.replies().stream()
                 .filter(reply -> seeds.contains(reply.endpoint()))
@@ -181,7 +181,7 @@ final class ClusterFactsBuilder {
         throw new UnobservableException("no endpoint reachable: " + failures());
     }
 
-    /** Returns a confirmed list of the highest term, else one voter's local copy, else the previous one. */
+    /** Returns a confirmed list shared by most members, else a local copy, else the previous. */
     private Listing listing() {
         return answers.listings().stream()
                 .filter(each -> each.cluster().equals(cluster) && each.hasVoter())
@@ -199,7 +199,7 @@ final class ClusterFactsBuilder {
                         "no voting member responds, and no other source has the member list: " + failures()));
     }
 
-    /** Gateways pass on what they have. */
+    /** Whether the endpoint confirms its list; gateways forward what they have. */
     private boolean confirms(Endpoint endpoint) {
         return answers.replies().stream()
                 .anyMatch(reply -> reply.endpoint().equals(endpoint)
@@ -207,7 +207,7 @@ final class ClusterFactsBuilder {
                         && reply.version().confirmsMembers());
     }
 
-    /** By member; of several endpoints of one member, the reply that reaches the quorum. */
+    /** Returns replies by member; of several, one that reaches the quorum. */
     private Map<MemberId, ProbeReply> replies() {
         Map<MemberId, ProbeReply> replies = new HashMap<>();
         answers.replies().stream()
@@ -243,7 +243,7 @@ final class ClusterFactsBuilder {
                         reply.flatMap(each -> each.page().metrics().quotaBytes())));
     }
 
-    /** Empty if the list is an old one. */
+    /** Whether peer URLs respond; empty for a previous list. */
     private Optional<Boolean> servesPeers(List<URI> peerUrls) {
         return answers.peerPorts().keySet().containsAll(peerUrls)
                 ? Optional.of(peerUrls.stream().allMatch(answers.peerPorts()::get))
@@ -255,7 +255,7 @@ final class ClusterFactsBuilder {
         return !endpoints.isEmpty() && answers.refusing().containsAll(endpoints);
     }
 
-    /** Metrics pages of the members that returned one. */
+    /** Returns the metrics pages of members that returned one. */
     Map<MemberId, ProbeReply.Page> pages() {
         return replies().values().stream().collect(Collectors.toMap(ProbeReply::member, ProbeReply::page));
     }

@@ -3,16 +3,16 @@ package io.understudy.cluster.observe;
 import io.understudy.etcd.EtcdVersion;
 import java.util.Optional;
 
-/** Before 3.5, etcd serves member lists from memory even for linearizable requests, so no quorum confirms them. */
+/** Whether members confirm member lists: before 3.5, etcd serves them from memory, unconfirmed. */
 public final class Confirming {
 
-    /** What is to be done where it is not possible. */
+    /** Remedy where it is not possible. */
     public static final String WAY_OUT =
             "Members before etcd 3.5 cannot confirm it: upgrade them to 3.5 first (etcd upgrade guide)";
 
     private Confirming() {}
 
-    /** Whether a voter answers that can. */
+    /** Whether a responding voter can confirm. */
     public static boolean isPossible(ClusterFacts facts) {
         return facts.members().stream()
                 .filter(MemberFacts::isVoter)

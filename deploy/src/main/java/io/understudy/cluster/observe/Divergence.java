@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A contradiction between members: confirmed member lists that differ, or another cluster at a member's client URL. A member
- * list is part of the replicated state, so that a difference never heals by itself.
+ * A contradiction between members: different confirmed lists, or another cluster at a client URL. A member list is
+ * replicated state, so that a difference never heals by itself.
  *
- * @param members those that contradict the majority; all that answered if no list has one
+ * @param members members that contradict the majority; without a majority, all that responded
  * @param hasMajority whether the other members agree and are a majority of the voting members they list
- * @param texts what differs
+ * @param texts descriptions of the differences
  */
 public record Divergence(Set<MemberId> members, boolean hasMajority, List<String> texts) {
 

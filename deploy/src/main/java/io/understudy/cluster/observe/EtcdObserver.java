@@ -23,9 +23,9 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Observes a cluster through every member's client port: at the endpoints given, and at those in the member list.
+ * Observes a cluster through the client ports of given and listed members.
  *
- * <p>If those have no quorum, as members may have been replaced, it uses {@link FallbackEndpoints}. Any thread.
+ * <p>Without a quorum there, as after a replacement of members, it uses {@link FallbackEndpoints}. Any thread.
  *
  * <p>{@code understudy.cluster.looks} (timer; {@code outcome}: ok or failed): looks at the cluster.
  *
@@ -36,7 +36,7 @@ public final class EtcdObserver implements ClusterObserver {
 
     private static final Logger LOG = LoggerFactory.getLogger(EtcdObserver.class);
 
-    /** Metrics pages alone serve for so long. */
+    /** Time for which metrics pages alone suffice. */
     private static final Duration BETWEEN_OBSERVATIONS = Duration.ofSeconds(30);
 
     private final EtcdConnections connections;
@@ -48,16 +48,16 @@ public final class EtcdObserver implements ClusterObserver {
     /** Whether the last observation found its quorum at fallback endpoints. */
     private volatile boolean isElsewhere;
 
-    /** Observes only at the endpoints given. */
+    /** Creates an observer of the given endpoints only. */
     public EtcdObserver(EtcdSettings settings, EtcdConnections connections, MeterRegistry meters) {
         this(settings, FallbackEndpoints.NOWHERE, connections, meters);
     }
 
     /**
-     * An observation at fallback endpoints may take half as long again as its patience.
+     * Creates an observer with fallback endpoints, which may extend an observation by half its timeout.
      *
-     * @param fallback used if the endpoints given lead to no quorum
-     * @param connections stay the caller's to close
+     * @param fallback used if the given endpoints have no quorum
+     * @param connections closed by the caller
      */
     public EtcdObserver(
             EtcdSettings settings, FallbackEndpoints fallback, EtcdConnections connections, MeterRegistry meters) {
@@ -71,11 +71,11 @@ public final class EtcdObserver implements ClusterObserver {
      * Times are by {@link System#nanoTime}.
      *
      * @param nanos when the observation began
-     * @param ended when it ended: a silent member prolongs it
+     * @param ended when it ended; a silent member prolongs it
      */
     private record Seen(ClusterFacts facts, Found found, long nanos, long ended) {
 
-        /** Whether it is recent, and every member is healthy and has an address. */
+        /** Whether it is recent, with every member healthy and reachable. */
         boolean isGlanceEnough() {
             return System.nanoTime() - nanos < BETWEEN_OBSERVATIONS.toNanos()
                     && facts.isConfirmed()
@@ -109,7 +109,7 @@ public final class EtcdObserver implements ClusterObserver {
         }
     }
 
-    /** No unary calls, so that an idle cluster stays idle. Alarms and roles are as of the last full observation. */
+    /** Makes no unary calls, to keep an idle cluster idle. Alarms and roles are those of the last full observation. */
     @Override
     public Optional<ClusterFacts> glance(Duration patience) throws InterruptedException {
         Seen last = seen;
@@ -186,9 +186,9 @@ public final class EtcdObserver implements ClusterObserver {
     /**
      * Returns the facts from fallback endpoints, if they are certainly of the same cluster.
      *
-     * @param known earlier findings of that cluster, if any
-     * @param unseen why the endpoints given did not respond, if so
-     * @throws UnobservableException those given are silent, and the responses of others are contradictory
+     * @param known earlier findings of the cluster, if any
+     * @param unseen failure of the given endpoints, if any
+     * @throws UnobservableException the given endpoints are silent, and others contradict each other
      */
     private Optional<ClusterFactsBuilder> elsewhere(
             Duration patience, @Nullable Found known, @Nullable UnobservableException unseen)
@@ -252,7 +252,7 @@ public final class EtcdObserver implements ClusterObserver {
         return Stream.concat(seeds.stream(), found).distinct().toList();
     }
 
-    /** Where the member answered in the last look; empty if it did not. */
+    /** Returns the member's endpoint in the last observation; empty if it did not respond. */
     public Optional<Endpoint> endpointOf(MemberId member) {
         return Optional.ofNullable(seen).map(last -> last.found().answering().get(member));
     }

@@ -8,9 +8,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
- * Why a member is not healthy.
+ * The reason why a member is unhealthy.
  *
- * @param isTimeout whether it did not answer in time; a refused connection and an error are answers
+ * @param isTimeout whether it timed out; a refused connection and an error are responses
  */
 public record Failure(String text, boolean isTimeout) {
 

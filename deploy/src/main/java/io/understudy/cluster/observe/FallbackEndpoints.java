@@ -27,7 +27,7 @@ public record FallbackEndpoints(List<Endpoint> endpoints, int voters) {
         return new FallbackEndpoints(endpoints, 1);
     }
 
-    /** For a cluster of so many voters, a majority of which has to respond. */
+    /** Returns endpoints of which a majority of that many voters must respond. */
     public static FallbackEndpoints ofMost(List<Endpoint> endpoints, int voters) {
         return new FallbackEndpoints(endpoints, Math.max(voters / 2 + 1, LEAST_VOTERS));
     }

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What one observation leaves to the next: where the members were found.
+ * The endpoints of members that an observation found, for the next one.
  *
  * @param listing the member list
  * @param endpoints the client URLs in it

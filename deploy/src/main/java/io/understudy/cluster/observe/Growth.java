@@ -81,7 +81,7 @@ final class Growth {
                 member.measurements().refuses());
     }
 
-    /** Empty for the first sample of a process. */
+    /** Returns the time without growth; empty for the first sample of a process. */
     private Optional<Duration> unchanged(Key key, Sample now, long sent) {
         Sample before = samples.get(key);
         if (before == null || !before.process().equals(now.process())) {

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  * A member list.
  *
  * @param from the endpoint that returned it
- * @param raftTerm of that member
+ * @param raftTerm Raft term of that member
  * @param isConfirmed whether a quorum confirmed it
  */
 record Listing(Endpoint from, ClusterId cluster, List<Member> members, long raftTerm, boolean isConfirmed) {
@@ -42,7 +42,7 @@ record Listing(Endpoint from, ClusterId cluster, List<Member> members, long raft
     /**
      * Reads the list from a voter; learners reject the request.
      *
-     * @param isConfirmed whether a quorum is to confirm it; without one there is no answer then
+     * @param isConfirmed whether a quorum must confirm it; without a quorum there is no response
      */
     static CompletableFuture<Listing> read(
             EtcdConnections connections, Endpoint endpoint, boolean isConfirmed, Duration deadline) {
@@ -79,20 +79,20 @@ record Listing(Endpoint from, ClusterId cluster, List<Member> members, long raft
     /**
      * Returns the client endpoints of the members.
      *
-     * @param encrypted whether they are read over TLS; then none is used without
+     * @param encrypted whether TLS is required
      */
     Stream<Endpoint> endpoints(boolean encrypted) {
         return members.stream().flatMap(member -> endpoints(member, encrypted));
     }
 
-    /** Client endpoints of one member. */
+    /** Returns the client endpoints of one member. */
     static Stream<Endpoint> endpoints(Member member, boolean encrypted) {
         return urls(member.getClientURLsList()).stream()
                 .flatMap(url -> endpoint(url).stream())
                 .filter(endpoint -> endpoint.tls() == encrypted);
     }
 
-    /** Whether it can be the list of a cluster: a gateway may list gateways, all as learners. */
+    /** Whether it may be a cluster's list: a gateway may list gateways as learners. */
     boolean hasVoter() {
         return members.stream().anyMatch(member -> !member.getIsLearner());
     }
@@ -101,7 +101,7 @@ record Listing(Endpoint from, ClusterId cluster, List<Member> members, long raft
         return members.stream().flatMap(member -> urls(member.getPeerURLsList()).stream());
     }
 
-    /** Those of the texts that are URLs: an update of a member takes any text for one. */
+    /** Returns the texts that are URLs: etcd accepts any text in a member update. */
     static List<URI> urls(List<String> texts) {
         return texts.stream().flatMap(text -> url(text).stream()).toList();
     }
@@ -114,7 +114,7 @@ record Listing(Endpoint from, ClusterId cluster, List<Member> members, long raft
         }
     }
 
-    /** Not every client URL is an endpoint: it may be a Unix socket. */
+    /** Returns the endpoint; empty for a client URL of another kind, such as a Unix socket. */
     private static Optional<Endpoint> endpoint(URI url) {
         try {
             return Optional.of(Endpoint.of(url));

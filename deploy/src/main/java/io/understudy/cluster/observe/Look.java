@@ -21,13 +21,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** One observation of a cluster: its known endpoints, then those that the member lists add. For one thread, once. */
+/** One observation of a cluster: its known endpoints, then those in member lists. For one thread, once. */
 final class Look {
 
-    /** Requests end by their own deadlines; this is for their answers to be understood. */
+    /** Time after the requests' deadlines for processing responses. */
     private static final Duration GRACE = Duration.ofMillis(50);
 
-    /** For a second read, where the first left no time. */
+    /** Minimum time for a second read. */
     private static final Duration AGAIN = Duration.ofMillis(500);
 
     private final EtcdConnections connections;
@@ -40,8 +40,8 @@ final class Look {
     private final Map<URI, CompletableFuture<Boolean>> peerPorts = new LinkedHashMap<>();
 
     /**
-     * @param before what the last look left; null for the first
-     * @param isSuspicious whether a member was unhealthy then
+     * @param before findings of the last observation; null for the first
+     * @param isSuspicious whether a member was unhealthy at that time
      */
     Look(
             EtcdConnections connections,
@@ -57,11 +57,11 @@ final class Look {
     }
 
     /**
-     * Everything that was answered by the end.
+     * All responses within the timeout.
      *
      * @param failures why endpoints have no reply
      * @param differing confirmed member lists that contradict each other
-     * @param peerPorts of all peer URLs listed, whether something answers there
+     * @param peerPorts whether each listed peer URL responds
      * @param refusing endpoints that refuse connections
      */
     record Answers(
@@ -111,8 +111,8 @@ final class Look {
     }
 
     /**
-     * Completes with the replies of all listed members, or else of all endpoints: a removed member may never reply. The first
-     * observation finds out whether all endpoints are of one cluster.
+     * Completes with the replies of all listed members, or else of all endpoints. A removed member may never reply. The
+     * first observation determines whether all endpoints are of one cluster.
      */
     private CompletableFuture<?> sufficient(List<Endpoint> listed) {
         CompletableFuture<?> all =
@@ -136,8 +136,8 @@ final class Look {
     }
 
     /**
-     * Member lists that differ, each read twice: a change between two reads looks the same once. It cannot look the same
-     * twice, since the second reads begin after the first have ended, and the ID of a removed member never returns.
+     * Returns differing member lists, each read twice to exclude a concurrent change. The second reads begin after the
+     * first have ended, and the ID of a removed member never returns. So a change cannot look the same twice.
      */
     private List<Listing> differing(List<Listing> first) throws InterruptedException {
         if (agree(first)) {
@@ -178,7 +178,7 @@ final class Look {
         return Duration.ofNanos(Math.max(1, end - System.nanoTime()));
     }
 
-    /** The result, or the other value if there is none in time. */
+    /** Returns the result, or the other value if it is late. */
     static <T> T within(CompletableFuture<T> future, Duration deadline, T otherwise) throws InterruptedException {
         try {
             return future.get(deadline.plus(GRACE).toNanos(), TimeUnit.NANOSECONDS);
@@ -231,7 +231,7 @@ final class Look {
         return answers;
     }
 
-    /** Completes with the first that succeeds, or when all have failed. */
+    /** Completes with the first success, or when all have failed. */
     private static <T> CompletableFuture<?> firstOf(List<CompletableFuture<T>> futures) {
         CompletableFuture<T> first = new CompletableFuture<>();
         for (CompletableFuture<T> future : futures) {
@@ -240,7 +240,7 @@ final class Look {
         return CompletableFuture.anyOf(first, allOf(futures));
     }
 
-    /** Completes when all have, in whichever way. */
+    /** Completes when all have completed, successfully or not. */
     private static <T> CompletableFuture<Void> allOf(Collection<CompletableFuture<T>> futures) {
         return CompletableFuture.allOf(futures.stream()
                 .map(future -> future.handle((answer, failure) -> answer))

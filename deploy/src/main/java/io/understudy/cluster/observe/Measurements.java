@@ -8,10 +8,10 @@ import java.util.Optional;
 /**
  * Measurements of one member over several observations.
  *
- * @param silence time since it last received Raft messages from each other member; empty without two metrics pages, of which
- *     one is of this observation
- * @param stalled time for which a follower's log, as the leader sees it, has been behind the commit index without progress;
- *     measured only on suspicion
+ * @param silence time since it last received Raft messages from each other member; empty without two metrics pages, of
+ *     which one is of this observation
+ * @param stalled time for which a follower's log, as the leader sees it, has been behind the commit index without
+ *     progress; measured only on suspicion
  * @param fsync mean duration of a WAL fsync, within the last seconds
  * @param refuses whether its client URLs refuse connections, as after the end of a process
  */

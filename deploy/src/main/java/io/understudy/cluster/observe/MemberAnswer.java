@@ -45,7 +45,7 @@ public record MemberAnswer(
         errors = List.copyOf(errors);
     }
 
-    /** The same at other indexes. */
+    /** Returns this response with other indexes. */
     MemberAnswer withIndexes(long committed, long applied, Revision current) {
         return new MemberAnswer(
                 version,
@@ -61,12 +61,12 @@ public record MemberAnswer(
                 storage);
     }
 
-    /** The same of another version. */
+    /** Returns this response with another version. */
     public MemberAnswer withVersion(EtcdVersion other) {
         return with(other, leader, raftTerm);
     }
 
-    /** The same where that member leads, from a later term. */
+    /** Returns this response with another leader and term. */
     public MemberAnswer withLeader(MemberId other, long term) {
         return with(version, Optional.of(other), term);
     }

@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One member, as the cluster lists it and as it answered.
+ * One member: its list entry and its response.
  *
  * @param name empty until it has started for the first time
  * @param clientUrls empty until it has started for the first time
- * @param answer empty if it did not answer in time
- * @param measurements what changed since earlier observations
- * @param process its process, as seen from outside
+ * @param answer empty if it did not respond in time
+ * @param measurements changes since earlier observations
+ * @param process externally visible state of its process
  */
 public record MemberFacts(
         MemberId id,
@@ -25,7 +25,7 @@ public record MemberFacts(
         Measurements measurements,
         MemberProcess process) {
 
-    /** For a member without a visible process. */
+    /** Creates facts of a member without a visible process. */
     public MemberFacts(
             MemberId id,
             String name,
@@ -58,7 +58,7 @@ public record MemberFacts(
         return role == Role.LEARNER;
     }
 
-    /** Whether it has ever started: etcd counts members with a name as started, alive or not. */
+    /** Whether the member has ever started: etcd then lists a name. */
     public boolean hasStarted() {
         return !name.isEmpty();
     }
@@ -70,7 +70,7 @@ public record MemberFacts(
                 && answer.get().leader().isPresent();
     }
 
-    /** What to call it: its name, or its id until it has one. */
+    /** Returns its name, or its ID until it has one. */
     public String label() {
         return hasStarted() ? name : id.toString();
     }

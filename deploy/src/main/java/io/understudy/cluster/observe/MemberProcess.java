@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What can be seen of a member's process from outside; each empty if it could not be seen.
+ * The externally visible state of a member's process; empty values are unknown.
  *
  * @param startedAt when it started, by its own clock ({@code process_start_time_seconds} of its metrics)
  * @param clockAhead how far its clock is ahead of ours, as its HTTP answers are dated: to a second, negative if behind
@@ -20,7 +20,7 @@ public record MemberProcess(
 
     public static final MemberProcess UNSEEN = new MemberProcess(Optional.empty(), Optional.empty(), Optional.empty());
 
-    /** One with an unknown quota. */
+    /** Creates a state with an unknown quota. */
     public MemberProcess(Optional<Instant> startedAt, Optional<Duration> clockAhead, Optional<Boolean> servesPeers) {
         this(startedAt, clockAhead, servesPeers, Optional.empty());
     }

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What is of use on a member's page of metrics.
+ * The used values of a member's metrics page.
  *
  * @param text empty if there is none
  */
@@ -31,21 +31,21 @@ record MetricsPage(String text) {
     private static final Pattern VALUE = Pattern.compile(" ([0-9.e+-]+)");
     private static final double MILLIS = 1000;
 
-    /** WAL fsyncs of a process so far. */
+    /** Cumulative WAL fsyncs of a process. */
     record Fsyncs(double count, double seconds) {}
 
     boolean isEmpty() {
         return text.isEmpty();
     }
 
-    /** Bytes of Raft messages that the member has received, by sender. */
+    /** Returns the received bytes of Raft messages, by sender. */
     Map<MemberId, Double> received() {
         return lines("etcd_network_peer_received_bytes_total", FROM)
                 .collect(Collectors.toUnmodifiableMap(
                         line -> id(line.group(1)), line -> Double.parseDouble(line.group(2)), Double::sum));
     }
 
-    /** Whether it is the page of a member that has a leader, leads or not as given, and has those peers. */
+    /** Whether it is a page with that role, a leader, and exactly those peers. */
     boolean isOf(MemberId member, boolean leads, Set<MemberId> peers) {
         return value("etcd_server_has_leader").equals(Optional.of(1.0))
                 && value("etcd_server_is_leader").equals(Optional.of(leads ? 1.0 : 0.0))
@@ -56,7 +56,7 @@ record MetricsPage(String text) {
                         .equals(peers);
     }
 
-    /** The same answer with the indexes of this page. */
+    /** Returns the response with the indexes of this page. */
     MemberAnswer update(MemberAnswer answer) {
         return answer.withIndexes(
                 index("etcd_server_proposals_committed_total", answer.raftIndex()),
@@ -70,7 +70,7 @@ record MetricsPage(String text) {
         return value(metric).map(Double::longValue).orElse(otherwise);
     }
 
-    /** Limit of the database file; 0, the default, is 2 GiB. */
+    /** Returns the limit of the database file; 0, the default, is 2 GiB. */
     Optional<Long> quotaBytes() {
         return value("etcd_server_quota_backend_bytes").map(Double::longValue).filter(bytes -> bytes > 0);
     }
@@ -81,19 +81,19 @@ record MetricsPage(String text) {
                         value("etcd_disk_wal_fsync_duration_seconds_sum").map(seconds -> new Fsyncs(count, seconds)));
     }
 
-    /** A metric without labels. */
+    /** Returns the value of a metric without labels. */
     private Optional<Double> value(String metric) {
         return lines(metric, VALUE)
                 .map(line -> Double.parseDouble(line.group(1)))
                 .findFirst();
     }
 
-    /** When the process started, by its own clock. */
+    /** Returns the process start time, by its own clock. */
     Optional<Instant> startedAt() {
         return value("process_start_time_seconds").map(seconds -> Instant.ofEpochMilli(Math.round(seconds * MILLIS)));
     }
 
-    /** A page has over a thousand lines, few of which are read: most are skipped without matching the pattern. */
+    /** Matches only lines of the metric, since a page has over a thousand lines. */
     private Stream<MatchResult> lines(String metric, Pattern rest) {
         List<MatchResult> found = new ArrayList<>();
         for (int at = text.indexOf(metric); at >= 0; at = text.indexOf(metric, at + 1)) {

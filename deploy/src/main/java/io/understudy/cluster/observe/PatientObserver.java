@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Repeats a look in which members did not answer in time, with a longer timeout, while this machine itself runs late. So a
- * verdict does not depend on the load of the operator's machine.
+ * Repeats observations with timeouts while this machine is overloaded, with a longer timeout. So a verdict does not
+ * depend on the load of the operator's machine.
  */
 public final class PatientObserver implements ClusterObserver {
 
@@ -17,7 +17,7 @@ public final class PatientObserver implements ClusterObserver {
 
     private static final int ATTEMPTS = 4;
 
-    /** Late for this part of the timeout, a machine is too busy to judge others. */
+    /** Fraction of the timeout: with a longer delay a machine cannot judge others. */
     private static final int PART = 10;
 
     private final ClusterObserver observer;
@@ -59,9 +59,9 @@ public final class PatientObserver implements ClusterObserver {
     }
 
     /**
-     * Measures how late this machine runs its own threads. A deadline that passes meanwhile proves nothing about a member.
+     * Measures the scheduling delay of this machine. A deadline that passes meanwhile proves nothing about a member.
      *
-     * <p>Has a thread of its own.
+     * <p>Has its own thread.
      */
     private static final class Lateness implements AutoCloseable {
 
@@ -95,7 +95,7 @@ public final class PatientObserver implements ClusterObserver {
             }
         }
 
-        /** The sum of all delays so far. */
+        /** Returns the sum of all delays. */
         Duration total() {
             return Duration.ofNanos(lateNanos.get());
         }

@@ -10,12 +10,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
 
-/** Whether something answers at a peer URL. */
+/** Checks whether a server responds at a peer URL. */
 public final class PeerPort {
 
     private PeerPort() {}
 
-    /** Completes with false by the deadline, or if the URL is none that a member could have. */
+    /** Completes with false by the deadline, or for an invalid peer URL. */
     public static CompletableFuture<Boolean> answers(EtcdConnections connections, URI url, Duration deadline) {
         try {
             return connections
@@ -35,7 +35,7 @@ public final class PeerPort {
                 || cause instanceof TimeoutException;
     }
 
-    /** A connection reset this early may appear as a failure to connect, but a server accepted it. */
+    /** Whether a server reset the connection: so early, it looks like a failed connect. */
     private static boolean isReset(Throwable failure) {
         return String.valueOf(failure.getMessage()).startsWith("Connection reset");
     }

@@ -83,7 +83,7 @@ final class Probe {
         return CompletableFuture.allOf(status.handle((answer, failure) -> answer), unreached, metrics);
     }
 
-    /** What has come; empty while there is no status. */
+    /** Returns the received responses; empty without a status. */
     Optional<ProbeReply> reply() {
         if (!status.isDone() || status.isCompletedExceptionally()) {
             return Optional.empty();
@@ -110,7 +110,7 @@ final class Probe {
                 && String.valueOf(failure.getMessage()).contains("Connection refused");
     }
 
-    /** Why there is no status. */
+    /** Returns why there is no status. */
     Failure failure() {
         return status.isDone()
                 ? status.handle((answer, failure) -> Failure.of(failure, deadline))
@@ -135,7 +135,7 @@ final class Probe {
         }
     }
 
-    /** Why its member does not reach the quorum; empty if it does. */
+    /** Returns why its member does not reach the quorum; empty if it does. */
     private CompletableFuture<Optional<Failure>> unreached(StatusResponse answer) {
         EtcdVersion version = EtcdVersion.parse(answer.getVersion());
         if (!answer.getIsLearner()) {

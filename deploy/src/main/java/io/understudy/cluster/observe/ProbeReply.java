@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What came of one {@link Probe}.
+ * The responses of one {@link Probe}.
  *
  * @param unreached why the member does not reach the quorum; empty if it does
  * @param page the member's metrics
@@ -20,10 +20,10 @@ import java.util.Optional;
 record ProbeReply(Endpoint endpoint, StatusResponse status, Optional<Failure> unreached, Page page) {
 
     /**
-     * What an HTTP request brought.
+     * The response of an HTTP request.
      *
      * @param clockAhead how far the clock it is dated by is ahead of ours; empty without a date
-     * @param behind last log index of each follower that is behind the commit index, on the leader and on suspicion only
+     * @param behind last log index of each follower behind the commit index, on the leader and on suspicion only
      * @param sent when it was requested, by {@link System#nanoTime}; its values are not older
      * @param arrived when it was there; its values are not newer
      */

@@ -17,8 +17,8 @@ final class RaftProgress {
     private RaftProgress() {}
 
     /**
-     * Last log index of each member that is behind the commit index, and not because it receives a snapshot, during which the
-     * index does not grow; empty for any other page.
+     * Returns the last log index of each member behind the commit index. Members that receive a snapshot are left out,
+     * since their index does not grow. Empty for any other page.
      */
     static Map<MemberId, Long> behind(String page) {
         try {

@@ -7,7 +7,7 @@ public final class UnobservableException extends RuntimeException {
     private final boolean silence;
     private final boolean contradiction;
 
-    /** No endpoint answered. */
+    /** Creates the exception of endpoints without a response. */
     public UnobservableException(String message) {
         this(message, true, false);
     }

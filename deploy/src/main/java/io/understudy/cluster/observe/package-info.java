@@ -1,4 +1,4 @@
-/** What the members of a cluster report about themselves and each other, at one time. */
+/** Observation of a cluster: what members report about themselves and each other. */
 @NullMarked
 package io.understudy.cluster.observe;
 

@@ -10,7 +10,7 @@ import io.understudy.cluster.observe.ClusterFacts;
 @FunctionalInterface
 public interface Goal {
 
-    /** What leads from here to there. */
+    /** Returns the plan from the current state to the goal. */
     Plan plan(ClusterFacts facts);
 
     /** Whether a failed step removes the member again that it added. */

@@ -9,12 +9,12 @@ import io.understudy.vocabulary.MemberId;
 import java.util.List;
 import java.util.Optional;
 
-/** One change at a time, within what etcd's release can do. */
+/** Rules for one change at a time, within the limits of etcd's release. */
 final class MemberRules {
 
     private MemberRules() {}
 
-    /** A contradiction stops all changes but the removal of a member that a majority contradicts. */
+    /** Rejects changes during a contradiction, except the removal of a member that a majority contradicts. */
     static Optional<Refusal> membersAgree(Step step, ClusterFacts facts) {
         Divergence divergence = facts.divergence();
         return divergence.isNone() || isRemedy(step, divergence) ? Optional.empty() : Optional.of(differ(facts));
@@ -51,8 +51,8 @@ final class MemberRules {
     }
 
     /**
-     * A member that is listed but never started is a change that someone began. A learner is not in the way of another that
-     * is to vote: that may be what the quorum waits for.
+     * Rejects a second change: a member that never started is an unfinished one. A learner does not block the promotion
+     * of another one, which the quorum may need.
      */
     static Optional<Refusal> oneChangeAtATime(Step step, ClusterFacts facts) {
         if (isHarmless(step) || isRemovalOfDead(step, facts) || isRemedy(step, facts.divergence())) {
@@ -107,7 +107,7 @@ final class MemberRules {
                 "Promote or remove it first (understudy cluster promote, understudy cluster remove)"));
     }
 
-    /** A learner that listens at another URL works by its own connections, until a member has to connect to it. */
+    /** Requires a served peer URL: a learner works without until a member connects. */
     static Optional<Refusal> peerUrlIsServed(Step step, ClusterFacts facts) {
         if (!(step instanceof Step.Promote promote)) {
             return Optional.empty();

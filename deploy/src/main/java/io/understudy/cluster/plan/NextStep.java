@@ -3,7 +3,7 @@ package io.understudy.cluster.plan;
 import io.understudy.cluster.observe.ClusterFacts;
 import java.util.List;
 
-/** A goal that is planned step by step: the next step, from how a cluster is now; a pure function. */
+/** A goal planned step by step from a cluster's current state; a pure function. */
 public interface NextStep extends Goal {
 
     Next after(ClusterFacts facts);
@@ -13,7 +13,7 @@ public interface NextStep extends Goal {
         return Planner.plan(facts, this);
     }
 
-    /** What comes next. */
+    /** The next step or the end of a plan. */
     sealed interface Next {
 
         record Do(Step step) implements Next {}

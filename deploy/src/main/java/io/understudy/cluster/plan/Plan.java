@@ -3,13 +3,13 @@ package io.understudy.cluster.plan;
 import io.understudy.cluster.quorum.Quorum;
 import java.util.List;
 
-/** What leads to a {@link Goal}. */
+/** The plan for a {@link Goal}. */
 public sealed interface Plan {
 
-    /** Nothing is left to do. */
+    /** The goal is reached. */
     record Done(String why) implements Plan {}
 
-    /** It can't be done, now or ever. */
+    /** The goal cannot be reached, now or ever. */
     record Refused(List<Refusal> refusals) implements Plan {
         public Refused {
             refusals = List.copyOf(refusals);

@@ -6,16 +6,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Makes a plan of single next steps, each on the cluster as the previous one leaves it.
+ * Plans single next steps, each on the projected cluster after the previous one.
  *
- * <p>A plan is rejected as a whole if one of its steps would be.
+ * <p>One rejected step rejects the whole plan.
  *
  * <p>Invariant DP19: no step of a plan needs more votes than there are healthy members, and after any interruptions a
  * new plan reaches its goal.
  */
 public final class Planner {
 
-    /** More steps than any goal takes. */
+    /** Exceeds the steps of any goal. */
     private static final int MOST_STEPS = 200;
 
     private Planner() {}

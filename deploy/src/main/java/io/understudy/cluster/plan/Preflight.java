@@ -5,13 +5,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;
 
-/**
- * What etcd does not check, or only when it is too late: whether a step may be taken, the cluster being as it is now. Pure
- * functions.
- */
+/** Checks steps against rules that etcd does not check, or only too late. Pure functions. */
 public final class Preflight {
 
-    /** Each returns empty if the step may be taken. */
+    /** Rules that return empty if the step may be taken. */
     private static final List<BiFunction<Step, ClusterFacts, Optional<Refusal>>> RULES = List.of(
             QuorumRules::quorumSurvives,
             QuorumRules::etcdAdds,
@@ -28,12 +25,12 @@ public final class Preflight {
 
     private Preflight() {}
 
-    /** How members contradict each other, and the remedy; empty if they do not. */
+    /** Returns the contradiction between members and its remedy; empty for none. */
     public static Optional<Refusal> contradiction(ClusterFacts facts) {
         return facts.divergence().isNone() ? Optional.empty() : Optional.of(MemberRules.differ(facts));
     }
 
-    /** Every reason why the step must not be taken now; none if it may. */
+    /** Returns every reason against the step; none if it may be taken. */
     public static List<Refusal> check(Step step, ClusterFacts facts) {
         Optional<Refusal> lost = QuorumRules.quorumIsHeld(step, facts).or(() -> MemberRules.membersAgree(step, facts));
         return lost.isPresent()

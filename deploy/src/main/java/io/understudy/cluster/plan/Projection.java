@@ -21,10 +21,10 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-/** A cluster as it is after a step that did what it is meant to do: what the rest of a plan is made from. */
+/** Projects a cluster after a successful step, for the rest of a plan. */
 public final class Projection {
 
-    /** What a member has applied of which nothing is known yet. */
+    /** Applied index of a member without a known state. */
     private static final long NOTHING = Long.MIN_VALUE / 2;
 
     private Projection() {}
@@ -155,7 +155,7 @@ public final class Projection {
                         member.process().quotaBytes()));
     }
 
-    /** What a member would answer that is as the leader is, but for how much it has applied. */
+    /** Returns the expected response of a member like the leader, with another applied index. */
     private static MemberAnswer answer(ClusterFacts facts, long applied) {
         MemberAnswer like = facts.leader()
                 .or(() -> facts.healthyVoters().stream().findFirst())
@@ -192,7 +192,7 @@ public final class Projection {
                         .toList());
     }
 
-    /** If the removed member was the leader, another one is at once. */
+    /** Removes a member; if it led, another one leads at once. */
     private static ClusterFacts without(ClusterFacts facts, MemberId gone) {
         ClusterFacts rest = replaced(
                 facts,

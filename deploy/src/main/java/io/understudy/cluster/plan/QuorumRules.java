@@ -10,7 +10,7 @@ import io.understudy.vocabulary.MemberId;
 import java.util.List;
 import java.util.Optional;
 
-/** No step needs more votes than there are members healthy now. */
+/** Rules by which no step needs more votes than healthy members have. */
 final class QuorumRules {
 
     private QuorumRules() {}
@@ -38,7 +38,7 @@ final class QuorumRules {
                                 : Confirming.WAY_OUT));
     }
 
-    /** Raft's own arithmetic (section 4): the votes needed after the step, by the members healthy before it. */
+    /** Requires a quorum after the step of members healthy before it (Raft, section 4). */
     static Optional<Refusal> quorumSurvives(Step step, ClusterFacts facts) {
         Quorum worst = worst(step, facts);
         if (worst.isHeld()) {
@@ -50,7 +50,7 @@ final class QuorumRules {
                 wayOut(step, facts)));
     }
 
-    /** The quorum at the worst moment of the step, by the members healthy now. */
+    /** Returns the quorum at the worst moment of the step, with the members healthy now. */
     static Quorum worst(Step step, ClusterFacts facts) {
         Quorum now = facts.quorum();
         if (step instanceof Step.Promote promote) {
@@ -99,8 +99,8 @@ final class QuorumRules {
     }
 
     /**
-     * etcd adds no member, not even a learner, unless a majority of the voters and one more are connected for five
-     * seconds.
+     * Rejects an addition that etcd would reject: it needs the larger cluster's quorum connected. This holds for
+     * learners, too; the connections must be five seconds old.
      *
      * <p>A single member may ({@code mayAddMember} in etcd's {@code server.go}).
      */

@@ -1,7 +1,7 @@
 package io.understudy.cluster.plan;
 
 /**
- * Why a step is not taken.
+ * The reason why a step is not taken.
  *
  * @param rule its name, for people to look up, such as {@code quorum-survives}
  * @param why what was observed, and what would follow
@@ -9,7 +9,7 @@ package io.understudy.cluster.plan;
  */
 public record Refusal(String rule, String why, String wayOut) {
 
-    /** One line. */
+    /** Returns the refusal in one line. */
     @Override
     public String toString() {
         return rule + ": " + why + ". " + wayOut;

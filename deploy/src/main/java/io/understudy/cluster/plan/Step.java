@@ -16,15 +16,15 @@ import org.jspecify.annotations.Nullable;
 /** One change to a cluster, of which only one is under way at any time. */
 public sealed interface Step {
 
-    /** In words, such as {@code promote voter-4}. */
+    /** Returns the step in words, such as {@code promote voter-4}. */
     String text();
 
-    /** The listed member that it is about. */
+    /** Returns the listed member of the step. */
     default Optional<MemberId> subject() {
         return Optional.empty();
     }
 
-    /** Where a process is started or stopped for it; empty if nowhere. */
+    /** Returns the place of the affected process; empty for none. */
     default Optional<MemberSpec> place() {
         if (this instanceof AddLearner add) {
             return Optional.of(add.member());
@@ -44,7 +44,7 @@ public sealed interface Step {
         return this instanceof Migrate migrate ? Optional.of(migrate.from()) : Optional.empty();
     }
 
-    /** What is wrong where it had its effect, and the same is wanted again. */
+    /** Returns the failure of a completed step that is planned again. */
     default String inVain() {
         return "the step was completed and is planned again: " + text();
     }
@@ -57,7 +57,7 @@ public sealed interface Step {
         }
     }
 
-    /** The process of a member that etcd expects starts, and is waited for until it serves. */
+    /** Starts a member that etcd expects, and waits until it serves. */
     record Join(MemberSpec member, MemberId id) implements Step {
         @Override
         public String text() {
@@ -70,7 +70,7 @@ public sealed interface Step {
         }
     }
 
-    /** The process of a member that has data starts, and is waited for until it serves. */
+    /** Starts a member with its data, and waits until it serves. */
     record Start(MemberSpec member) implements Step {
         @Override
         public String text() {
@@ -78,7 +78,7 @@ public sealed interface Step {
         }
     }
 
-    /** A learner is waited for until it has applied what the leader had. */
+    /** Waits until a learner has caught up with the leader. */
     record CatchUp(MemberId learner, String label) implements Step {
         @Override
         public String text() {
@@ -91,7 +91,7 @@ public sealed interface Step {
         }
     }
 
-    /** A learner becomes a voter. */
+    /** Promotes a learner to a voter. */
     record Promote(MemberId learner, String label) implements Step {
         @Override
         public String text() {
@@ -104,7 +104,7 @@ public sealed interface Step {
         }
     }
 
-    /** Another voter leads. */
+    /** Moves leadership to another voter. */
     record MoveLeader(MemberId from, MemberId to, String label) implements Step {
         @Override
         public String text() {
@@ -117,7 +117,7 @@ public sealed interface Step {
         }
     }
 
-    /** A member is no member any more, for good: its id never comes back. */
+    /** Removes a member for good: its ID never returns. */
     record Remove(MemberId member, String label) implements Step {
         @Override
         public String text() {
@@ -131,11 +131,11 @@ public sealed interface Step {
     }
 
     /**
-     * A member's process ends and starts again, on the same data.
+     * Restarts a member's process on the same data.
      *
-     * @param version of what is in place on its machine by now; null for the one it had
+     * @param version version installed on its machine; null for the previous one
      * @param program server to start; empty for the configured one
-     * @param writesRaftSnapshot whether it has to write raft snapshots until its next start, the first before it serves
+     * @param writesRaftSnapshot whether it writes raft snapshots until its next start, the first before it serves
      */
     record Restart(
             MemberSpec member,
@@ -169,7 +169,7 @@ public sealed interface Step {
         }
     }
 
-    /** The process of one that is no member any more ends; its data is set aside. */
+    /** Stops the process of a removed member; its data is set aside. */
     record Retire(MemberSpec member) implements Step {
         @Override
         public String text() {
@@ -194,7 +194,7 @@ public sealed interface Step {
         }
     }
 
-    /** Moves a member with its id and its data: stops it, moves its data, and starts it elsewhere. */
+    /** Moves a member with its ID and data to another place, by a restart. */
     record Migrate(MemberSpec from, MemberSpec to, MemberId id) implements Step {
         @Override
         public String text() {
@@ -207,7 +207,7 @@ public sealed interface Step {
         }
     }
 
-    /** Old revisions are deleted, so that defragmenting frees their space. */
+    /** Deletes old revisions, so that defragmenting frees their space. */
     record Compact(Revision revision) implements Step {
         @Override
         public String text() {
@@ -215,7 +215,7 @@ public sealed interface Step {
         }
     }
 
-    /** A member rewrites its database file, and serves nothing meanwhile. */
+    /** Makes a member rewrite its database file; it serves nothing meanwhile. */
     record Defragment(MemberId member, String label) implements Step {
         @Override
         public String text() {
@@ -228,7 +228,7 @@ public sealed interface Step {
         }
     }
 
-    /** An alarm is lifted. */
+    /** Disarms an alarm. */
     record Disarm(Alarm alarm, String label) implements Step {
         @Override
         public String text() {
@@ -236,7 +236,7 @@ public sealed interface Step {
         }
     }
 
-    /** As on etcd's command line. */
+    /** Returns the URLs as on etcd's command line. */
     static String joined(List<URI> urls) {
         return urls.stream().map(URI::toString).collect(joining(","));
     }

@@ -6,7 +6,7 @@ import java.net.URI;
 import java.util.List;
 import java.util.Optional;
 
-/** Peer URLs, which etcd takes as they come: it finds out that one is wrong when a vote depends on it. */
+/** Rules for peer URLs, which etcd accepts unchecked until a vote depends on one. */
 final class UrlRules {
 
     private UrlRules() {}

@@ -1,4 +1,4 @@
-/** Steps from the observed to the desired state of a cluster, and the rules by which each is safe. */
+/** Steps from the observed to the desired state of a cluster, and their safety rules. */
 @NullMarked
 package io.understudy.cluster.plan;
 

@@ -26,22 +26,22 @@ public record Quorum(int voters, int healthy) {
         return healthy >= needed();
     }
 
-    /** How many of the healthy may fail before nothing can be decided; negative if that is so already. */
+    /** Returns how many healthy voters may fail; negative if the quorum is lost. */
     public int tolerance() {
         return healthy - needed();
     }
 
-    /** As it is after one more member votes. */
+    /** Returns the quorum with one more voter. */
     public Quorum plusVoter(boolean isHealthy) {
         return new Quorum(voters + 1, healthy + (isHealthy ? 1 : 0));
     }
 
-    /** As it is after a voter was removed. */
+    /** Returns the quorum without one voter. */
     public Quorum minusVoter(boolean isHealthy) {
         return new Quorum(voters - 1, healthy - (isHealthy ? 1 : 0));
     }
 
-    /** Such as {@code 3 voters, 3 healthy, 2 needed: survives 1 failure}. */
+    /** Returns text such as {@code 3 voters, 3 healthy, 2 needed: survives 1 failure}. */
     @Override
     public String toString() {
         return voters + (voters == 1 ? " voter, " : " voters, ") + healthy + " healthy, " + needed() + " needed: "

@@ -1,4 +1,4 @@
-/** How many members may fail: arithmetic only. */
+/** The arithmetic of quorums. */
 @NullMarked
 package io.understudy.cluster.quorum;
 

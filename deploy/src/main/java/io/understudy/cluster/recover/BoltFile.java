@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads small buckets of a database file of bbolt, etcd's storage, that no process writes to.
+ * Reads small buckets of a database file of bbolt while no process writes to it.
  *
- * <p>It is a tree of pages with two meta pages, of which the later one has the root. Integers are in the byte order of
- * the machine that wrote it; only little-endian files are accepted, by the magic number. For one thread.
+ * <p>A bbolt file, etcd's storage, is a tree of pages with two meta pages, of which the later one has the root. Only
+ * little-endian files are accepted, by the magic number. For one thread.
  */
 final class BoltFile implements AutoCloseable {
 
@@ -32,7 +32,7 @@ final class BoltFile implements AutoCloseable {
     private static final int SMALLEST_PAGE = 1 << 10;
     private static final int LARGEST_PAGE = 1 << 16;
 
-    /** A value has 1.5 MiB by default, and shares its page run with no large one. */
+    /** Maximum page run: values have 1.5 MiB by default, large ones their own run. */
     private static final long LARGEST_RUN = 1L << 30;
 
     private static final int DEEPEST = 32;
@@ -40,7 +40,7 @@ final class BoltFile implements AutoCloseable {
     private final FileChannel channel;
     private final Root root;
 
-    /** @param transaction the one that wrote it */
+    /** @param transaction transaction that wrote it */
     private record Root(int pageSize, long page, long transaction) {}
 
     private record Entry(boolean isBucket, ByteBuffer key, ByteBuffer value) {}
@@ -50,7 +50,7 @@ final class BoltFile implements AutoCloseable {
         this.root = root;
     }
 
-    /** @throws IOException it can't be read, or is no such file */
+    /** @throws IOException the file cannot be read, or is no such file */
     static BoltFile open(Path file) throws IOException {
         FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
         try {
@@ -74,15 +74,15 @@ final class BoltFile implements AutoCloseable {
     }
 
     /**
-     * The values of a bucket at the top, in the order of their keys; none if there is no such bucket.
+     * Returns the values of a top-level bucket in the order of their keys; none without the bucket.
      *
-     * @throws IOException it can't be read, or is damaged
+     * @throws IOException the file cannot be read, or is damaged
      */
     List<String> values(String bucket) throws IOException {
         return plain(bucket).stream().map(entry -> text(entry.value())).toList();
     }
 
-    /** The big-endian number at a key of a small bucket at the top. */
+    /** Returns the big-endian number at a key of a small top-level bucket. */
     Optional<Long> number(String bucket, String key) throws IOException {
         return plain(bucket).stream()
                 .filter(entry -> text(entry.key()).equals(key) && entry.value().limit() >= Long.BYTES)
@@ -90,7 +90,7 @@ final class BoltFile implements AutoCloseable {
                 .findFirst();
     }
 
-    /** The big-endian number at the start of the last key of a bucket of any size at the top. */
+    /** Returns the big-endian number that starts the last key of a top-level bucket. */
     Optional<Long> lastKey(String bucket) throws IOException {
         return guarded(bucket, value -> {
                     ByteBuffer page = value.getLong(0) == 0
@@ -123,7 +123,7 @@ final class BoltFile implements AutoCloseable {
                 .orElse(List.of());
     }
 
-    /** Empty if there is no such bucket. */
+    /** Reads a bucket; empty if it is missing. */
     private <T> Optional<T> guarded(String bucket, Reading<T> reading) throws IOException {
         try {
             for (Entry entry : entries(root.page())) {
@@ -146,7 +146,7 @@ final class BoltFile implements AutoCloseable {
         channel.close();
     }
 
-    /** Small buckets have no page of their own: theirs follows their header. */
+    /** Returns the entries of a bucket; a small one has no page, but follows its header. */
     private List<Entry> within(ByteBuffer bucket) throws IOException {
         long page = bucket.getLong(0);
         if (page != 0) {
@@ -206,7 +206,7 @@ final class BoltFile implements AutoCloseable {
                 : Optional.empty();
     }
 
-    /** FNV-1a. */
+    /** Returns the FNV-1a hash. */
     private static long checksum(ByteBuffer meta) {
         long hash = 0xcbf29ce484222325L;
         for (int i = 0; i < CHECKED; i++) {

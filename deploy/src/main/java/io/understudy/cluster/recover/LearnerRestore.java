@@ -37,8 +37,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates a new cluster from a learner of one that lost all voting members. The learner keeps running, and its data is only
- * read: a restarted learner without a leader serves nothing.
+ * Creates a new cluster from a learner of one that lost all voting members. The learner keeps running, and its data is
+ * only read: a restarted learner without a leader serves nothing.
  *
  * <p>Invariant DP30: the last copy of the data is neither stopped nor written to before its replacement is verified.
  *
@@ -58,7 +58,7 @@ public record LearnerRestore(
 
     private static final Logger LOG = LoggerFactory.getLogger(LearnerRestore.class);
 
-    /** More revisions than any client can be ahead of the learner. */
+    /** Increase of the revision, larger than any lead of a client over the learner. */
     private static final long BUMP = 1_000_000_000;
 
     private static final int DIGEST_BYTES = 32;

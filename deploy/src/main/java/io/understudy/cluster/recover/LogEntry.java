@@ -30,7 +30,7 @@ record LogEntry(LogPosition at, long type, ByteString data) {
     private static final Map<Integer, String> OTHERS =
             Map.of(7, "compaction", 8, "lease grant", 9, "lease revocation", 10, "alarm", 11, "lease checkpoint");
 
-    /** In the order of {@code raftpb.ConfChangeType}. */
+    /** Kinds in the order of {@code raftpb.ConfChangeType}. */
     enum Kind {
         ADD_VOTER,
         REMOVE,
@@ -81,7 +81,7 @@ record LogEntry(LogPosition at, long type, ByteString data) {
         return new Change(Kind.values()[(int) kind], member);
     }
 
-    /** One line for an operator: the request and its keys. Empty for Raft's own entries. */
+    /** Returns one line for an operator: the request and its keys. Empty for Raft's own entries. */
     String description() {
         if (changesMembers()) {
             return "member change";

@@ -7,15 +7,15 @@ import io.understudy.local.process.Waiting;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Distinguishes a lost quorum from one that is not observed: during an election, under load, from here. */
+/** Distinguishes a lost quorum from an unobserved one, as during an election or under load. */
 record QuorumWatch(Survey survey, Duration lostFor) {
 
-    /** One look can be unlucky, however long it takes. */
+    /** Minimum observations without a quorum, since one may fail by chance. */
     private static final int LOOKS = 3;
 
     private static final Duration LOOK_AT_MOST = Duration.ofMinutes(1);
 
-    /** What was seen so far. For one thread. */
+    /** The observations so far. For one thread. */
     private static final class Looks {
 
         private Optional<ClusterFacts> last = Optional.empty();
@@ -39,10 +39,10 @@ record QuorumWatch(Survey survey, Duration lostFor) {
     }
 
     /**
-     * Observes until a quorum is seen, or none was for long enough.
+     * Observes until a quorum is found, or none for long enough.
      *
      * @return the last observation; empty if no member responds
-     * @throws RecoveryException there is a quorum, though not all of it is seen
+     * @throws RecoveryException there is a quorum, although not all of it is observed
      */
     Optional<ClusterFacts> look() {
         Looks looks = new Looks();
@@ -63,7 +63,7 @@ record QuorumWatch(Survey survey, Duration lostFor) {
                 });
     }
 
-    /** @throws RecoveryException the members may well have a quorum, or these are none */
+    /** @throws RecoveryException the members may have a quorum, or none of them votes */
     static void requireClear(ClusterFacts facts) {
         if (facts.voters().isEmpty()) {
             throw new RecoveryException(
@@ -100,7 +100,7 @@ record QuorumWatch(Survey survey, Duration lostFor) {
                 .findFirst();
     }
 
-    /** Voting members that this one receives Raft messages from, itself included. */
+    /** Returns the number of voting members that this one receives Raft messages from, itself included. */
     private static long connected(ClusterFacts facts, MemberFacts voter) {
         return facts.voters().stream()
                 .filter(other ->

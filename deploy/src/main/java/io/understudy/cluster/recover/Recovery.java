@@ -25,21 +25,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Restores the quorum from the members that still have data. The survivors start normally, and as many lost voting members
- * as the quorum lacks start without data under their old names: Raft elects the most complete survivor and commits its
- * whole log. It keeps no state: after an interruption it continues from what it finds.
+ * Restores the quorum from the members that still have data. The survivors start normally. As many lost voting members
+ * as the quorum lacks start without data under their old names. Raft elects the most complete survivor and commits its
+ * whole log. It keeps no state and continues after an interruption.
  *
- * <p>Invariant DP9: after a lost quorum all data of the survivors is kept, uncommitted log entries too, however often the
- * recovery is interrupted.
+ * <p>Invariant DP9: after a lost quorum all data of the survivors is kept, uncommitted log entries too, however often
+ * the recovery is interrupted.
  */
 public final class Recovery {
 
     private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
 
-    /** Members that are started have a leader within seconds, if enough of them are. */
+    /** Maximum time until started members have a leader, if they suffice. */
     private static final Duration ELECTION = Duration.ofSeconds(15);
 
-    /** An election, or a minute of overload, looks like a lost quorum for a while. */
+    /** Time without a quorum before it counts as lost, unlike in an election. */
     private static final Duration LOST_FOR = Duration.ofSeconds(30);
 
     private final Survey survey;
@@ -51,16 +51,16 @@ public final class Recovery {
     private final Duration election;
 
     /**
-     * @param learners used when no voting member has anything left
-     * @param patience how long a member may take to serve
+     * @param learners used if no voting member has data
+     * @param patience maximum time until a member serves
      */
     public Recovery(Survey survey, Operator operator, LearnerRestore learners, Duration patience) {
         this(survey, operator, learners, patience, LOST_FOR, ELECTION);
     }
 
     /**
-     * @param lostFor how long no quorum must have been seen
-     * @param election how long members that were started may take to find a leader
+     * @param lostFor minimum time without a quorum
+     * @param election maximum time until started members have a leader
      */
     Recovery(
             Survey survey,
@@ -79,12 +79,12 @@ public final class Recovery {
     }
 
     /**
-     * Continues until there is a quorum. Gives nothing up before none was seen for half a minute.
+     * Continues until there is a quorum. It abandons nothing before 30 seconds without one.
      *
      * @param from the members to recover from; empty for all voting members that have data
      * @return whether it is done; if not, the operator declined a step
-     * @throws RecoveryException a step failed; or it is in doubt whether the quorum is lost, or which members have the most
-     *     recent data
+     * @throws RecoveryException a step failed; or it is in doubt whether the quorum is lost, or which members have the
+     *     most recent data
      */
     public boolean run(Set<String> from) {
         operator.print("checking for a quorum");
@@ -125,7 +125,7 @@ public final class Recovery {
         remains.forEach(each -> operator.print("  " + each.name() + " " + each.state()));
     }
 
-    /** Whether the members with data on this machine, with those that run, are enough for a quorum by their own logs. */
+    /** Whether startable and running members suffice for a quorum by their own logs. */
     private static boolean mayRestart(List<Remains> remains) {
         List<Remains> all = remains.stream()
                 .filter(each -> each.isStartable() || (each.isVoter() && each.isThere()))
@@ -221,7 +221,7 @@ public final class Recovery {
         return grow(facts);
     }
 
-    /** A member without data gets the member list from it; without a leader it serves no clients. */
+    /** Waits until the survivor serves peers: a member without data reads the member list there. */
     private void awaitPeerPort(Remains survivor) {
         var unused = Waiting.until(
                 patience,
@@ -231,7 +231,7 @@ public final class Recovery {
                         null));
     }
 
-    /** Started members apply their committed entries, so that their database has the list that they serve. */
+    /** Returns the member list in the survivor's database, once committed entries are applied. */
     private List<MemberSpec> members(Survivors survivors, Optional<ClusterFacts> known) {
         MachineSettings best = survivors.best().machine();
         if (survivors.best().stored().isEmpty()) {
@@ -248,7 +248,7 @@ public final class Recovery {
                         "the database of " + best.name() + " does not list the members that its log names", null));
     }
 
-    /** One that is written at the same time may be unreadable for a moment. */
+    /** Returns the database; empty if it is unreadable during a write. */
     private static Optional<Stored.Database> database(MachineSettings machine) {
         try {
             return Optional.of(Stored.Database.read(Stored.database(machine.dataDirectory())));
@@ -280,7 +280,7 @@ public final class Recovery {
                 machine, "copied the data of " + machine.name() + " to a directory beside " + machine.dataDirectory());
     }
 
-    /** A copy of an earlier run, with a log that ends where the member's does. */
+    /** Returns an earlier copy of the member's data with the same end of the log. */
     private static Optional<Path> copy(Remains survivor) {
         return survivor.stored().flatMap(data -> new DataDirectory(
                         survivor.machine().dataDirectory())
@@ -302,7 +302,7 @@ public final class Recovery {
         }
     }
 
-    /** Before anything is stopped. */
+    /** Requires disk space for the copies, before any member is stopped. */
     private void requireRoom(List<Remains> copied) {
         Map<FileStore, Long> needed = new HashMap<>();
         for (Remains each : copied) {
@@ -350,7 +350,7 @@ public final class Recovery {
                 .toList();
     }
 
-    /** One that never started has the name of the machine at its peer URLs. */
+    /** Returns the member; one that never started has the name of the machine at its peer URLs. */
     private MemberSpec spec(String name, List<URI> peerUrls) {
         String own = survey.machines().stream()
                 .filter(machine -> name.isEmpty() && machine.member().peerUrls().equals(peerUrls))
@@ -368,8 +368,8 @@ public final class Recovery {
     }
 
     /**
-     * Starts stopped members with their data; voting members without data join one by one, each time when all others have
-     * all data.
+     * Starts stopped members with their data. Then voting members without data join one by one, each when all others
+     * are healthy and verified.
      */
     private boolean grow(ClusterFacts facts) {
         List<Remains> stopped = survey.remains(Optional.of(facts)).stream()
@@ -418,7 +418,7 @@ public final class Recovery {
                 patience));
     }
 
-    /** Manual steps were printed already. */
+    /** Prints a completed step; manual ones are printed before. */
     private void printDone(MachineSettings machine, String what) {
         if (machine.process() != ProcessKind.MANUAL) {
             operator.print(what);

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What is left of a member.
+ * The remains of a member.
  *
  * @param role as responding members list it, or else its own log
  * @param answer its status, if it responds
@@ -81,7 +81,7 @@ record Remains(
         return stored.map(data -> data.log().last()).orElse(LogPosition.NONE);
     }
 
-    /** Its state in one line, without the name. */
+    /** Returns its state in one line, without the name. */
     String state() {
         String data = stored.filter(each -> !each.isEmpty())
                 .map(each -> "; log ends at " + each.log().last() + ", committed up to " + each.committed()

@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a data directory holds.
+ * The content of a data directory.
  *
  * @param database what its database holds
  */
@@ -106,8 +106,8 @@ record Stored(WriteAheadLog log, Database database) {
     }
 
     /**
-     * The members by the committed log. etcd commits a change before it judges it: what the database does not list, although
-     * it has applied the whole of it, was rejected.
+     * The members by the committed log. etcd commits a change before it judges it: what the database does not list,
+     * although it has applied the whole of it, was rejected.
      */
     Voting voting() {
         Voting logged = log.voting();

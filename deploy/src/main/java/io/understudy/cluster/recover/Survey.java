@@ -35,10 +35,10 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * Reads what is left of a cluster: the state of responding members, and the data of all on this machine.
+ * Reads the remains of a cluster: responding members, and all data on this machine.
  *
  * @param machines of the members
- * @param connections stay the caller's to close
+ * @param connections closed by the caller
  * @param patience maximum time for responses
  */
 public record Survey(
@@ -76,7 +76,7 @@ public record Survey(
     }
 
     /**
-     * Empty if no voting member responds.
+     * Observes the cluster; empty if no voting member responds.
      *
      * @throws RecoveryException members of another cluster respond
      */
@@ -84,7 +84,7 @@ public record Survey(
         return observed().value();
     }
 
-    /** Why no voting member responds; empty if one does. */
+    /** Returns why no voting member responds; empty if one does. */
     String silence() {
         return observed().failure();
     }
@@ -106,7 +106,7 @@ public record Survey(
         }
     }
 
-    /** Only the data on this machine identifies the cluster. */
+    /** Rejects a cluster other than that of the data on this machine. */
     private void requireOwn(ClusterId cluster) {
         Map<String, ClusterId> owners = new TreeMap<>();
         machines.forEach(machine ->
@@ -159,7 +159,7 @@ public record Survey(
                 : data.isLearner() ? Optional.of(Role.LEARNER) : Optional.empty());
     }
 
-    /** The member's status by its own client port; learners without a leader still serve it. */
+    /** Returns the member's status by its own client port; learners without a leader still serve it. */
     Optional<StatusResponse> status(MachineSettings machine) {
         return statusOf(machine).value();
     }
@@ -172,9 +172,9 @@ public record Survey(
     /**
      * Compares members by their hashes at one revision.
      *
-     * @param least that the revision must be at least
-     * @return what was compared, in a sentence
-     * @throws RecoveryException they differ, lack revisions, or do not respond
+     * @param least minimum revision
+     * @return a description of the comparison
+     * @throws RecoveryException members differ, lack revisions, or do not respond
      */
     String verify(List<MachineSettings> members, long least, Duration deadline) {
         String names =
@@ -236,7 +236,7 @@ public record Survey(
         }
     }
 
-    /** Whether the member serves peers, as it does without a leader. */
+    /** Whether the member serves peers, which it does without a leader, too. */
     boolean servesPeers(MachineSettings machine) {
         return call(PeerPort.answers(connections, machine.member().peerUrls().get(0), patience))
                 .value()

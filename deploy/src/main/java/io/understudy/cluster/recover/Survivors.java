@@ -77,7 +77,7 @@ record Survivors(
             return members.stream().map(each -> each.id().value()).collect(Collectors.toSet());
         }
 
-        /** Empty for one that is no member. */
+        /** Returns the member ID; empty for one that is not a member. */
         Optional<Long> id(Remains each) {
             return each.stored()
                     .filter(data -> !data.isEmpty())
@@ -270,7 +270,7 @@ record Survivors(
         }
     }
 
-    /** In the committed configuration, and in each one that the log's uncommitted part leads to. */
+    /** Requires a quorum in the committed configuration and in each uncommitted one. */
     private static void requireQuorum(Membership members, List<Remains> survivors, List<Remains> empty) {
         Set<Long> with = ids(members, survivors);
         Set<Long> without = ids(members, empty);

@@ -24,18 +24,18 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a member's write-ahead log holds, read without changing it. The member may run meanwhile.
+ * The content of a member's write-ahead log, read without changes. The member may run meanwhile.
  *
- * <p>As etcd reads it ({@code server/storage/wal}, 3.5 to 3.7): all segments in order, each record checked by the CRC of
- * all before it, entries overwritten by later ones of the same index dropped, a torn record at the end ignored.
+ * <p>Like etcd ({@code server/storage/wal}, 3.5 to 3.7), it reads all segments in order, checks the CRC of each record,
+ * drops entries overwritten by later ones of the same index, and ignores a torn record at the end.
  *
  * @param member the member's ID
  * @param vote the vote in {@code term}
- * @param last the last entry, or the snapshot after which there is none
+ * @param last the last entry, or the snapshot that no entry follows
  * @param committed the highest index that the log marks as committed
  * @param voting the configuration at {@code committed}
  * @param tail entries after {@code committed}: some may have been acknowledged
- * @param end where the next record belongs
+ * @param end position of the next record
  */
 record WriteAheadLog(
         long member,
@@ -48,7 +48,7 @@ record WriteAheadLog(
         List<LogEntry> tail,
         End end) {
 
-    /** Of a member that has not received anything yet. */
+    /** The log of a member without any entries. */
     static final WriteAheadLog NONE =
             new WriteAheadLog(0, 0, 0, 0, LogPosition.NONE, 0, Voting.NONE, List.of(), new End(Path.of(""), 0, 0));
 
@@ -93,15 +93,15 @@ record WriteAheadLog(
         return reader.result(segments.get(segments.size() - 1));
     }
 
-    /** Entries that change the configuration after {@code committed}. */
+    /** Returns entries that change the configuration after {@code committed}. */
     List<LogEntry> pendingChanges() {
         return tail.stream().filter(LogEntry::changesMembers).toList();
     }
 
     /**
-     * Marks all entries of a copy of this log as committed, so that etcd applies them when it starts on the copy.
+     * Marks all entries in a copy of this log as committed. etcd applies them when it starts on the copy.
      *
-     * @param folder of the copy
+     * @param folder folder of the copy
      */
     void commitAll(Path folder) throws IOException {
         ByteString newState = UnknownFieldSet.newBuilder()
@@ -136,7 +136,7 @@ record WriteAheadLog(
         return Long.parseUnsignedLong(segment.getFileName().toString().substring(0, 16), 16);
     }
 
-    /** For one log, once. */
+    /** Reads one log, once. */
     private static final class Reader {
 
         private final Deque<LogEntry> uncommitted = new ArrayDeque<>();
@@ -145,7 +145,7 @@ record WriteAheadLog(
         private UnknownFieldSet state = UnknownFieldSet.getDefaultInstance();
         private @Nullable LogPosition last;
         private Voting base = Voting.NONE;
-        /** From the leader; written before the state that marks it as committed. */
+        /** Snapshot from the leader, written before the state that marks it as committed. */
         private @Nullable UnknownFieldSet received;
 
         private int crc;
@@ -291,7 +291,7 @@ record WriteAheadLog(
             }
         }
 
-        /** Proto2 writes them one by one. */
+        /** Reads member IDs, packed or, as by proto2, one by one. */
         private static Set<Long> members(UnknownFieldSet fields, int number) throws IOException {
             Set<Long> members = new HashSet<>(fields.getField(number).getVarintList());
             for (ByteString packed : fields.getField(number).getLengthDelimitedList()) {
@@ -307,7 +307,7 @@ record WriteAheadLog(
             return Fields.number(state, 3);
         }
 
-        /** As etcd does: a sector of zeros was never written. */
+        /** Whether a record is torn: as for etcd, a sector of zeros was never written. */
         private boolean isTorn(byte[] bytes) {
             long at = offset + FRAME;
             for (int from = 0; from < bytes.length; ) {

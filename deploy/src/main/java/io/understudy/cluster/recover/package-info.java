@@ -1,4 +1,4 @@
-/** What is done when the quorum is lost: on from the member with the most recent data, all old data kept. */
+/** Recovery from a lost quorum with the most recent data, keeping all old data. */
 @NullMarked
 package io.understudy.cluster.recover;
 

@@ -5,20 +5,20 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * How a learner's catching up goes.
+ * The progress of a learner that catches up.
  *
- * @param unit of all figures
- * @param done what it has of them
- * @param target what the leader has
- * @param perSecond how fast it went since the wait began
+ * @param unit unit of all values
+ * @param done value of the learner
+ * @param target value of the leader
+ * @param perSecond rate since the start of the wait
  */
 public record CatchUpRate(String label, Unit unit, long done, long target, double perSecond) {
 
-    /** What is counted. */
+    /** The counted unit. */
     public enum Unit {
-        /** Of a snapshot that is being sent. */
+        /** Bytes of a snapshot that is being sent. */
         BYTES("received"),
-        /** Of the raft log: applied one by one, or by a snapshot. */
+        /** Entries of the Raft log, applied one by one or by a snapshot. */
         ENTRIES("applied");
 
         private final String how;
@@ -33,7 +33,7 @@ public record CatchUpRate(String label, Unit unit, long done, long target, doubl
         }
     }
 
-    /** Until it is where the leader is now; empty while nothing moves. */
+    /** Returns the time to the leader's current value; empty without progress. */
     public Optional<Duration> remaining() {
         return perSecond <= 0
                 ? Optional.empty()

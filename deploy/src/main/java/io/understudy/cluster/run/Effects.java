@@ -9,12 +9,12 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.Set;
 
-/** Whether a step has had its effect, by what the members answer. */
+/** Determines by responses of members whether a step has taken effect. */
 final class Effects {
 
     private Effects() {}
 
-    /** @param before what was seen before the step */
+    /** @param before observation before the step */
     static boolean isSeen(Step step, ClusterFacts before, ClusterFacts now) {
         if (step instanceof Step.Start start && !before.quorum().isHeld()) {
             // Several may have to start before one of them is healthy.
@@ -86,7 +86,7 @@ final class Effects {
         return true;
     }
 
-    /** Whether it is where the others look for it: at a wrong URL it works by the connections it makes itself, for a while. */
+    /** Whether other members reach its peer URL: its own connections work for a while without. */
     static boolean isFound(MemberFacts member) {
         return member.process().servesPeers().orElse(true);
     }

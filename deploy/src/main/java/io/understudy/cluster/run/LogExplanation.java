@@ -5,10 +5,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** Why a member does not start, from the end of its log: etcd's words and what they mean. */
+/** Explains from the end of its log why a member does not start. */
 final class LogExplanation {
 
-    /** etcd's reconfiguration guide, "Error cases when adding members", and what its {@code etcdmain} ends with. */
+    /** Messages of etcd's reconfiguration guide, "Error cases when adding members", and of {@code etcdmain}. */
     private static final Map<String, String> MEANINGS = Map.ofEntries(
             Map.entry(
                     "member count is unequal",
@@ -36,7 +36,7 @@ final class LogExplanation {
                     "this version of etcd does not have that flag (machines.*.arguments)"),
             Map.entry("no such host", "a host name in its addresses cannot be resolved"));
 
-    /** What a process ends with: a panic's message, an unknown flag, or a log line of level fatal or panic. */
+    /** Last words of a process: a panic, an unknown flag, or a fatal log line. */
     private static final Pattern REASON = Pattern.compile(
             "panic: .*|flag provided but not defined: .*|(fatal )?error: .*|.*\"level\":\"(fatal|panic)\".*");
 
@@ -48,7 +48,7 @@ final class LogExplanation {
 
     private LogExplanation() {}
 
-    /** The log of the last start: etcd prints its command line first, unless a flag is unknown. */
+    /** Returns the log of the last start, from its command line or unknown flag. */
     private static List<String> lastStart(List<String> lines) {
         for (int i = lines.size() - 1; i > 0; i--) {
             if (lines.get(i).contains("\"msg\":\"Running: \"")
@@ -59,7 +59,7 @@ final class LogExplanation {
         return lines;
     }
 
-    /** The lines of the log that state the reason; its last lines without usage text and stack traces if none does. */
+    /** Returns the log lines with the reason, else the last ones without noise. */
     static List<String> reason(List<String> whole) {
         List<String> lines = lastStart(whole);
         List<String> reasons = lines.stream()

@@ -3,15 +3,15 @@ package io.understudy.cluster.run;
 import java.time.Duration;
 
 /**
- * How long things may take.
+ * Timeouts of changes to a cluster.
  *
- * @param look one look at the cluster
- * @param between two looks, at first
- * @param settle a cluster that recovers from the last step, or from an election, before it is taken for what it is; also
- *     what etcd itself wants (members connected for five seconds)
- * @param request what a request to the cluster takes to show
- * @param start a member's process until it serves
- * @param catchUp without any progress of a learner
+ * @param look timeout of one observation
+ * @param between initial pause between two observations
+ * @param settle time for recovery from the last step or an election, and for etcd's own conditions (members connected
+ *     for five seconds)
+ * @param request time until the effect of a request is visible
+ * @param start time until a member's process serves
+ * @param catchUp time without progress of a learner
  */
 public record OperationTimeouts(
         Duration look, Duration between, Duration settle, Duration request, Duration start, Duration catchUp) {
@@ -27,7 +27,7 @@ public record OperationTimeouts(
             Duration.ofMinutes(2),
             Duration.ofMinutes(10));
 
-    /** Looks cost the members something: what takes long is looked at less often, once a second at least. */
+    /** Returns the pause between observations, which grows to one second, since they load members. */
     Duration between(long sinceNanos) {
         Duration grown = Duration.ofNanos(Math.min(sinceNanos / LOOKS, LONGEST.toNanos()));
         return grown.compareTo(between) > 0 ? grown : between;
@@ -37,7 +37,7 @@ public record OperationTimeouts(
         return new OperationTimeouts(newLook, between, settle, request, start, catchUp);
     }
 
-    /** Processes that another system starts take longer. */
+    /** Returns these timeouts with another one for starts, as of processes started by another system. */
     public OperationTimeouts withStart(Duration newStart) {
         return new OperationTimeouts(look, between, settle, request, newStart, catchUp);
     }

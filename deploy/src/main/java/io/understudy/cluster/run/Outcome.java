@@ -4,7 +4,7 @@ import io.understudy.cluster.plan.Refusal;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** How an attempt at a goal ended. */
+/** The outcome of an attempt at a goal. */
 public sealed interface Outcome {
 
     /** The goal is reached. */

@@ -3,7 +3,7 @@ package io.understudy.cluster.run;
 import io.understudy.cluster.plan.Plan.Planned;
 import java.time.Duration;
 
-/** What happens on the way, for people; called on the thread of the run. */
+/** Receives events of a run, on its thread. */
 public interface RunListener {
 
     /** Ignores everything. */

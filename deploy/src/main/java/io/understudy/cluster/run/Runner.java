@@ -24,11 +24,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes one step at a time, each on a fresh observation, and waits until members report its effect.
+ * Takes one step at a time on a fresh observation, and awaits its reported effect.
  *
  * <p>It keeps no state: another run resumes where this one was interrupted.
  *
- * <p>For use by one thread.
+ * <p>One thread.
  */
 public final class Runner {
 
@@ -46,12 +46,12 @@ public final class Runner {
             "observable");
 
     /**
-     * Errors of etcd without any effect that pass soon: members connected for less than five seconds, or a learner that
-     * fell behind again.
+     * Errors of etcd that pass soon, without any effect. Members were connected for less than five seconds, or a
+     * learner fell behind again.
      */
     private static final List<String> NOT_YET = List.of("unhealthy cluster", "in sync with leader");
 
-    /** More than any plan has, in case another client undoes each step. */
+    /** Exceeds any plan; a limit in case another client undoes each step. */
     private static final int MOST_STEPS = 100;
 
     private static final Refusal UNSEEN =
@@ -63,19 +63,19 @@ public final class Runner {
     private final OperationTimeouts patience;
     private final RunListener listener;
     private final Function<ClusterFacts, Optional<String>> forbidden;
-    /** Failures of steps that the goal passes. */
+    /** Failures of steps that the goal may skip. */
     private final Map<Step, String> passed = new LinkedHashMap<>();
 
     private String begun = "";
     private String noted = "";
-    /** Whether a member came by this run. */
+    /** Whether this run added a member. */
     private boolean hasBroughtIn;
 
     public Runner(ClusterObserver observer, StepWork work, OperationTimeouts patience, RunListener listener) {
         this(observer, work, patience, listener, facts -> Optional.empty());
     }
 
-    /** @param forbidden called before each step: why the state allows no more, empty if it does */
+    /** @param forbidden called before each step; returns why the state forbids it, or empty */
     public Runner(
             ClusterObserver observer,
             StepWork work,
@@ -90,16 +90,15 @@ public final class Runner {
         this.forbidden = forbidden;
     }
 
-    /** Runs until the goal is reached or cannot be; steps that can't be undone are only those of its first plan. */
+    /** Runs until the goal is reached or fails; irreversible steps are only those of its first plan. */
     public Outcome run(Goal goal) throws InterruptedException {
         return run(goal, null);
     }
 
     /**
-     * Runs until the goal is reached or cannot be.
+     * Runs until the goal is reached or fails.
      *
-     * @param agreed the plan that was confirmed: no other step that can't be undone is taken, whatever a later
-     *     observation suggests; null for the first plan that is made
+     * @param agreed the confirmed plan: no other irreversible step is taken; null for the first plan
      */
     public Outcome run(Goal goal, @Nullable List<Planned> agreed) throws InterruptedException {
         @Nullable List<Planned> bound = agreed;
@@ -172,7 +171,7 @@ public final class Runner {
         }
     }
 
-    /** Whether the step had its effect; if not, look and plan again. */
+    /** Takes a step and returns whether it took effect; if not, observe and plan again. */
     private boolean take(Planned next, ClusterFacts facts) throws StepFailedException, InterruptedException {
         long began = System.nanoTime();
         if (!next.action().equals(begun)) {
@@ -246,7 +245,7 @@ public final class Runner {
         }
     }
 
-    /** Once for each reason. */
+    /** Reports each reason once. */
     private void note(String what) {
         if (!noted.equals(what)) {
             noted = what;
@@ -259,7 +258,7 @@ public final class Runner {
         return refusals.stream().allMatch(refusal -> PASSING.contains(refusal.rule()));
     }
 
-    /** Takes back a member that did not come up: it was a learner, so no vote was ever needed of it, nor to remove it. */
+    /** Removes a member that did not start: a learner, which no vote depends on. */
     private static final class Rollback {
 
         private final ClusterObserver observer;

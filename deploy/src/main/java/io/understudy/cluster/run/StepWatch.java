@@ -13,13 +13,13 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Waits until a step's effect shows in what the members answer, or it is clear that it won't. */
+/** Waits until a step's effect is reported by members, or it has failed. */
 final class StepWatch {
 
-    /** A started process may not be visible at once. */
+    /** Time for which a started process may not be visible. */
     private static final Duration GONE_FOR = Duration.ofSeconds(1);
 
-    /** An observation waits for members that do not respond, such as a new one until all of its data has arrived. */
+    /** Maximum age of an observation while data arrives: another one waits for silent members. */
     private static final Duration WHILE_DATA_COMES = Duration.ofSeconds(30);
 
     private final ClusterObserver observer;
@@ -77,7 +77,7 @@ final class StepWatch {
                 + starting(step).map(work::endOfLog).orElse(""));
     }
 
-    /** Where the member of the step is looked for in vain. */
+    /** Returns the peer URL without a response; empty if the step's member serves it. */
     private static String lost(ClusterFacts now, Step step) {
         return step.subject()
                 .flatMap(now::member)
@@ -110,7 +110,7 @@ final class StepWatch {
         if (step instanceof Step.CatchUp catchUp) {
             return new Progress(CatchUpRate.Unit.ENTRIES, catchUp.label(), now -> applied(now, catchUp));
         }
-        // One that joined in part, in a run before this, is to be started, and may be receiving all the while.
+        // A member that joined partly in an earlier run is started, and may still be receiving.
         return starting(step)
                 .map(newcomer -> new Progress(CatchUpRate.Unit.BYTES, newcomer.name(), now -> received(now, newcomer)))
                 .orElseGet(() -> new Progress(CatchUpRate.Unit.ENTRIES, "", now -> Optional.empty()));
@@ -133,10 +133,10 @@ final class StepWatch {
         return now.leader().flatMap(MemberFacts::answer);
     }
 
-    /** What a learner has of what its leader has. */
+    /** The progress of a learner and its target at the leader. */
     private record Mark(long done, long target) {}
 
-    /** How far a learner is, and whether it comes nearer. */
+    /** Measures the progress of a learner. */
     private final class Progress {
         private final CatchUpRate.Unit unit;
         private final String label;

@@ -29,7 +29,7 @@ import java.util.stream.Stream;
 public final class StepWork {
 
     private static final Duration STOP = Duration.ofSeconds(30);
-    /** Characters of a line of a log that people are shown. */
+    /** Maximum displayed characters of a log line. */
     private static final int LINE = 300;
 
     private static final Duration BETWEEN = Duration.ofMillis(50);
@@ -47,7 +47,7 @@ public final class StepWork {
     }
 
     /**
-     * Sends the request or gives the order, and waits for neither's effect.
+     * Sends the request or order, without waiting for its effect.
      *
      * @param facts the cluster as just observed
      */
@@ -90,7 +90,7 @@ public final class StepWork {
         }
     }
 
-    /** An order before the one that takes the step. */
+    /** Gives a preparing order of a step. */
     private static void part(Runnable order) {
         try {
             order.run();
@@ -99,7 +99,7 @@ public final class StepWork {
         }
     }
 
-    /** Why the step cannot be taken on its machine. */
+    /** Returns why the step cannot be taken on its machine. */
     public Optional<Refusal> obstacle(Step step, ClusterFacts facts) {
         return programFailure(step).or(() -> moveFailure(step)).or(() -> foreignData(step, facts));
     }
@@ -116,7 +116,7 @@ public final class StepWork {
                 : Optional.empty();
     }
 
-    /** Before the member is stopped: it could not start again. */
+    /** Returns why a restarted member could not start again, before it is stopped. */
     private Optional<Refusal> programFailure(Step step) {
         return step instanceof Step.Restart restart
                 ? machines.programFailure(restart.member(), configured -> changed(configured, restart))
@@ -131,8 +131,8 @@ public final class StepWork {
     }
 
     /**
-     * A process uses the data directory, and the data belong to a member that the step is not about. Data of a removed
-     * member of this cluster are no obstacle.
+     * Rejects a data directory in use by a member that the step does not concern. Data of a removed member of this
+     * cluster is no obstacle.
      */
     private Optional<Refusal> foreignData(Step step, ClusterFacts facts) {
         Optional<MemberSpec> place = step.place();
@@ -173,12 +173,12 @@ public final class StepWork {
                 .isPresent();
     }
 
-    /** Whether the start of a member was attempted; or the step was taken and no member shows its effect. */
+    /** Whether the start of a member was attempted, or a compaction or defragmentation completed. */
     public boolean hasPerformed(Step step) {
         return performed.contains(step);
     }
 
-    /** Members of the cluster with data on this machine and without a process. */
+    /** Returns members with data on this machine and without a process. */
     public List<MemberSpec> stopped(ClusterFacts facts) {
         return machines.places().stream()
                 .filter(place ->
@@ -192,7 +192,7 @@ public final class StepWork {
                 .toList();
     }
 
-    /** Bytes left on the disk of a member on this machine; empty if it is elsewhere. */
+    /** Returns the free bytes on the disk of a member; empty on another machine. */
     public OptionalLong freeBytes(MemberFacts member) {
         return machines.place(member.name()).map(machines::freeBytes).orElse(OptionalLong.empty());
     }
@@ -230,7 +230,7 @@ public final class StepWork {
         }
     }
 
-    /** If it fails, the member starts again where its data is, unless the move may still be carried out. */
+    /** Moves the data; on a definite failure the member starts again at its old place. */
     private void move(Step.Migrate migrate) {
         try {
             machines.moveData(migrate.from(), migrate.to());
@@ -315,12 +315,12 @@ public final class StepWork {
         return machines.received(member);
     }
 
-    /** Whether it is known that the process ended. */
+    /** Whether the process is known to have ended. */
     boolean isGone(MemberSpec member) {
         return machines.isRunning(member).filter(running -> !running).isPresent();
     }
 
-    /** Returns why the log shows that it does not start; empty if it can't be seen from here. */
+    /** Returns the reason of a failed start by the log; empty if not visible here. */
     String endOfLog(MemberSpec member) {
         List<String> whole = machines.endOfLog(member);
         List<String> lines =
@@ -334,7 +334,7 @@ public final class StepWork {
         return line.length() <= LINE ? line : line.substring(0, LINE) + " …";
     }
 
-    /** Every member and the newcomer, as etcd's command line wants them: exactly those, or the newcomer does not start. */
+    /** Returns the exact {@code --initial-cluster} with which the new member starts. */
     public static String initialCluster(ClusterFacts facts, MemberSpec newcomer, MemberId id) {
         return facts.members().stream()
                 .flatMap(member -> urls(member, newcomer, id))

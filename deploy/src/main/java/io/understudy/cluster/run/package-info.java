@@ -1,4 +1,4 @@
-/** Brings a cluster to its desired state: observe, plan, take one step, await its effect, and again. */
+/** Brings a cluster to its desired state by steps with observed effects. */
 @NullMarked
 package io.understudy.cluster.run;
 

@@ -45,7 +45,7 @@ public record ClusterSettings(
     private static final String SUPERVISOR = "supervisor";
     private static final String SNAPSHOTS = "snapshots";
 
-    /** Every setting. */
+    /** All settings. */
     public static final List<Setting<?>> ROWS = Stream.of(
                     Setting.under(CLUSTER, EtcdSettings.ROWS),
                     Setting.under(MACHINES + ".*", MachineSettings.ROWS),
@@ -96,7 +96,7 @@ public record ClusterSettings(
                 Binder.rows(Shape.class).stream().anyMatch(all.at(SHAPE)::isGiven));
     }
 
-    /** Two members with the same of anything that is one member's own would ruin each other. */
+    /** Rejects members that share anything that must be unique, such as a data directory. */
     private static void requireNothingShared(List<MachineSettings> machines) {
         Map<String, String> owners = new HashMap<>();
         for (MachineSettings machine : machines) {
@@ -133,8 +133,8 @@ public record ClusterSettings(
     }
 
     /**
-     * The client URLs of the machines, as fallback endpoints; none if flags name the endpoints. All use TLS, or none does, as
-     * the endpoints do.
+     * Returns the machines' client URLs as fallback endpoints; none if flags name the endpoints. Like the endpoints,
+     * all use TLS, or none does.
      */
     public FallbackEndpoints otherwise() {
         List<Endpoint> seeds = cluster.seeds();

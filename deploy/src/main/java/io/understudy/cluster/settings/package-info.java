@@ -1,4 +1,4 @@
-/** What the operator declares of a cluster: how to reach it, where its members run, its shape, its snapshots. */
+/** The declared settings of a cluster: endpoints, machines, shape and snapshots. */
 @NullMarked
 package io.understudy.cluster.settings;
 

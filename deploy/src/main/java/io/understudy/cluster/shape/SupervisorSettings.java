@@ -6,7 +6,7 @@ import io.understudy.tls.ListenerSecurity;
 import java.time.Duration;
 
 /**
- * How a supervisor itself runs.
+ * Settings of a supervisor process.
  *
  * @param security of the page
  */
@@ -37,12 +37,12 @@ public record SupervisorSettings(
         security.require("supervisor.listen", listen);
     }
 
-    /** From the beginning of a look to that of the next, at most. */
+    /** Returns the maximum time between the starts of two observations. */
     public Duration pace() {
         return interval.plus(patience);
     }
 
-    /** So long after a look began a step may be taken on it: what it takes, and less than another needs to act instead. */
+    /** Returns the maximum age of an observation for a step, before another supervisor acts. */
     public Duration freshness() {
         return patience.plus(lease.dividedBy(2));
     }

@@ -1,4 +1,4 @@
-/** What a cluster is to look like, as its operator declares it, and the limits within which that is brought about. */
+/** The declared shape of a cluster, and the limits of automatic changes. */
 @NullMarked
 package io.understudy.cluster.shape;
 

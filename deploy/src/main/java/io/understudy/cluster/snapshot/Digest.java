@@ -8,20 +8,20 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 
-/** The SHA-256 of a database, which its member appends to it when it sends a snapshot. */
+/** The SHA-256 of a database, which its member appends when it sends a snapshot. */
 final class Digest {
 
     private static final int BYTES = 32;
-    /** A database is made of pages. */
+    /** Unit of a database's size. */
     private static final int PAGE_BYTES = 512;
 
     private Digest() {}
 
     /**
-     * Reads all of it.
+     * Verifies the digest of a whole file.
      *
-     * @throws SnapshotException it is cut short or damaged
-     * @throws IOException it can't be read
+     * @throws SnapshotException the file is truncated or damaged
+     * @throws IOException the file cannot be read
      */
     static void require(Path file) throws IOException {
         long size = Files.size(file);

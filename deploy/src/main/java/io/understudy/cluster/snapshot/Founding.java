@@ -24,7 +24,7 @@ public record Founding(List<MemberSpec> members, String token, long bump, boolea
         members = List.copyOf(members);
     }
 
-    /** The ID that etcd derives from peer URLs and token ({@code computeMemberID}, {@code genID} in {@code membership}). */
+    /** Returns the ID that etcd derives from peer URLs and token ({@code computeMemberID} in {@code membership}). */
     public ClusterId cluster() {
         byte[] ids = members.stream()
                 .map(this::id)
@@ -48,7 +48,7 @@ public record Founding(List<MemberSpec> members, String token, long bump, boolea
         }
     }
 
-    /** In the form of etcd's command line. */
+    /** Returns the members in the form of etcd's command line. */
     public String initialCluster() {
         return MemberSpec.initialCluster(members);
     }

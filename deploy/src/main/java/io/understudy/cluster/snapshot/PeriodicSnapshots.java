@@ -67,7 +67,7 @@ public final class PeriodicSnapshots implements AutoCloseable {
                 .orElse(-1.0);
     }
 
-    /** Starts a snapshot if one is due. Returns at once; called with each observation while this supervisor is active. */
+    /** Starts a snapshot if due, and returns at once. Called with each observation of the active supervisor. */
     public void tick(ClusterFacts facts) {
         Instant now = facts.at();
         if (directory.isEmpty() || !running.isDone() || now.isBefore(notBefore)) {
@@ -113,7 +113,7 @@ public final class PeriodicSnapshots implements AutoCloseable {
         }
     }
 
-    /** Those that could not be uploaded before come along. */
+    /** Uploads the snapshot and those of earlier failed uploads. */
     private void upload(SnapshotDirectory target) {
         if (settings.uploadCommand().isEmpty()) {
             return;

@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * Makes the data of a new cluster from a snapshot. Nothing that exists is written to: each data directory has its name once
- * it is whole, and its owner is its parent's.
+ * Makes the data of a new cluster from a snapshot. Nothing that exists is written to: each data directory has its name
+ * once it is whole, and its owner is its parent's.
  */
 public final class Restore {
 
@@ -49,7 +49,7 @@ public final class Restore {
         restore(snapshot, machines, token, bump, true);
     }
 
-    /** As {@link #restore(Path, List, String, long)}, from a member's copied database. */
+    /** Does the same from a member's copied database, see {@link #restore(Path, List, String, long)}. */
     public void restoreDatabase(Path database, List<MachineSettings> machines, String token, long bump) {
         restore(database, machines, token, bump, false);
     }

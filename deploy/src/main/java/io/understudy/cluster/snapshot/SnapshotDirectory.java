@@ -24,15 +24,15 @@ public record SnapshotDirectory(Path path) {
             DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss.SSSX").withZone(ZoneOffset.UTC);
     private static final String UPLOADED = ".uploaded";
 
-    /** Where uploads fail for long, they must not fill the disk. */
+    /** Limit of files that wait for an upload, as a multiple of kept ones. */
     private static final int WAITING_TIMES = 10;
 
-    /** What the snapshot begun at that time is called. */
+    /** Returns the file of a snapshot that starts at that time. */
     public Path fileOf(Instant taken) {
         return path.resolve("snapshot-" + STAMP.format(taken) + ".db");
     }
 
-    /** All of them, newest first; none if there is no such directory. */
+    /** Returns all snapshots, newest first; none without the directory. */
     public List<SnapshotFile> list() {
         if (!Files.isDirectory(path)) {
             return List.of();

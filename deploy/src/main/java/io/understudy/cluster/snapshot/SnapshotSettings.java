@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * When snapshots are taken, and where they are kept.
+ * Settings of periodic snapshots.
  *
  * @param directory empty if none are taken
  * @param uploadCommand program first; empty for nothing

@@ -36,9 +36,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Saves snapshots, from a learner if one is healthy, so that no voter pays for it, and from the leader last.
+ * Saves snapshots, from a healthy learner if possible, and from the leader last. So voters are spared.
  *
- * <p>A file has its name only once it is whole, verified and on disk.
+ * <p>A file gets its name only when it is complete, verified and on disk.
  *
  * <p>Invariant DP8: a snapshot file is whole, verified and on disk, and a restored snapshot of a learner equals the
  * source.
@@ -48,7 +48,7 @@ public final class SnapshotTaker {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotTaker.class);
     private static final Duration DEADLINE = Duration.ofMinutes(30);
 
-    /** For a member to apply what was committed when it was looked at. */
+    /** Timeout for a member to apply the observed commit index. */
     private static final Duration APPLY_PATIENCE = Duration.ofSeconds(5);
 
     private static final Duration STATUS_DEADLINE = Duration.ofSeconds(2);
@@ -58,8 +58,8 @@ public final class SnapshotTaker {
     private final SnapshotTool tool;
 
     /**
-     * @param addresses where a member answered when it was looked at last; what it advertises may lead elsewhere
-     * @param connections stay the caller's to close
+     * @param addresses returns the last endpoint of a member that responded; the advertised one may differ
+     * @param connections closed by the caller
      */
     public SnapshotTaker(
             Function<MemberId, Optional<Endpoint>> addresses, EtcdConnections connections, SnapshotTool tool) {
@@ -69,16 +69,16 @@ public final class SnapshotTaker {
     }
 
     /**
-     * What was saved.
+     * A saved snapshot.
      *
-     * @param member the member that it is from
+     * @param member the member that provided it
      */
     public record Taken(SnapshotFile file, String member, SnapshotTool.Contents contents, Duration took) {}
 
     /**
-     * Saves one. Blocks; an interrupt ends it.
+     * Saves a snapshot. Blocks; an interrupt ends it.
      *
-     * @throws SnapshotException no member gave one that is whole
+     * @throws SnapshotException no member provided a complete one
      */
     public Taken take(ClusterFacts facts, SnapshotDirectory directory, Instant now) {
         List<MemberFacts> members = facts.members().stream()
@@ -114,10 +114,7 @@ public final class SnapshotTaker {
         return facts.leader().filter(member::equals).isPresent() ? 2 : 1;
     }
 
-    /**
-     * A learner that has just joined is healthy, and gives a whole snapshot of next to nothing, for which a good one would
-     * be given up.
-     */
+    /** Rejects a learner that has just joined, with a nearly empty snapshot. */
     private void requireCurrent(ClusterFacts facts, MemberFacts member, Endpoint address) {
         long committed = facts.mostRecent()
                 .flatMap(MemberFacts::answer)
@@ -157,18 +154,18 @@ public final class SnapshotTaker {
     }
 
     /**
-     * Saves one from a learner without a cluster, which has nothing to compare it with.
+     * Saves a snapshot from a learner without a cluster, and thus without a comparison.
      *
-     * @throws SnapshotException it gave none that is whole
+     * @throws SnapshotException it provided no complete one
      */
     public Taken takeFromLearner(String member, Endpoint address, SnapshotDirectory directory, Instant now) {
         return take(member, true, address, directory, now);
     }
 
     /**
-     * Saves one from the learner with the most applied entries, for when no voting member responds.
+     * Saves a snapshot from the learner with the most applied entries, without voting members.
      *
-     * @throws SnapshotException no learner responds, or gave one that is whole
+     * @throws SnapshotException no learner responds, or it provided no complete one
      */
     public Taken takeFromLearners(List<MachineSettings> machines, SnapshotDirectory directory, Instant now) {
         Map<MachineSettings, Long> learners = new HashMap<>();
@@ -250,7 +247,7 @@ public final class SnapshotTaker {
         }
     }
 
-    /** The rename, too, is to survive a crash of the machine. */
+    /** Flushes the rename, so that it survives a crash of the machine. */
     private static void force(Path folder) throws IOException {
         try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
             channel.force(true);

@@ -32,15 +32,15 @@ public record SnapshotTool(Path program) {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /**
-     * What is in a snapshot.
+     * The content of a snapshot.
      *
-     * @param revision the last one in it
-     * @param keys how many, all their revisions counted
+     * @param revision its last revision
+     * @param keys number of keys, counting all their revisions
      */
     public record Contents(long revision, long keys) {}
 
     /**
-     * That of this machine. Where PATH has {@code etcdutl}, as in our container image, no other program of etcd is needed.
+     * Returns this machine's tool. With {@code etcdutl} on PATH, as in the container image, no other program is needed.
      *
      * @throws io.understudy.local.binary.EtcdNotFoundException there is none, and it cannot be fetched
      */
@@ -51,7 +51,7 @@ public record SnapshotTool(Path program) {
         return onPath.orElseGet(() -> of(EtcdBinaries.find()));
     }
 
-    /** What the first of these folders that has it has. */
+    /** Returns the tool in the first of these folders that has it. */
     static Optional<SnapshotTool> onPath(String folders) {
         return Stream.of(folders.split(File.pathSeparator, -1))
                 .filter(folder -> !folder.isEmpty())
@@ -77,7 +77,7 @@ public record SnapshotTool(Path program) {
     }
 
     /**
-     * That among these programs.
+     * Returns the tool among these programs.
      *
      * @throws SnapshotException etcdutl is missing, and etcdctl no longer reads snapshots
      */
@@ -96,9 +96,9 @@ public record SnapshotTool(Path program) {
     }
 
     /**
-     * Has the program read a snapshot, or a member's database while the member doesn't run.
+     * Reads a snapshot, or the database of a stopped member.
      *
-     * @throws SnapshotException it can't be read
+     * @throws SnapshotException it is unreadable
      */
     public Contents contents(Path file) {
         try {

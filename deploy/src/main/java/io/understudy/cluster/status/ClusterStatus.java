@@ -56,7 +56,7 @@ public record ClusterStatus(
         return warnings.stream().noneMatch(warning -> warning.rule().equals(DeclaredMembers.RULE));
     }
 
-    /** Why a member is not healthy; empty if it is. */
+    /** Returns why a member is unhealthy; empty if it is healthy. */
     Optional<String> reason(MemberFacts member) {
         Optional<String> failure =
                 Optional.ofNullable(facts.failures().get(member.id())).map(Failure::text);
@@ -71,7 +71,7 @@ public record ClusterStatus(
                 && facts.members().stream().allMatch(MemberFacts::isHealthy);
     }
 
-    /** One or two words. */
+    /** Returns the health in one or two words. */
     static String health(MemberFacts member) {
         if (member.isHealthy()) {
             return "healthy";
@@ -86,7 +86,7 @@ public record ClusterStatus(
         return answer.leader().isEmpty() ? "no leader" : "no quorum";
     }
 
-    /** Without a quorum no member is healthy; the number of voters that respond shows how many are missing. */
+    /** Returns the fault tolerance; without a quorum, the missing voters by those that respond. */
     private static String tolerance(ClusterFacts facts) {
         Quorum quorum = facts.quorum();
         if (!quorum.isHeld() && facts.verdict() != ClusterFacts.Verdict.LOST) {

@@ -10,7 +10,7 @@ import java.net.URI;
 import java.util.List;
 import java.util.Locale;
 
-/** A cluster's status as JSON: ids in hexadecimal, sizes in bytes, what is not known left out. */
+/** A cluster's status as JSON: IDs in hexadecimal, sizes in bytes, without unknown values. */
 public final class StatusJson {
 
     private static final ObjectMapper JSON = new ObjectMapper();

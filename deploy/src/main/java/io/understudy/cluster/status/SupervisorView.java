@@ -22,7 +22,7 @@ public record SupervisorView(URI url, Optional<JsonNode> state, String failure) 
         return state.filter(page -> page.path("paused").isNull()).isPresent();
     }
 
-    /** In one line. */
+    /** Returns the state in one line. */
     String text() {
         return state.map(page -> "supervisor " + page.path("supervisor").asText() + ", "
                         + page.path("standing").asText()

@@ -20,7 +20,7 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** What is worth a warning. Each rule is a function of what was observed. */
+/** Warnings of a cluster's status. Each rule is a function of the observation. */
 final class Warnings {
 
     /** The most that etcd's documentation recommends ("What is maximum cluster size?"). */
@@ -185,7 +185,7 @@ final class Warnings {
         return member.process().clockAhead().orElse(Duration.ZERO);
     }
 
-    /** Where a version allows several, how many is in no member's answer. */
+    /** Warns of a taken learner slot; no response has the limit of a version that allows several. */
     private static Optional<Warning> learnerSlotTaken(ClusterFacts facts) {
         boolean single = versions(facts).anyMatch(version -> !version.maxLearnersConfigurable());
         List<MemberFacts> learners = facts.learners();

@@ -10,7 +10,7 @@ import java.time.Instant;
  */
 public record Event(Instant at, Decision decision, Outcome outcome, String detail) {
 
-    /** What became of a decision. */
+    /** The outcome of a decision. */
     public enum Outcome {
         /** The step was taken. */
         DONE,
@@ -20,7 +20,7 @@ public record Event(Instant at, Decision decision, Outcome outcome, String detai
         REFUSED,
         /** etcd, or a machine, would not do it. Nothing has happened. */
         FAILED,
-        /** It may have had an effect; the next observation shows it. */
+        /** The effect is unknown until the next observation. */
         UNKNOWN,
         /** The supervisor is paused. */
         PAUSED,

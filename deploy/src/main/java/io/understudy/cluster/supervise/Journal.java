@@ -13,9 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
-/**
- * Every decision once: one line in the log and one event, for as long as it stays the same. Thread-safe.
- */
+/** Records each decision once, in the log and as an event, until it changes. Thread-safe. */
 final class Journal {
 
     private static final Logger LOG = LoggerFactory.getLogger(Journal.class);

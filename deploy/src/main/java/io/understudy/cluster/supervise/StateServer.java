@@ -20,8 +20,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves {@code GET /state} (JSON, see {@link StatePage}), {@code /metrics} (as text), {@code /livez},
- * {@code /readyz} and {@code /health} (see {@link HealthPages}); and, from this machine only, {@code POST /pause} and {@code /resume}.
+ * Serves {@code GET /state} (JSON, see {@link StatePage}), {@code /metrics} (as text), {@code /livez}, {@code /readyz}
+ * and {@code /health} (see {@link HealthPages}); and, from this machine only, {@code POST /pause} and {@code /resume}.
  */
 final class StateServer implements AutoCloseable {
 

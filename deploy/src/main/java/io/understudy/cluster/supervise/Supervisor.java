@@ -37,12 +37,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Observes the cluster continually, decides by {@link Rules}, and takes one step at a time while it is active.
+ * Observes the cluster continually, decides by {@link Rules}, and takes single steps while active.
  *
- * <p>It keeps only durations that the cluster does not report: killed at any point, it or another one resumes from what
- * is observed.
+ * <p>It keeps only durations that the cluster does not report: after a kill at any point, it or another one resumes
+ * from an observation.
  *
- * <p>Has a thread of its own; all methods may be called from any other.
+ * <p>Has its own thread; all methods may be called from any other.
  *
  * <p>Invariant DP26: a change that a killed supervisor began is completed by another, and without a quorum no member
  * list is changed.
@@ -51,7 +51,7 @@ final class Supervisor implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
 
-    /** What did not work is not tried again before. */
+    /** Pause after a failure. */
     private static final Duration AFTER_FAILURE = Duration.ofSeconds(2);
 
     private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(15);
@@ -66,7 +66,7 @@ final class Supervisor implements AutoCloseable {
     private final SupervisorSettings settings;
     private final Journal journal;
     private final Consumer<ClusterFacts> whileActive;
-    /** Of the thread. */
+    /** Used by the thread only. */
     private final OpenOrders orders;
 
     private final SteadyClock clock = new SteadyClock();
@@ -75,15 +75,15 @@ final class Supervisor implements AutoCloseable {
 
     private volatile Optional<Situation> seen = Optional.empty();
     private volatile Optional<Instant> lookedAt = Optional.empty();
-    /** Set until the pause is stored in the cluster, or if it could not be stored. */
+    /** Reason of a pause that is not stored in the cluster yet, or cannot be. */
     private volatile Optional<String> pausedHere = Optional.empty();
 
-    /** Of the thread, as is the next. */
+    /** Used by the thread only, like the next fields. */
     private History history = History.NONE;
 
     private Optional<Instant> failedAt = Optional.empty();
 
-    /** Since when no member has answered. */
+    /** Time since which no member has responded. */
     private Optional<Instant> silentSince = Optional.empty();
 
     private Decision decided = new Decision.Waiting("start", "", "");
@@ -139,7 +139,7 @@ final class Supervisor implements AutoCloseable {
     /**
      * Pauses all supervisors of the cluster; returns when no step is in progress.
      *
-     * @throws PauseNotAcknowledgedException it could not be stored, or the active one has not acknowledged it in time
+     * @throws PauseNotAcknowledgedException the pause could not be stored, or was not acknowledged in time
      */
     void pause(String why) throws PauseNotAcknowledgedException, InterruptedException {
         pausedHere = Optional.of(why);
@@ -155,16 +155,16 @@ final class Supervisor implements AutoCloseable {
     }
 
     /**
-     * Undoes {@link #pause}, by whichever supervisor it was requested.
+     * Ends the pause of any supervisor.
      *
-     * @throws PauseNotAcknowledgedException it could not be stored; this one is still paused, too
+     * @throws PauseNotAcknowledgedException the end could not be stored; this one is still paused, too
      */
     void resume() throws PauseNotAcknowledgedException, InterruptedException {
         candidacy.resume();
         pausedHere = Optional.empty();
     }
 
-    /** Ends after the step under way; waits for it a few seconds at most. Idempotent. */
+    /** Ends after the current step; waits for it a few seconds at most. Idempotent. */
     @Override
     public void close() {
         closed.countDown();
@@ -197,9 +197,9 @@ final class Supervisor implements AutoCloseable {
         }
     }
 
-    /** Whether a step was taken, so that another look is due at once. */
+    /** Returns whether a step was taken, so that another observation is due at once. */
     private boolean lookAndAct() throws InterruptedException {
-        // The processes first: what is started between is a member without a process, not a process without a member.
+        // Processes are read first: one started meanwhile is a member without a process, not the reverse.
         List<Place> places = inventory.places();
         try {
             if (!orders.areUnderWay(clock.instant())) {
@@ -239,8 +239,8 @@ final class Supervisor implements AutoCloseable {
     }
 
     /**
-     * An own member with an ended process, when no member has answered for {@code shape.deadTime}; each once. None before
-     * the first observation.
+     * Returns the start of an own member after {@code shape.deadTime} without a response. Each stopped member is
+     * started once; none before the first observation.
      */
     private Optional<Decision.Change> startUnobserved(List<Place> places, String observed) {
         Instant since = silentSince.orElse(Instant.MAX);
@@ -263,7 +263,7 @@ final class Supervisor implements AutoCloseable {
                         last.quorum()));
     }
 
-    /** Whether the data belong to a member as last observed: another cluster may have replaced an unobserved one. */
+    /** Whether the data belong to a member as last observed. Another cluster may have replaced an unobserved one. */
     private boolean hasMembersData(MemberSpec place, ClusterFacts last) {
         try {
             return machines.owner(place)

@@ -32,7 +32,7 @@ public final class SupervisorProcess implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(SupervisorProcess.class);
 
-    /** So many looks late it is no longer healthy. */
+    /** Missed observations after which the process is unhealthy. */
     private static final int LATE = 10;
 
     /** A machine that takes longer does not hold up the observations. */
@@ -40,7 +40,7 @@ public final class SupervisorProcess implements AutoCloseable {
 
     private final Supervisor supervisor;
     private final StateServer server;
-    /** What was opened, the last first. */
+    /** Open resources, the last first. */
     private final Deque<AutoCloseable> open;
 
     private SupervisorProcess(Supervisor supervisor, StateServer server, Deque<AutoCloseable> open) {

@@ -13,13 +13,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a supervisor shows of itself.
+ * The displayed state of a supervisor.
  *
  * @param paused why it changes nothing; empty if it may
- * @param facts of the last look that succeeded
+ * @param facts facts of the last successful observation
  * @param findings states of the members in that look
- * @param lookedAt when the last look was, successful or not
- * @param pace from one look to the next at most
+ * @param lookedAt time of the last observation, successful or not
+ * @param pace maximum time from one observation to the next
  * @param last what it decided last, and what became of it
  * @param events decisions that differed from the ones before, the last first
  */

@@ -15,7 +15,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Writes a key to a voter, looks for it at every viewpoint at once, deletes it, looks again. */
+/** Puts a key at a voter and deletes it, and awaits both at every viewpoint. */
 public final class SelfCheck {
 
     /** The row of the table with the time of the voter's own acknowledgement. */
@@ -28,7 +28,7 @@ public final class SelfCheck {
     private final List<Viewpoint> viewpoints;
 
     /**
-     * A check, not begun.
+     * Creates a check.
      *
      * @param voter its endpoints and login
      * @param viewpoints the caller closes them
@@ -39,8 +39,7 @@ public final class SelfCheck {
     }
 
     /**
-     * Two rounds: in the first every server meets its code for the first time, the second is what the table shows. Both
-     * must succeed.
+     * Runs two rounds and returns the second, since servers first load code. Both must succeed.
      *
      * @return the acknowledgement, then each viewpoint in order
      * @throws LabException a viewpoint does not show the write or the deletion in time, or the voter refuses it
@@ -92,7 +91,7 @@ public final class SelfCheck {
         return seen;
     }
 
-    /** By its text: too many requests have the same code. */
+    /** Whether space is exhausted, by the text: too many requests have the same code. */
     private static boolean isForWantOfSpace(Status status) {
         return status.getCode() == Status.Code.RESOURCE_EXHAUSTED
                 && String.valueOf(status.getDescription()).contains("database space exceeded");

@@ -3,7 +3,7 @@ package io.understudy.lab.check;
 import java.time.Duration;
 
 /**
- * How soon a write showed somewhere.
+ * The delay until a write is visible at a viewpoint.
  *
  * @param where the viewpoint
  * @param write from sending the put until it was seen

@@ -19,21 +19,21 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The directory below which the lab keeps everything, held exclusively until closed.
+ * The lab's data directory, held exclusively until closed.
  *
- * <p>Only an empty directory or one that a lab made is ever used, and only the latter is ever wiped.
+ * <p>Only an empty directory or one created by a lab is used, and only the latter is wiped.
  *
  * <p>Invariant DP5: only a directory made by a lab is used or wiped, by one lab at a time.
  */
 public final class LabDirectory implements AutoCloseable {
 
-    /** etcd allocates two 64 MiB log segments for each of five members, Kafka its indexes. */
+    /** Space of a new lab, mostly log segments of etcd and indexes of Kafka. */
     static final long NEW_BYTES = 1L << 30;
 
-    /** With less, servers that end have most likely found no room. */
+    /** Free space below which servers have most likely failed for lack of it. */
     private static final long FULL_BYTES = 32L << 20;
 
-    /** Room for a day of playing. */
+    /** Space for a day of use. */
     static final long GROWTH_BYTES = 256L << 20;
 
     private static final String LOCK = "lock";
@@ -59,10 +59,10 @@ public final class LabDirectory implements AutoCloseable {
     }
 
     /**
-     * Makes the directory, or takes one that a lab made, and locks it.
+     * Creates the directory, or opens one of an earlier lab, and locks it.
      *
-     * @param fresh whether what an earlier lab left there is deleted
-     * @throws LabException it is not ours, is in use, can't be written, or its disk is nearly full
+     * @param fresh whether data of an earlier lab is deleted
+     * @throws LabException it is not a lab's, is in use, is not writable, or its disk is nearly full
      */
     public static LabDirectory open(Path path, boolean fresh) {
         Path absolute = path.toAbsolutePath().normalize();
@@ -125,7 +125,7 @@ public final class LabDirectory implements AutoCloseable {
         }
     }
 
-    /** Follows no symbolic link; the lock, which is held, stays. */
+    /** Deletes the content without following symbolic links; the lock stays. */
     private static void wipe(Path path) throws IOException {
         Files.walkFileTree(path, new SimpleFileVisitor<>() {
             @Override
@@ -150,7 +150,7 @@ public final class LabDirectory implements AutoCloseable {
         });
     }
 
-    /** Absolute. */
+    /** Returns the absolute path. */
     public Path path() {
         return path;
     }
@@ -160,15 +160,15 @@ public final class LabDirectory implements AutoCloseable {
         return resumed;
     }
 
-    /** The process id of the lab that died here without a chance to tidy up. */
+    /** Returns the process ID of a lab that ended here without cleanup. */
     public OptionalLong abandonedBy() {
         return lock.abandonedBy();
     }
 
     /**
-     * The ports for this run: as chosen, else as in the run before, else the standard ones.
+     * Returns the ports: as chosen, else of the previous run, else the standard ones.
      *
-     * @throws LabException the servers here can't be moved to a chosen port, or two would be the same
+     * @throws LabException the servers cannot move to a chosen port, or two are equal
      */
     public LabPorts ports(Map<LabPort, Integer> chosen) {
         chosen.forEach((port, number) -> {
@@ -181,9 +181,9 @@ public final class LabDirectory implements AutoCloseable {
     }
 
     /**
-     * Writes down the ports of this run, by which the directory becomes a lab's.
+     * Stores the ports of this run, which marks the directory as a lab's.
      *
-     * @throws LabException the file can't be written
+     * @throws LabException the file is not writable
      */
     public void remember(LabPorts ports) {
         try {
@@ -194,9 +194,9 @@ public final class LabDirectory implements AutoCloseable {
     }
 
     /**
-     * A folder in it, made if needed.
+     * Returns a folder in the directory, created if needed.
      *
-     * @throws LabException it can't be made
+     * @throws LabException the folder cannot be created
      */
     public Path folder(String name) {
         try {
@@ -219,7 +219,7 @@ public final class LabDirectory implements AutoCloseable {
         }
     }
 
-    /** Lets other labs use it. */
+    /** Releases the lock. */
     @Override
     public void close() {
         try {

@@ -13,9 +13,9 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One lab at a time in one directory. The operating system's lock on the file decides, so that a lab that was killed
- * leaves none behind; the process id in it is for people. The file stays: deleting it would let two labs hold locks on
- * two files of one name.
+ * The lock of a lab's directory. The operating system's lock on the file decides, so that a killed lab leaves none
+ * behind; the process ID in it is for messages. The file stays: deleting it would let two labs lock two files of one
+ * name.
  */
 final class LabLock implements AutoCloseable {
 

@@ -14,10 +14,7 @@ import java.util.Map;
 import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The file that makes a directory a lab's data directory: the version of its layout and the ports it was last started
- * with, which later starts use again.
- */
+/** The file that marks a lab's data directory: layout version and last ports. Later starts use these ports again. */
 final class Marker {
 
     static final String FILE_NAME = "understudy-lab.properties";
@@ -27,7 +24,7 @@ final class Marker {
 
     private Marker() {}
 
-    /** @throws LabException it is another version's, or damaged */
+    /** @throws LabException the file is of another version, or damaged */
     static LabPorts read(Path file) throws IOException {
         Properties properties = new Properties();
         try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
@@ -59,7 +56,7 @@ final class Marker {
         }
     }
 
-    /** Replaces the file as a whole, so that a crash leaves the old one or the new one. */
+    /** Replaces the file atomically, so that a crash leaves the old or the new one. */
     static void write(Path file, LabPorts ports) throws IOException {
         StringBuilder text = new StringBuilder("""
                 # A data directory of 'understudy lab'. Stop the lab before you delete it;

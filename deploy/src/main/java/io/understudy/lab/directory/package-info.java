@@ -1,4 +1,4 @@
-/** The lab's data directory: recognised as ours, locked while in use, with what must not change between two starts. */
+/** The lab's data directory: marked, locked while in use, with the settings that starts share. */
 @NullMarked
 package io.understudy.lab.directory;
 

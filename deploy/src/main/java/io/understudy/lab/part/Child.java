@@ -6,10 +6,10 @@ import io.understudy.local.process.ServerProcess;
 import java.util.function.Supplier;
 
 /**
- * One process of a part.
+ * A process of a part.
  *
- * @param name for people
- * @param process the present one
+ * @param name displayed name
+ * @param process the current process
  * @param again starts it once more with the same data, without waiting until it serves
  */
 public record Child(String name, Supplier<ServerProcess> process, Runnable again) {
@@ -20,7 +20,7 @@ public record Child(String name, Supplier<ServerProcess> process, Runnable again
         return new Child(process.name(), () -> process, process::start);
     }
 
-    /** Why the lab ends, in the child's own last words. */
+    /** Returns the failure of the lab, with the end of the child's log. */
     public LabException failure(String how) {
         ServerLog log = process.get().log();
         return new LabException(name + " " + how + "; end of its log " + log.file() + ":\n  "

@@ -27,7 +27,7 @@ public record ClusterUsers(Credentials root, List<User> users) {
     public record Grant(KeyRange keys, boolean write) {}
 
     /**
-     * One of them.
+     * A user and its grants.
      *
      * @param isRoot whether it has the role root, which needs no grants
      */

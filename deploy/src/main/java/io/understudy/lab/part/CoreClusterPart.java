@@ -62,7 +62,7 @@ public final class CoreClusterPart implements Part {
     /**
      * A member of the lab.
      *
-     * @param shown what the lab calls it
+     * @param shown its name in the lab
      */
     public record Seat(String shown, MachineSettings machine) {
 
@@ -159,7 +159,7 @@ public final class CoreClusterPart implements Part {
         return control.process(seat.machine());
     }
 
-    /** People want to see each as it comes. */
+    /** Waits for the voters and shows each as soon as it serves. */
     private void awaitVoters(EtcdObserver observer) throws InterruptedException {
         long began = System.nanoTime();
         Set<String> ready = new HashSet<>();
@@ -196,8 +196,8 @@ public final class CoreClusterPart implements Part {
     }
 
     /**
-     * One member after the other, the learner first: a leader hands over before it ends, and among members that all end at
-     * once it would wait seconds for one to take over.
+     * Stops members one by one, the learner first, so that a leader can hand over. If all stopped at once, it would
+     * wait seconds for a successor.
      */
     @Override
     public void stop() {

@@ -31,16 +31,16 @@ public final class EtcdPart implements Part {
     private volatile @Nullable LocalEtcd cluster;
     private volatile List<Child> children = List.of();
 
-    /** A cluster without authentication. */
+    /** Creates a cluster without authentication. */
     public EtcdPart(String name, List<String> members, Supplier<LocalEtcd> description, Progress progress) {
         this(name, members, description, null, null, progress);
     }
 
     /**
      * @param members the names of the members in the lab, voters first
-     * @param description makes the cluster, not started, with as many members
+     * @param description creates the cluster with as many members, without a start
      * @param authentication its users and permissions; null without authentication
-     * @param tls how its users are made; null for plain text
+     * @param tls TLS files for creating its users; null for plain text
      */
     public EtcdPart(
             String name,
@@ -98,7 +98,7 @@ public final class EtcdPart implements Part {
         return List.copyOf(all);
     }
 
-    /** The cluster reports only at the end that all members serve; this shows each one earlier. */
+    /** Shows each serving member early: the cluster reports only that all serve. */
     private final class Observation implements Runnable {
 
         private final List<EtcdMember> observed;
@@ -135,8 +135,8 @@ public final class EtcdPart implements Part {
     }
 
     /**
-     * One member after the other, learners first: a leader hands over before it ends, and among members that all end at
-     * once it would wait seconds for one to take over.
+     * Stops members one by one, learners first, so that a leader can hand over. If all stopped at once, it would wait
+     * seconds for a successor.
      */
     @Override
     public void stop() {

@@ -31,7 +31,7 @@ public final class EtcdPrograms {
     }
 
     /**
-     * What was found.
+     * Returns the found programs.
      *
      * @throws IllegalStateException {@link #find} has not returned yet
      */

@@ -16,7 +16,7 @@ public interface Part {
      */
     void start() throws Exception;
 
-    /** Its processes, once they were started. From any thread. */
+    /** Returns its processes after the start. Any thread. */
     List<Child> children();
 
     /** Ends its processes in order, however far it has come; returns when they are gone. */

@@ -10,10 +10,10 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The {@code understudy} command of this very build, to run its other sub-commands as processes of their own.
+ * The {@code understudy} command of this build, which runs sub-commands as separate processes.
  *
  * @param program absolute path
- * @param arguments those that come before the sub-command
+ * @param arguments arguments before the sub-command
  */
 record UnderstudyCommand(Path program, List<String> arguments) {
 
@@ -23,7 +23,7 @@ record UnderstudyCommand(Path program, List<String> arguments) {
     private static final Set<String> KEPT = Set.of(JAVA_OPTIONS, "UNDERSTUDY_LOG_LEVEL", "UNDERSTUDY_LOG_FORMAT");
     private static final String MAIN = "io.understudy.cli.Understudy";
 
-    /** From the distribution if this JVM runs from one, else on this JVM's class path. */
+    /** Returns the command of the distribution, else of this JVM's class path. */
     static UnderstudyCommand ofThisBuild() {
         return Optional.ofNullable(System.getProperty("understudy.home"))
                 .map(home ->
@@ -33,7 +33,7 @@ record UnderstudyCommand(Path program, List<String> arguments) {
                         List.of("-XX:+ExitOnOutOfMemoryError", "-cp", absoluteClassPath(), MAIN)));
     }
 
-    /** Relative entries would mean something else in the child's directory. */
+    /** Returns the class path with absolute entries, since the child has another directory. */
     private static String absoluteClassPath() {
         List<String> entries = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
@@ -43,11 +43,11 @@ record UnderstudyCommand(Path program, List<String> arguments) {
     }
 
     /**
-     * This command as a process for a sub-command. Variables that would override settings of a gateway or mirror are
-     * taken away: those of the lab's are in its files. The JVM's compilers are left alone, so that what is measured in
-     * the lab is what is seen elsewhere.
+     * Returns a process of a sub-command. Variables that would override settings of a gateway or mirror are removed:
+     * those of the lab's are in its files. The JVM's compilers keep their defaults, so that measurements in the lab are
+     * representative.
      *
-     * @param jvmOptions separated by blanks; the user's own come after them
+     * @param jvmOptions separated by blanks; the user's own follow
      * @param variables the environment of this JVM
      */
     ServerCommand running(

@@ -43,7 +43,7 @@ record UserAdministration(EtcdConnections connections, Endpoint voter) {
         call(AuthGrpc.getAuthEnableMethod(), AuthEnableRequest.getDefaultInstance());
     }
 
-    /** With a role of the same name, or root's. */
+    /** Adds a user, with a role of the same name, or root's. */
     void add(User user) {
         String name = user.credentials().user();
         String password = user.credentials().password();

@@ -1,4 +1,4 @@
-/** What the lab consists of: parts that start, are watched, and stop. */
+/** The parts of a lab, which start, are monitored, and stop. */
 @NullMarked
 package io.understudy.lab.part;
 

@@ -3,7 +3,7 @@ package io.understudy.lab.plan;
 import java.util.Set;
 
 /**
- * One thing to do.
+ * A step of a start plan.
  *
  * @param after names of the steps that must be done before
  */
@@ -22,7 +22,7 @@ public record LabStep(String name, Set<String> after, Action action) {
         return new LabStep(name, Set.of(other), action);
     }
 
-    /** What a step does. Interrupted when the plan is given up; ends soon then. */
+    /** The work of a step, which ends soon when interrupted. */
     @FunctionalInterface
     public interface Action {
         void run() throws Exception;

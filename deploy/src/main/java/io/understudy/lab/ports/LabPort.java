@@ -4,10 +4,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Every port of the lab: the one table from which flags, checks, configuration and the printed endpoints are made.
+ * All ports of the lab, from which flags, checks, configuration and endpoints derive.
  *
- * <p>At an <em>internal</em> port servers talk to each other. They store it, as etcd does with peer URLs: a data directory
- * in which it was used can't be started with another.
+ * <p>At an <em>internal</em> port servers talk to each other. They store it, as etcd does with peer URLs: a data
+ * directory in which it was used can't be started with another.
  */
 public enum LabPort {
     GATEWAY("gateway", "--gateway-port", 2379, false, "etcd v3 API (gRPC, JSON), writes forwarded; /metrics"),
@@ -45,27 +45,27 @@ public enum LabPort {
         this.serves = serves;
     }
 
-    /** The part of the lab that listens here. */
+    /** Returns the part of the lab that listens here. */
     public String part() {
         return part;
     }
 
-    /** The command-line flag that sets it. */
+    /** Returns the command-line flag of the port. */
     public String flag() {
         return flag;
     }
 
-    /** The number without a flag. */
+    /** Returns the number without a flag. */
     public int standard() {
         return standard;
     }
 
-    /** Whether servers talk to each other here, users don't, and a data directory keeps it for good. */
+    /** Whether the port is for traffic between servers, and thus fixed per data directory. */
     public boolean internal() {
         return internal;
     }
 
-    /** The service at this port. */
+    /** Returns the service at this port. */
     public String serves() {
         return serves;
     }
@@ -74,7 +74,7 @@ public enum LabPort {
         return List.of(KAFKA.part, EDGE.part, EDGE_GATEWAY.part).contains(part);
     }
 
-    /** The ports in use with or without Kafka. */
+    /** Returns the ports in use with or without Kafka. */
     public static List<LabPort> used(boolean withKafka) {
         return Arrays.stream(values())
                 .filter(port -> withKafka || !port.needsKafka())

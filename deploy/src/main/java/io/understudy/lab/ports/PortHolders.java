@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Finds the process that listens on a port in Linux's {@code /proc}; finds none elsewhere, or of other users. */
+/** Finds the process that listens on a port in Linux's {@code /proc}. It finds none elsewhere, or of other users. */
 public final class PortHolders {
 
     private static final String LISTENING = "0A";
@@ -50,7 +50,7 @@ public final class PortHolders {
         return Optional.empty();
     }
 
-    /** Columns of the kernel's table: number, local address, remote address, state, …, inode as the tenth. */
+    /** Parses a line of the kernel's table: local address second, inode tenth. */
     private static Optional<String> socketListening(String line, int port) {
         String[] columns = line.strip().split("\\s+", -1);
         String ending = String.format(":%04X", port);

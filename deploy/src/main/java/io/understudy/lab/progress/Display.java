@@ -2,10 +2,10 @@ package io.understudy.lab.progress;
 
 import java.util.List;
 
-/** Where part states are shown. Called by one thread at a time. */
+/** A display of part states. Called by one thread at a time. */
 interface Display {
 
-    /** How often it wants to show passing time, besides changes; zero for never. */
+    /** Returns the interval of refreshes without changes; zero for never. */
     long refreshMillis();
 
     /** Shows all parts, of which {@code changed} is new. */
@@ -17,6 +17,6 @@ interface Display {
     /** Shows a line for good, outside the parts' lines. */
     void note(String line, List<PartState> all);
 
-    /** What is shown stays as it is; only notes follow. */
+    /** Ends updates of the displayed states; only notes follow. */
     void end();
 }

@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** For logs and pipes: one line when a part enters a phase. */
+/** A display for logs and pipes: one line when a part enters a phase. */
 final class LineDisplay implements Display {
 
     private final PrintWriter out;

@@ -3,7 +3,7 @@ package io.understudy.lab.progress;
 import java.time.Duration;
 
 /**
- * One part at one moment.
+ * The state of a part at one moment.
  *
  * @param detail what it is doing or waiting for, may be empty
  * @param took since it began to start; zero while it waits

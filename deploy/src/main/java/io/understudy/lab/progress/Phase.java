@@ -2,7 +2,7 @@ package io.understudy.lab.progress;
 
 import java.util.Locale;
 
-/** How far a part has come. */
+/** The phase of a part. */
 public enum Phase {
     WAITING,
     STARTING,

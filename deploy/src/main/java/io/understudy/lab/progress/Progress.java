@@ -16,7 +16,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** How far each part of the lab has come, shown as it changes. Safe for use by several threads. */
+/** The progress of a lab's parts, displayed as it changes. Thread-safe. */
 public final class Progress implements AutoCloseable {
 
     private static final int STANDARD_COLUMNS = 80;

@@ -3,7 +3,7 @@ package io.understudy.lab.progress;
 import java.io.PrintWriter;
 import java.util.List;
 
-/** For people: a line per part, drawn again in place. */
+/** A display for terminals: a line per part, redrawn in place. */
 final class TerminalDisplay implements Display {
 
     private static final long REFRESH_MILLIS = 100;

@@ -1,4 +1,4 @@
-/** What the user sees while the lab starts: a line per part, redrawn on a terminal, appended elsewhere. */
+/** The lab's startup progress: a line per part, redrawn on a terminal, appended elsewhere. */
 @NullMarked
 package io.understudy.lab.progress;
 

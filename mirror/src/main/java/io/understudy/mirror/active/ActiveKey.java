@@ -17,7 +17,7 @@ import io.understudy.mirror.scope.ReservedKeys;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** The key of the target at which the active process of a mirror is named, and the leases it is attached to. */
+/** The key in the target that names a mirror's active process, and its leases. */
 final class ActiveKey {
 
     private final ByteString key;
@@ -30,12 +30,12 @@ final class ActiveKey {
         this.calls = new ClusterCalls(target, Duty.WRITE, deadline);
     }
 
-    /** Of this process. */
+    /** Returns the name of this process. */
     String name() {
         return name;
     }
 
-    /** Linearizably; null if no process is active. */
+    /** Reads the key linearizably; null if no process is active. */
     @Nullable KeyValue read() throws CallFailedException, InterruptedException {
         RangeResponse answer = calls.kv(
                 stub -> stub.range(RangeRequest.newBuilder().setKey(key).build()));
@@ -56,16 +56,16 @@ final class ActiveKey {
                 stub.leaseGrant(LeaseGrantRequest.newBuilder().setTTL(seconds).build()));
     }
 
-    /** Seconds from now, 0 or less if the lease is gone. */
+    /** Renews the lease and returns its TTL in seconds, 0 or less if expired. */
     long keepAlive(long lease) throws CallFailedException, InterruptedException {
         return calls.keepAlive(lease);
     }
 
     /**
-     * Names this process, attached to {@code lease}.
+     * Puts the name of this process, attached to {@code lease}.
      *
-     * @param found what was read there; null if nothing was
-     * @return false if something else is there by now, which stays
+     * @param found the key as last read; null if absent
+     * @return false if the key was changed since then, and is kept
      */
     boolean put(long lease, @Nullable KeyValue found) throws CallFailedException, InterruptedException {
         TxnRequest request = TxnRequest.newBuilder()
@@ -75,7 +75,7 @@ final class ActiveKey {
         return calls.kv(stub -> stub.txn(request)).getSucceeded();
     }
 
-    /** Ends the lease, and with it the key. */
+    /** Revokes the lease, which deletes the key. */
     void release(long lease) throws CallFailedException, InterruptedException {
         calls.lease(stub ->
                 stub.leaseRevoke(LeaseRevokeRequest.newBuilder().setID(lease).build()));

@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Competes to be the active process of a mirror: the holder of a key in the target. The key is attached to a lease that
- * the process keeps alive. When the TTL has passed since the last successful request, by its own clock, the process is
- * no longer active; only then can the target elect another.
+ * Elects the active process of a mirror by a key in the target. The key is attached to a lease that the process keeps
+ * alive. By its own clock, a process is inactive when the TTL has passed since its last successful request. Only then
+ * can the target elect another.
  *
  * <p>Invariant M8: one process of a mirror is active; another takes over within 5 s of its failure, and at once after a
  * stop.
@@ -28,10 +28,10 @@ public final class ActiveLease implements ActiveRole {
 
     private static final Logger LOG = LoggerFactory.getLogger(ActiveLease.class);
 
-    /** So many times per time to live is the lease kept alive. */
+    /** Renewals of the lease per TTL. */
     private static final int BEATS = 3;
 
-    /** How often per TTL standby processes read the key, and failed attempts are repeated. */
+    /** Reads of the key by standby processes, and retries, per TTL. */
     private static final int LOOKS = 10;
 
     private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(1);
@@ -43,7 +43,7 @@ public final class ActiveLease implements ActiveRole {
     private final Thread thread;
 
     private ElectionState state = new ElectionState.Undecided();
-    /** When this process stops being active unless the target responds, by {@link System#nanoTime}. */
+    /** End of the active state unless the target responds, by {@link System#nanoTime}. */
     private long activeUntil;
 
     private long activation;
@@ -51,11 +51,11 @@ public final class ActiveLease implements ActiveRole {
     private boolean competes;
 
     private boolean closed;
-    /** Granted and still useful, 0 for none. Used by the thread, and after its end by {@link #close}. */
+    /** ID of the granted lease, 0 for none. Used by the thread, and after its end by {@link #close}. */
     private long lease;
-    /** When it ends unless kept alive, by {@link System#nanoTime}. */
+    /** Expiry of the lease unless renewed, by {@link System#nanoTime}. */
     private long leaseUntil;
-    /** Whether the key was attached to it when last read, and so is there as long as the lease. */
+    /** Whether the key is attached to the lease, and thus lives as long. */
     private boolean attached;
 
     private ActiveLease(String mirror, ActiveKey key, Duration ttl, MeterRegistry meters) {
@@ -69,10 +69,10 @@ public final class ActiveLease implements ActiveRole {
     }
 
     /**
-     * Waits until it is to {@link #compete}, then begins to try.
+     * Starts the election thread, which is idle until {@link #compete}.
      *
-     * @param name of this process; differs between any two
-     * @param target stays the caller's to close
+     * @param name unique name of this process
+     * @param target closed by the caller
      * @param ttl the requested TTL; the target may grant a longer one
      */
     public static ActiveLease start(
@@ -177,8 +177,8 @@ public final class ActiveLease implements ActiveRole {
     }
 
     /**
-     * Renews or acquires the role once. The lease is kept alive first: a read of the key waits for all that the target has to
-     * apply, such as parts of a snapshot.
+     * Renews or acquires the role once. The lease is kept alive first: a read of the key waits for all that the target
+     * has to apply, such as parts of a snapshot.
      *
      * @return how long to wait before the next time
      */
@@ -222,7 +222,7 @@ public final class ActiveLease implements ActiveRole {
         }
     }
 
-    /** Puts the key unless it is attached to the lease, which is granted where there is none; false if either came too late. */
+    /** Acquires the key by a lease; false if the lease expired or the key changed. */
     private boolean hold(@Nullable KeyValue found) throws CallFailedException, InterruptedException {
         if (lease == 0) {
             long sent = System.nanoTime();
@@ -248,8 +248,8 @@ public final class ActiveLease implements ActiveRole {
     }
 
     /**
-     * Whether the lease has time left by the response to a request sent at {@code sent}. An attached key is there as long as
-     * its lease.
+     * Whether the lease has time left by the response to a request sent at {@code sent}. An attached key is there as
+     * long as its lease.
      */
     private boolean lasts(long seconds, long sent) {
         if (seconds <= 0) {
@@ -272,7 +272,7 @@ public final class ActiveLease implements ActiveRole {
         }
     }
 
-    /** The key was away: another process may have been active while it was, or be before it is put. */
+    /** Starts a new activation: another process may have been active while the key was missing. */
     private synchronized void begin() {
         activation++;
     }

@@ -6,7 +6,7 @@ import java.time.Duration;
 /** Whether this process is the active one of a mirror. Thread-safe. */
 public interface ActiveRole extends AutoCloseable {
 
-    /** For a mirror that only one process runs. */
+    /** The role of a mirror with only one process. */
     ActiveRole ALWAYS = new ActiveRole() {
         @Override
         public ElectionState state() {
@@ -33,7 +33,7 @@ public interface ActiveRole extends AutoCloseable {
         public void close() {}
     };
 
-    /** As far as known here; never waits for the network. */
+    /** Returns the locally known state; never waits for the network. */
     ElectionState state();
 
     default boolean isActive() {

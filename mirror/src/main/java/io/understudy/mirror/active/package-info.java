@@ -1,7 +1,7 @@
 /**
- * Several processes of one mirror, of which one is active: {@link io.understudy.mirror.active.ActiveLease} decides
- * which, by a lease in the target. The lease only decides which process tries. The fence against a former active
- * process is the checkpoint, which every transaction compares.
+ * Election of a mirror's active process by a lease in the target: {@link io.understudy.mirror.active.ActiveLease}. The
+ * lease only decides which process tries. The checkpoint, which every transaction compares, fences a former active
+ * process.
  */
 @NullMarked
 package io.understudy.mirror.active;

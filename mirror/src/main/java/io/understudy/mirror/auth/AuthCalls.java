@@ -42,7 +42,7 @@ import java.util.function.Function;
  */
 final class AuthCalls {
 
-    /** Of {@code AuthUserChangePasswordRequest}, which jetcd's messages lack. */
+    /** Field number in {@code AuthUserChangePasswordRequest}, which jetcd's messages lack. */
     private static final int HASHED_PASSWORD = 3;
 
     private static final int RANDOM_BYTES = 32;
@@ -51,7 +51,7 @@ final class AuthCalls {
     private final ClusterCalls calls;
     private final Duration deadline;
 
-    /** Of {@code cluster}, which stays the caller's to close. */
+    /** The caller closes {@code cluster}. */
     AuthCalls(EtcdCluster cluster) {
         this.deadline = cluster.settings().requestTimeout();
         this.calls = new ClusterCalls(cluster, Duty.WRITE, deadline);
@@ -65,7 +65,7 @@ final class AuthCalls {
                 AuthStatus.request())));
     }
 
-    /** All of it, which is not of one moment: a name that is gone when its turn comes is left out. */
+    /** Reads all roles and users, not atomically: names deleted meanwhile are left out. */
     Authorisation read() throws CallFailedException, InterruptedException {
         Map<String, Map<GrantedRange, Permission.Type>> roles = new HashMap<>();
         for (String role : auth(stub -> stub.roleList(AuthRoleListRequest.getDefaultInstance()))

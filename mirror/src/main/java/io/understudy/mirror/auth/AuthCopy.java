@@ -23,9 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps roles, grants and users of the target equal to the source's, on its own thread. It polls the source for
- * changes, then, and periodically, compares all of both sides and repairs each difference. It never enables or disables
- * authentication, and its failures stop nothing else.
+ * Keeps roles, grants and users of the target equal to the source's. It polls the source for changes. After a change,
+ * and periodically, it compares both sides and repairs each difference. It never enables or disables authentication.
+ * Its failures do not affect the mirror. One thread.
  *
  * <p>Nothing is copied while a switchover has withdrawn permissions: the mark in {@link ReservedKeys#FREEZES} covers
  * that time. A read counts if there is no mark, and the revision of users and roles is the same before and after.
@@ -37,7 +37,7 @@ public final class AuthCopy implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(AuthCopy.class);
 
-    /** How often it is seen to whether this process is to copy, and what could not be done is tried again. */
+    /** Interval at which activity is checked and failures are first retried. */
     private static final Duration TICK = Duration.ofSeconds(1);
 
     private static final String FROZEN = "a switchover revoked permissions in the %s, as recorded under the prefix "
@@ -75,17 +75,17 @@ public final class AuthCopy implements AutoCloseable {
     private long comparedNanos;
     private @Nullable Compare knownEpoch;
     private long lookedNanos;
-    /** Whether the last comparison didn't come to its end. */
+    /** Whether the last comparison is incomplete. */
     private boolean isToRepeat;
-    /** Whether it made anything the same: then it is getting on, though one change may have made all tokens old. */
+    /** Whether the last comparison changed anything: then it is retried without backoff. */
     private boolean hasChanged;
-    /** Until it is repeated then. */
+    /** Delay before a retry. */
     private Duration pause = TICK;
 
     private Set<String> loggedLeftAlone = Set.of();
 
     /**
-     * Both clusters stay the caller's to close.
+     * The caller closes both clusters.
      *
      * @param active whether this process mirrors, and the target is whole
      * @param epoch holds until another writer takes the mirror over; empty while this process isn't writing
@@ -251,7 +251,7 @@ public final class AuthCopy implements AutoCloseable {
         return OK;
     }
 
-    /** Whether only this change is rejected, so that the others continue: an older etcd may reject what a newer one holds. */
+    /** Whether the failure concerns this change only, such as one that an older etcd rejects. */
     private static boolean isOfThisChange(CallFailedException failure) {
         return failure.isFinal()
                 && switch (failure.error()) {
@@ -293,7 +293,7 @@ public final class AuthCopy implements AutoCloseable {
         throw new OvertakenException("roles or users of the source changed during each read");
     }
 
-    /** What the source held at a revision of it. */
+    /** The source's state at an auth revision. */
     private record SourceRead(Authorisation held, AuthStatus status) {}
 
     private void logChanges(AuthPlan plan) {
@@ -355,7 +355,7 @@ public final class AuthCopy implements AutoCloseable {
         };
     }
 
-    /** Interrupts what is being done; waits for its end for a moment. */
+    /** Interrupts the running comparison and waits briefly for its end. */
     @Override
     public void close() {
         thread.interrupt();

@@ -7,7 +7,7 @@ import io.understudy.mirror.metrics.MirrorMeter;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-/** What a mirror that copies roles and users measures of that. One per mirror. */
+/** Metrics of a mirror's copy of roles and users. One per mirror. */
 final class AuthMetrics {
 
     private final String mirror;

@@ -1,9 +1,9 @@
 package io.understudy.mirror.auth;
 
-/** How the source's roles and users are handled in the target. */
+/** Handling of the source's roles and users in the target. */
 public enum AuthMode {
-    /** Nothing: the target has its own. */
+    /** Copies none: the target has its own. */
     NONE,
-    /** Roles, their grants and users are kept as the source has them. */
+    /** Keeps roles, their grants and users as in the source. */
     COPY
 }

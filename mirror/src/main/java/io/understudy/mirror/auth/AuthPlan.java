@@ -11,16 +11,16 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What makes the part of a target's authorisation that a mirror has brought what the source's is. It leaves the
- * target's own roles and users alone, as well as the user and role root and the mirror's user; but users with the role
- * root at the source get it in the target.
+ * The changes that make a target's copied roles and users equal to the source's. It leaves alone the target's own roles
+ * and users, the user and role root, and the mirror's user. Users with the role root at the source get it in the
+ * target.
  *
  * <p>Invariant M12: copied roles, grants and users equal the source's after any change or interruption; root and the
  * target's own stay unchanged.
  *
- * @param changes to be made in this order: what is taken comes before what is given, so that no user ever has more than
- *     before or afterwards, wherever it ends
- * @param rolesLeftAlone the target's own roles that are named as some of the source's
+ * @param changes in order: revocations precede grants, so that an interruption never leaves a user with excess
+ *     permissions
+ * @param rolesLeftAlone the target's own roles with names of source roles
  * @param usersLeftAlone likewise
  */
 record AuthPlan(List<AuthChange> changes, Set<String> rolesLeftAlone, Set<String> usersLeftAlone) {
@@ -32,7 +32,7 @@ record AuthPlan(List<AuthChange> changes, Set<String> rolesLeftAlone, Set<String
     }
 
     /**
-     * By what either side holds.
+     * Returns the changes for the given states.
      *
      * @param brought to the target by this mirror
      * @param hashes of passwords, by user
@@ -86,7 +86,7 @@ record AuthPlan(List<AuthChange> changes, Set<String> rolesLeftAlone, Set<String
             return new AuthPlan(changes, rolesLeft, usersLeft);
         }
 
-        /** Those that are to be as they are at the source. */
+        /** Returns the roles to keep equal to the source's. */
         private Set<String> roles() {
             Set<String> roles = new TreeSet<>();
             for (String role : source.roles().keySet()) {
@@ -131,8 +131,8 @@ record AuthPlan(List<AuthChange> changes, Set<String> rolesLeftAlone, Set<String
         }
 
         /**
-         * Whether all of it may stay. A grant is not narrowed by another in its place: where a role has several that begin with
-         * one key, etcd may put that beside it.
+         * Whether the held grant may stay. A narrower grant need not replace it: if several start at one key, etcd may
+         * add it beside them.
          */
         private static boolean allows(Permission.@Nullable Type wanted, Permission.Type held) {
             return wanted == held || wanted == Permission.Type.READWRITE;

@@ -30,12 +30,12 @@ final class AuthRegister {
     private static final String ROLES = "auth/role/";
     private static final String USERS = "auth/user/";
     private static final String SEEN = "auth/seen";
-    /** After a name, which may be anything: so no key looks like one that ends with a word of ours. */
+    /** Terminates a name, so that no key collides with another of the mirror. */
     private static final String END = "/";
 
     private static final int PAGE_KEYS = 2_000;
 
-    /** In the target itself: what is missing there then is not to be given back. No key is of version 0. */
+    /** The target holds no freeze: permissions that a freeze withdrew must not be granted. No key has version 0. */
     private static final Compare NOTHING_WITHDRAWN = Compare.newBuilder()
             .setKey(ReservedKeys.FREEZES.etcdKey())
             .setRangeEnd(ReservedKeys.FREEZES.etcdRangeEnd())
@@ -47,13 +47,13 @@ final class AuthRegister {
     private final String mirror;
     private final ClusterCalls calls;
 
-    /** In {@code target}, which stays the caller's to close. */
+    /** The caller closes {@code target}. */
     AuthRegister(String mirror, EtcdCluster target) {
         this.mirror = mirror;
         this.calls = new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout());
     }
 
-    /** Where it is. */
+    /** Returns the prefix of the register's keys, for messages. */
     String shownKeys() {
         return "\"" + TextFormat.escapeBytes(ReservedKeys.of(mirror, "auth/")) + "\"";
     }
@@ -62,7 +62,7 @@ final class AuthRegister {
         return new Brought(all(ROLES).keySet(), all(USERS));
     }
 
-    /** Returns false if it was there. */
+    /** Returns false if the role was registered. */
     boolean addRole(String role, Compare epoch) throws CallFailedException, InterruptedException, OvertakenException {
         return put(ROLES + role + END, "", epoch);
     }
@@ -71,7 +71,7 @@ final class AuthRegister {
         remove(ROLES + role + END, epoch);
     }
 
-    /** Returns false if there was one. */
+    /** Returns false if the user was registered. */
     boolean putUser(String user, String digest, Compare epoch)
             throws CallFailedException, InterruptedException, OvertakenException {
         return put(USERS + user + END, digest, epoch);

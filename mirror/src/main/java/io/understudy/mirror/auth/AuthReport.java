@@ -43,7 +43,7 @@ public record AuthReport(
         usersLeftAlone = List.copyOf(usersLeftAlone);
     }
 
-    /** After a comparison that was made. */
+    /** Returns the report after a comparison. */
     AuthReport compared(Instant at, boolean enabledAtSource, boolean enabledAtTarget, Brought brought, AuthPlan plan) {
         return new AuthReport(
                 at,
@@ -79,7 +79,7 @@ public record AuthReport(
         return rolesLeftAlone.size() + usersLeftAlone.size();
     }
 
-    /** What an operator should know. */
+    /** Returns warnings for the operator. */
     public List<String> warnings() {
         List<String> warnings = new ArrayList<>();
         if (problem != null) {

@@ -12,13 +12,13 @@ interface AuthTarget {
     /** Registers the role first. */
     void addRole(String role) throws CallFailedException, InterruptedException, OvertakenException;
 
-    /** In place of what the role was granted for just that range. */
+    /** Grants a permission, in place of the role's permission for the same range. */
     void grant(String role, GrantedRange range, Permission.Type type)
             throws CallFailedException, InterruptedException, OvertakenException;
 
     void revoke(String role, GrantedRange range) throws CallFailedException, InterruptedException, OvertakenException;
 
-    /** Takes it away from its users too, and from the register afterwards. */
+    /** Deletes the role, also from its users, then from the register. */
     void deleteRole(String role) throws CallFailedException, InterruptedException, OvertakenException;
 
     /** Registers the user first, without a password. */
@@ -32,6 +32,6 @@ interface AuthTarget {
     void setPassword(String user, PasswordHash hash)
             throws CallFailedException, InterruptedException, OvertakenException;
 
-    /** From the register afterwards too. */
+    /** Deletes the user, then its entry in the register. */
     void deleteUser(String user) throws CallFailedException, InterruptedException, OvertakenException;
 }

@@ -5,14 +5,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a cluster's authorisation holds, passwords left out.
+ * Roles and users of a cluster, without passwords.
  *
  * @param roles by name, with their grants
  * @param users by name, with the names of their roles
  */
 record Authorisation(Map<String, Map<GrantedRange, Permission.Type>> roles, Map<String, Set<String>> users) {
 
-    /** The user and the role that etcd itself treats apart. */
+    /** The user and the role with special treatment in etcd. */
     static final String ROOT = "root";
 
     Authorisation {

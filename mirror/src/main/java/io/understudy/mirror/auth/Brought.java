@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a mirror has brought to its target, or has begun to.
+ * The roles and users that a mirror has at least started to copy.
  *
  * @param users by name, with the digest of the hash that is their password; empty for none
  */

@@ -3,8 +3,8 @@ package io.understudy.mirror.auth;
 import com.google.protobuf.ByteString;
 
 /**
- * What a grant is for. Of several grants of one role for the same, each counts.
+ * The range of a grant. Several grants of one role for one range are all effective.
  *
- * @param end as etcd writes a range's end: empty for one key, a zero byte for all from {@code key} on
+ * @param end end of the range in etcd's form: empty for one key, a zero byte for all from {@code key} on
  */
 record GrantedRange(ByteString key, ByteString end) {}

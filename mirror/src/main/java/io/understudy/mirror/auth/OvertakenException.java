@@ -1,6 +1,6 @@
 package io.understudy.mirror.auth;
 
-/** What a comparison found is no longer so: it has to be made again, if this process is to make it. */
+/** The compared state is outdated; the comparison must be repeated. */
 final class OvertakenException extends Exception {
 
     private static final long serialVersionUID = 1L;

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 /** A bcrypt hash of a password, which is never shown. */
 final class PasswordHash {
 
-    /** What etcd's own library compares with: a cost from 4 to 31, then salt and hash. */
+    /** The format of etcd's library: a cost from 4 to 31, then salt and hash. */
     private static final Pattern BCRYPT = Pattern.compile("\\$2[aby]\\$(0[4-9]|[12][0-9]|3[01])\\$[./A-Za-z0-9]{53}");
 
     private final String text;
@@ -20,7 +20,7 @@ final class PasswordHash {
         this.text = text;
     }
 
-    /** @throws IllegalArgumentException it is none; the message doesn't contain the text */
+    /** @throws IllegalArgumentException not a bcrypt hash; the message omits the text */
     static PasswordHash of(String text) {
         if (!BCRYPT.matcher(text).matches()) {
             throw new IllegalArgumentException("invalid bcrypt hash; expected $2a$, $2b$ or"
@@ -29,7 +29,7 @@ final class PasswordHash {
         return new PasswordHash(text);
     }
 
-    /** As etcd takes it. */
+    /** Returns the hash as etcd's API takes it. */
     ByteString base64() {
         return ByteString.copyFromUtf8(Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.US_ASCII)));
     }

@@ -135,7 +135,7 @@ final class RegisteredTarget implements AuthTarget {
         register.removeUser(user, epoch);
     }
 
-    /** What failed, unless that is since the target is not as it was seen. */
+    /** Returns the failure, unless the target has changed concurrently. */
     private static CallFailedException overtaken(CallFailedException failure, EtcdError isOtherwise)
             throws OvertakenException {
         if (failure.error() == isOtherwise) {

@@ -29,7 +29,7 @@ final class WatchedPasswords {
         return hashes;
     }
 
-    /** What is wrong with the file; null for nothing. */
+    /** Returns the problem of the file; null for none. */
     @Nullable String problem() {
         return problem;
     }

@@ -31,7 +31,7 @@ public final class CallFailedException extends Exception {
         return remedy == Remedy.FATAL || remedy == Remedy.CALLERS_FAULT;
     }
 
-    /** Which of etcd's own errors it is. */
+    /** Returns the error of etcd. */
     public EtcdError error() {
         return error;
     }

@@ -44,13 +44,13 @@ public final class ClusterCalls {
         this.deadline = deadline;
     }
 
-    /** One call on keys; waits for its answer. */
+    /** Makes a call on keys and waits for its response. */
     public <T> T kv(Function<KVGrpc.KVBlockingStub, T> call) throws CallFailedException, InterruptedException {
         return call(channel -> call.apply(
                 KVGrpc.newBlockingStub(channel).withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)));
     }
 
-    /** One call on leases; waits for its answer. */
+    /** Makes a call on leases and waits for its response. */
     public <T> T lease(Function<LeaseGrpc.LeaseBlockingStub, T> call) throws CallFailedException, InterruptedException {
         return call(channel -> call.apply(
                 LeaseGrpc.newBlockingStub(channel).withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)));
@@ -70,15 +70,15 @@ public final class ClusterCalls {
     /**
      * Keeps leases alive once, over one stream.
      *
-     * @param answer is given each lease that was answered for, also when the call fails later, with the seconds it has from
-     *     then on: 0 or less if there is no such lease. Called on another thread
+     * @param answer is given each lease that was answered for, also when the call fails later, with the seconds it has
+     *     from then on: 0 or less if there is no such lease. Called on another thread
      */
     public void keepAlive(Collection<Long> leases, BiConsumer<Long, Long> answer)
             throws CallFailedException, InterruptedException {
         boolean unused = call(channel -> keepAlive(channel, leases, answer));
     }
 
-    /** One call of any kind, which must have a deadline of its own; waits for its answer. */
+    /** Makes any call, which must have its own deadline, and waits for its response. */
     public <T> T call(Function<Channel, T> call) throws CallFailedException, InterruptedException {
         List<Endpoint> endpoints = cluster.endpointsFor(duty);
         if (endpoints.isEmpty()) {

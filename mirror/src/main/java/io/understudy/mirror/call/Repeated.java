@@ -19,17 +19,17 @@ public final class Repeated {
         this.listener = listener;
     }
 
-    /** One attempt. */
+    /** A call that may be repeated. */
     @FunctionalInterface
     public interface Call<T> {
         T attempt() throws CallFailedException, InterruptedException;
     }
 
     /**
-     * What {@code call} answers, in the end; it is safe to repeat.
+     * Repeats {@code call} until it succeeds, and returns its result.
      *
-     * @param what it is, for errors
-     * @throws SinkException.Refused no attempt will ever be answered
+     * @param what describes the call, for errors
+     * @throws SinkException.Refused no attempt can succeed
      * @throws SinkException.Stopped the thread was interrupted
      */
     public <T> T until(String what, Call<T> call) {

@@ -12,16 +12,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a mirror has come, written to the target together with the data.
+ * The progress of a mirror, written to the target together with the data.
  *
  * @param source the cluster that is copied
- * @param scope the part of its keys that is copied, and what they are called in the target
+ * @param scope the part of its keys that is copied, and their names in the target
  * @param revision the target holds every commit up to it; during a first synchronisation {@link Revision#ZERO}
- * @param anchor by which the source's history is recognised again, null when not known
+ * @param anchor identifies the source's history; null if unknown
  * @param epoch raised by each writer that takes the mirror over, from 1: writers of earlier epochs are fenced off
  * @param writer name of the writer for operators; differs between any two writers
- * @param path the mark: ids of the clusters that what was written last has passed, in order, ending with the source's
- * @param at when the feed gave what was written last, by the mirror's clock, to the millisecond
+ * @param path the mark: IDs of the clusters that the last written commit has passed, in order, ending with the source's
+ * @param at when the feed delivered the last written commit, by the mirror's clock, to the millisecond
  */
 public record Checkpoint(
         ClusterId source,
@@ -49,25 +49,25 @@ public record Checkpoint(
         }
     }
 
-    /** Where the feed resumes; null if it must begin with a snapshot. */
+    /** Returns where the feed resumes; null if it must start with a snapshot. */
     public @Nullable Position resumeAt() {
         return state == CheckpointState.SYNCING ? null : new Position(source, revision, anchor);
     }
 
-    /** The same, taken over by another writer. */
+    /** Returns the checkpoint of a writer that takes over, with the next epoch. */
     public Checkpoint takenOverBy(String newWriter) {
         return new Checkpoint(source, scope, revision, anchor, epoch + 1, newWriter, path, at, state);
     }
 
-    /** The same in another state. */
+    /** Returns this checkpoint in another state. */
     public Checkpoint in(CheckpointState newState) {
         return new Checkpoint(source, scope, revision, anchor, epoch, writer, path, at, newState);
     }
 
     /**
-     * The same before a synchronisation with another history, of which nothing is mirrored yet.
+     * Returns this checkpoint before a synchronisation with another history.
      *
-     * @param at revision of the snapshot that is written next; recorded unless there was no complete state before
+     * @param at revision of the next snapshot; recorded unless there was no complete state before
      */
     public Checkpoint inAnotherHistory(ClusterId newSource, Revision at) {
         return new Checkpoint(
@@ -82,18 +82,18 @@ public record Checkpoint(
                 CheckpointState.SYNCING);
     }
 
-    /** The first of a mirror that begins now. */
+    /** Returns the first checkpoint of a mirror. */
     public static Checkpoint first(ClusterId source, MirrorScope scope, String writer, Instant now) {
         return new Checkpoint(
                 source, scope, Revision.ZERO, null, 1, writer, List.of(source), now, CheckpointState.SYNCING);
     }
 
-    /** The same, with another mark and time, for what is written next. */
+    /** Returns this checkpoint with another mark and time, for the next write. */
     public Checkpoint marked(List<ClusterId> newPath, Instant newAt) {
         return new Checkpoint(source, scope, revision, anchor, epoch, writer, newPath, newAt, state);
     }
 
-    /** One of the same scope, writer and mark that takes as many bytes as any such when it is stored. */
+    /** Returns a checkpoint of maximum encoded size with the same scope, writer and mark. */
     public Checkpoint largest() {
         Anchor anchor =
                 new Anchor(new Revision(Long.MAX_VALUE), CommitDigest.parse("00".repeat(CommitDigest.SIZE_BYTES)));
@@ -110,9 +110,9 @@ public record Checkpoint(
     }
 
     /**
-     * Complete up to {@code position}.
+     * Returns this checkpoint, complete up to {@code position}.
      *
-     * @throws IllegalArgumentException that would be a step back, or into another cluster
+     * @throws IllegalArgumentException the position is earlier, or of another cluster
      */
     public Checkpoint syncedAt(Position position) {
         if (!position.cluster().equals(source) || position.revision().isBefore(revision)) {

@@ -1,12 +1,12 @@
 package io.understudy.mirror.checkpoint;
 
-/** What the target range holds, according to its checkpoint. */
+/** The content of the target range, according to its checkpoint. */
 public enum CheckpointState {
-    /** A snapshot is being written: no state that the source ever had. */
+    /** A snapshot is being written: the range equals no state of the source. */
     SYNCING("syncing"),
-    /** Exactly the source's range at the checkpoint's revision. */
+    /** The range equals the source's at the checkpoint's revision. */
     SYNCED("synced"),
-    /** The range at the checkpoint's revision and, beyond it, a part of the next commit, too large for one transaction. */
+    /** A part of a commit too large for one transaction follows the checkpoint's revision. */
     TORN("torn");
 
     private final String word;
@@ -15,7 +15,7 @@ public enum CheckpointState {
         this.word = word;
     }
 
-    /** As stored and shown. */
+    /** Returns the stored and displayed name. */
     public String word() {
         return word;
     }

@@ -19,19 +19,19 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far one lane of a synchronisation has come, written to the target together with what it writes. There only while
- * a synchronisation is under way: a checkpoint {@code synced} takes the place of all of them.
+ * The progress of one synchronisation lane, written to the target together with the lane's data. It exists only during
+ * a synchronisation: a checkpoint {@code synced} replaces all of them.
  *
- * <p>A later writer resumes the snapshot at the rest that all lanes agree on. A replacement of the
- * checkpoint by other than the mirror deletes the lanes' keys.
+ * <p>A later writer resumes the snapshot at the rest that all lanes share. Tools that replace the checkpoint delete the
+ * lanes' keys.
  *
  * @param epoch of the checkpoint it is written under
  * @param lane its number, from 0
  * @param last the key written last in the target, cut after {@link #SHOWN_KEY_BYTES} bytes; empty before the first
- * @param count rises with each transaction, so that no two of a lane store the same
+ * @param count increases with each transaction, so that the stored values of a lane differ
  * @param path as {@link Checkpoint#path}
- * @param terms options of the mirror under which what was copied counts
- * @param snapshot what all lanes together had left to copy at that time, or more; null if it cannot be resumed
+ * @param terms mirror options under which the copied data is valid
+ * @param snapshot at least the rest that all lanes together had to copy; null if it cannot be resumed
  */
 public record LaneProgress(
         long epoch,
@@ -42,16 +42,16 @@ public record LaneProgress(
         String terms,
         @Nullable UnfinishedSnapshot snapshot) {
 
-    /** Keys may be as large as values; this prefix shows where a lane is. */
+    /** Length of the stored prefix of a key: keys may be as large as values. */
     public static final int SHOWN_KEY_BYTES = 128;
 
-    /** Most bytes of keys in the rest of a snapshot; twice as many when stored. */
+    /** Maximum bytes of keys in the rest of a snapshot; twice as many when stored. */
     private static final int MAX_REST_BYTES = 512;
 
     /** Version of the records written and read; 1 had no rest. */
     private static final int FORMAT = 2;
 
-    /** Twice that is stored around the keys of a range. */
+    /** Half the JSON overhead of a stored range. */
     private static final int RANGE_BYTES = 4;
 
     private static final JsonMapper JSON = new JsonMapper();
@@ -61,18 +61,18 @@ public record LaneProgress(
         last = last.size() > SHOWN_KEY_BYTES ? last.substring(0, SHOWN_KEY_BYTES) : last;
     }
 
-    /** Of a lane that hasn't written anything. */
+    /** Returns the progress of a lane before its first write. */
     public static LaneProgress first(
             Checkpoint checkpoint, int lane, String terms, @Nullable UnfinishedSnapshot snapshot) {
         return new LaneProgress(checkpoint.epoch(), lane, ByteString.EMPTY, 0, checkpoint.path(), terms, snapshot);
     }
 
-    /** After a transaction of {@code more} puts and deletes, the last of them of {@code key}. */
+    /** Returns the progress after a transaction of {@code more} puts and deletes, the last of {@code key}. */
     public LaneProgress after(int more, ByteString key, @Nullable UnfinishedSnapshot left) {
         return new LaneProgress(epoch, lane, key, count + Math.max(1, more), path, terms, left);
     }
 
-    /** One of the same lane that takes as many bytes as any such when it is stored. */
+    /** Returns a progress of maximum encoded size for the same lane. */
     public LaneProgress largest() {
         Anchor anchor =
                 new Anchor(new Revision(Long.MAX_VALUE), CommitDigest.parse("00".repeat(CommitDigest.SIZE_BYTES)));
@@ -100,9 +100,9 @@ public record LaneProgress(
     }
 
     /**
-     * What a lane stored of the snapshot that it helped to copy.
+     * Returns the stored rest of the snapshot that the lane helped to copy.
      *
-     * @param terms under which that counts
+     * @param terms mirror options that must match
      * @return empty if it cannot be resumed, or was written by a build that could not
      */
     public static Optional<UnfinishedSnapshot> decode(ByteString stored, ClusterId source, String terms) {
@@ -135,13 +135,13 @@ public record LaneProgress(
     }
 
     /**
-     * As stored: JSON that a person can read, keys and cluster ids in hexadecimal.
+     * Returns the stored form: readable JSON with keys and cluster IDs in hexadecimal.
      *
      * <pre>{@code {"format":2,"epoch":3,"lane":2,"last":"2f612f6231","count":4200,"path":["cdf818194e3a8c32"],
      *  "terms":"FAIL","revision":42,"anchor":{"revision":40,"digest":"00112233445566778899aabbccddeeff"},
      *  "rest":[["2f612f6232",""]]}}</pre>
      *
-     * {@code anchor} is null where the snapshot cannot be resumed; the end of a range is empty for none.
+     * {@code anchor} is null if the snapshot cannot be resumed; an unbounded range has an empty end.
      */
     public ByteString encoded() {
         ObjectNode root = JSON.createObjectNode();

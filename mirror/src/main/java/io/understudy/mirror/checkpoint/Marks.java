@@ -8,9 +8,9 @@ import io.understudy.vocabulary.ClusterId;
 import java.util.List;
 
 /**
- * Marks of a mirror's transactions: the clusters a commit has passed, for mirrors of the target. A mark is the field
- * {@code path} of the JSON object that each transaction puts, as a checkpoint or for a lane. It holds ids of clusters,
- * in order.
+ * Marks of a mirror's transactions: the clusters a commit has passed. A mark is the field {@code path} of the JSON
+ * object that each transaction puts, as a checkpoint or for a lane. It holds cluster IDs in order, for mirrors of the
+ * target.
  *
  * <p>Other fields of the object are ignored: the mirror of another version may store more.
  */
@@ -20,16 +20,16 @@ public final class Marks {
 
     private Marks() {}
 
-    /** Adds the mark to what is stored. */
+    /** Adds the mark to the stored object. */
     public static void write(List<ClusterId> path, ObjectNode stored) {
         ArrayNode array = stored.putArray(FIELD);
         path.forEach(passed -> array.add(passed.toString()));
     }
 
     /**
-     * The mark of what is stored.
+     * Returns the mark of the stored object.
      *
-     * @throws IllegalArgumentException there is none, or not as {@link #write} writes it
+     * @throws IllegalArgumentException the mark is missing, or not in the form of {@link #write}
      */
     public static List<ClusterId> read(JsonNode stored) {
         return StrictJson.texts(stored.path(FIELD), FIELD).stream()
@@ -38,10 +38,10 @@ public final class Marks {
     }
 
     /**
-     * The mark of the value that another mirror has put.
+     * Returns the mark in a value put by another mirror.
      *
-     * @param where what errors name: key and revision
-     * @throws CorruptCheckpointException there is none that can be understood
+     * @param where key and revision, for errors
+     * @throws CorruptCheckpointException the mark is missing or invalid
      */
     public static List<ClusterId> decode(String where, ByteString stored) throws CorruptCheckpointException {
         try {

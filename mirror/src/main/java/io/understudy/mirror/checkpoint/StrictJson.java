@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * JSON that mirrors store in clusters, read strictly: a guess would be one about the data. All readers throw an {@link
- * IllegalArgumentException} with the cause, in words that follow "it is refused:".
+ * Strict reader of the JSON that mirrors store in clusters. All readers throw an {@link IllegalArgumentException} with
+ * the cause, in words that follow "it is refused:".
  */
 public final class StrictJson {
 
@@ -35,7 +35,7 @@ public final class StrictJson {
 
     private StrictJson() {}
 
-    /** An object to be filled. */
+    /** Returns an empty object. */
     public static ObjectNode object() {
         return JSON.createObjectNode();
     }
@@ -44,7 +44,7 @@ public final class StrictJson {
         return ByteString.copyFromUtf8(root.toString());
     }
 
-    /** The only value there is. */
+    /** Parses a single JSON value. */
     public static JsonNode parse(ByteString stored) {
         try {
             return JSON.readTree(StandardCharsets.UTF_8
@@ -68,7 +68,7 @@ public final class StrictJson {
     }
 
     /**
-     * Refuses an object that has other fields.
+     * Rejects an object without exactly the expected fields.
      *
      * @param what names the object
      */
@@ -127,7 +127,7 @@ public final class StrictJson {
                 bytes("to", text(node, "to")));
     }
 
-    /** What was found, cut short, with anything unprintable visible. */
+    /** Returns the stored bytes as text, truncated and with unprintable bytes escaped. */
     public static String shown(ByteString stored) {
         StringBuilder text = new StringBuilder().append(stored.size()).append(" bytes: ");
         for (int i = 0; i < Math.min(stored.size(), MAX_SHOWN_BYTES); i++) {

@@ -1,6 +1,4 @@
-/**
- * How far a mirror has come, as stored in its target: one small readable record, refused when it can't be understood.
- */
+/** A mirror's progress, stored in its target as one small readable record, parsed strictly. */
 @NullMarked
 package io.understudy.mirror.checkpoint;
 

@@ -33,7 +33,7 @@ final class Batch {
         }
     }
 
-    /** The same, after which the target holds that range of the snapshot. */
+    /** Writes the rest, after which the target holds that range of the snapshot. */
     void complete(KeyRange copied) {
         write(copied);
     }

@@ -46,12 +46,12 @@ final class BatchWriter {
         complete = revision;
     }
 
-    /** As last set, or as written since. Any thread. */
+    /** Returns the revision as last set, or as written since. Any thread. */
     Revision complete() {
         return complete;
     }
 
-    /** Observes commits to {@code keys}. Ends the observation before it. Any thread. */
+    /** Observes commits to {@code keys} and ends the previous observation. Any thread. */
     synchronized KeyObservation observe(Collection<ByteString> keys) {
         KeyObservation before = observation;
         KeyObservation next = new KeyObservation(keys);
@@ -123,7 +123,7 @@ final class BatchWriter {
         }
     }
 
-    /** With leases that exist in the target. */
+    /** Returns the operations with leases that exist in the target. */
     private List<RequestOp> leased(List<RequestOp> operations) {
         if (!leases.areKept()) {
             return operations;

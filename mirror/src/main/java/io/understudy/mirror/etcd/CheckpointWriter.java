@@ -24,14 +24,14 @@ final class CheckpointWriter {
         this.listener = listener;
     }
 
-    /** Does {@code operations} and stores {@code next}, or neither. Returns when it is known to be done. */
+    /** Applies {@code operations} and stores {@code next} atomically. Returns when that is confirmed. */
     void write(List<RequestOp> operations, Checkpoint next) {
         writer.write(operations, next);
         schedule.stored();
         listener.written(operations.size());
     }
 
-    /** The same with operations that are no part of the copy, but on the mirror's own keys. */
+    /** Does the same for operations on the mirror's own keys, which are not counted. */
     void writeOwn(List<RequestOp> operations, Checkpoint next) {
         writer.write(operations, next);
         schedule.stored();
@@ -45,7 +45,7 @@ final class CheckpointWriter {
         listener.written(0);
     }
 
-    /** As last read or written; null if there is none. */
+    /** Returns the checkpoint as last read or written; null if absent. */
     @Nullable Checkpoint found() {
         return writer.current();
     }
@@ -58,37 +58,36 @@ final class CheckpointWriter {
         return current;
     }
 
-    /** The checkpoint is to be moved as soon as possible. Any thread. */
+    /** Requests to move the checkpoint as soon as possible. Any thread. */
     void hurry() {
         schedule.hurry();
     }
 
-    /** Whether the checkpoint is to be moved there though nothing has happened since. */
+    /** Whether the checkpoint is to advance although nothing changed. */
     boolean isMoveDue(Revision reached) {
         return schedule.isDue(current().revision(), reached);
     }
 
-    /** The cluster that is written to. */
     ClusterId target() {
         return new ClusterId(writer.targetClusterId());
     }
 
-    /** How many bytes of operations one transaction takes beside a checkpoint like {@code checkpoint}, of any state and revision. */
+    /** Returns the bytes of operations that fit into one transaction beside a checkpoint like {@code checkpoint}. */
     long room(Checkpoint checkpoint) {
         return writer.room(checkpoint);
     }
 
-    /** Target revision at which the checkpoint was last written. */
+    /** Returns the target revision of the last checkpoint write. */
     long modRevision() {
         return writer.modRevision();
     }
 
-    /** For writes beside the checkpoint's: they succeed only until another writer takes the mirror over. */
+    /** Returns the fence for other writes, valid until another writer takes over the mirror. */
     Fence fence() {
         return writer.fence();
     }
 
-    /** Target revision at which the first checkpoint was written: keys not written since then were there before. */
+    /** Returns the target revision of the first checkpoint; keys not written since existed before. */
     long createRevision() {
         return writer.createRevision();
     }

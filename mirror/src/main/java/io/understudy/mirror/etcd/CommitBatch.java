@@ -12,8 +12,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Consecutive commits of the source that become one of the target: the last write of each key. Readers of the target
- * thus see only states of the source.
+ * Consecutive source commits merged into one target commit: the last write of each key. Readers of the target thus see
+ * only states of the source.
  *
  * <p>Commits of different paths are never joined, since a transaction has one mark. Nor are two that put keys with
  * leases: locks queue by the revision that created their key. Nor is one that puts such a key with a delete before it:
@@ -39,26 +39,24 @@ final class CommitBatch {
         this.history = history;
     }
 
-    /** Whether nothing was added. */
     boolean isEmpty() {
         return position == null;
     }
 
-    /** How many commits were joined. */
     int commits() {
         return commits;
     }
 
-    /** Whether it puts keys with leases. */
+    /** Whether the batch puts keys with leases. */
     boolean isLeased() {
         return leased;
     }
 
     /**
-     * Whether {@code next} may become part of it. A batch without operations takes anything, also what is larger than
-     * {@code room}.
+     * Whether {@code next} may be added. A batch without operations accepts any commit, even one larger than {@code
+     * room}.
      *
-     * @param room how many bytes one transaction takes
+     * @param room bytes that fit into one transaction
      */
     boolean takes(TargetCommit next, long room) {
         if (operations.isEmpty()) {
@@ -72,7 +70,7 @@ final class CommitBatch {
     }
 
     /**
-     * Adds the commit after the last one that was added.
+     * Adds the commit that follows the last added one.
      *
      * @param room as for {@link #takes}
      */
@@ -88,20 +86,20 @@ final class CommitBatch {
         advanceTo(next.position(), next.at());
     }
 
-    /** Nothing happened from the last commit that was added to there. */
+    /** Advances the position without changes. */
     void advanceTo(Position reached, Instant givenAt) {
         position = reached;
         at = givenAt;
     }
 
-    /** What is to be done, at most one operation of each key; none if it only advanced. */
+    /** Returns at most one operation per key; none if the batch only advanced. */
     List<RequestOp> operations() {
         return List.copyOf(operations.values());
     }
 
     /**
-     * The same as one part, or as several if it is one commit that one transaction can't take. An operation that takes
-     * more than a transaction's room comes first: a target that rejects it has none of the commit.
+     * Returns the operations in parts: one, or several if a commit exceeds one transaction. An operation that exceeds a
+     * transaction's room comes first: a target that rejects it has none of the commit.
      */
     List<List<RequestOp>> parts() {
         return bytes <= room
@@ -115,12 +113,12 @@ final class CommitBatch {
         return part.stream().mapToLong(Operations::bytes).sum();
     }
 
-    /** Of all its commits; empty if there are none. */
+    /** Returns the path of all commits; empty if there are none. */
     List<ClusterId> path() {
         return path;
     }
 
-    /** The target's position after this write. */
+    /** Returns the target's position after this write. */
     Position position() {
         if (position == null) {
             throw new IllegalStateException("empty batch has no position");
@@ -128,7 +126,7 @@ final class CommitBatch {
         return position;
     }
 
-    /** When the feed gave what was added last. */
+    /** Returns when the feed delivered the last addition. */
     Instant at() {
         return at;
     }

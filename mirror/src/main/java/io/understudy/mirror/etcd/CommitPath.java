@@ -14,8 +14,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out which clusters a commit has passed: a transaction of a mirror into the source puts its mark, any other commit
- * was made there.
+ * Determines the clusters that a commit has passed. A mirror's transaction puts its mark into the source; any other
+ * commit was made there.
  *
  * <p>One thread.
  *
@@ -31,7 +31,7 @@ final class CommitPath {
      * Returns the path of a commit, with the mark of the target.
      *
      * @return ends with {@code cluster}
-     * @throws SinkException.Refused its mark can't be understood: to copy it might send it in circles
+     * @throws SinkException.Refused the mark is invalid: copying it might form a loop
      */
     List<ClusterId> of(Commit commit, ClusterId cluster) {
         List<ClusterId> passed = null;
@@ -54,7 +54,7 @@ final class CommitPath {
         return path;
     }
 
-    /** The same list for all commits made at the source. */
+    /** Returns a shared list for all commits made at the source. */
     private List<ClusterId> ending(ClusterId cluster) {
         if (!cluster.equals(source)) {
             source = cluster;

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The part of a snapshot that the target does not hold yet. Thread-safe.
  *
- * <p>Invariant M41: a resumed snapshot ends with the source's state at its revision, and reads again only what the target
- * may lack.
+ * <p>Invariant M41: a resumed snapshot ends with the source's state at its revision, and reads again only what the
+ * target may lack.
  */
 final class CopyRest {
 
@@ -31,9 +31,9 @@ final class CopyRest {
     }
 
     /**
-     * What a later feed has to give; null if none can continue the snapshot.
+     * Returns the rest for a later feed; null if none can continue the snapshot.
      *
-     * @param range counts as copied, null for none
+     * @param range additional copied range; null for none
      */
     synchronized @Nullable UnfinishedSnapshot after(@Nullable KeyRange range) {
         if (begun == null) {

@@ -33,17 +33,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a range of another etcd cluster equal to the source's: each target transaction takes one commit of the
- * source's, or several that follow one another, together with the checkpoint.
+ * Keeps a range of another etcd cluster equal to the source's. Each target transaction applies one or more consecutive
+ * source commits together with the checkpoint.
  *
  * <p>Taking over raises the epoch in the checkpoint, which fences off pending writes of an earlier writer. A snapshot
- * is merged: only what differs is written, and what the source doesn't have is deleted; meanwhile the checkpoint is
- * {@code syncing}, and a later writer copies only the rest, as long as the source can still be read at the snapshot's
- * revision. A commit too large for one transaction is written in parts, the checkpoint being {@code torn} before it
- * until the last part: after a crash the feed delivers the commit again.
+ * is merged: only differences are written, and keys that the source lacks are deleted. Meanwhile the checkpoint is
+ * {@code syncing}, and a later writer copies only the rest, unless the snapshot's revision is compacted. A commit too
+ * large for one transaction is written in parts. Until the last part the checkpoint is {@code torn}, and after a crash
+ * the feed delivers the commit again.
  *
- * <p>What leases become at the target is up to {@link TargetLeases}; what a lease ends at the source is deleted here
- * like anything else.
+ * <p>{@link TargetLeases} handles leases; keys deleted by an expired source lease are deleted like any other.
  *
  * <p>Invariant M1: at a checkpoint in state synced, the target's range holds exactly the source's keys and values at
  * its revision, whatever fails.
@@ -70,7 +69,7 @@ public final class EtcdSink implements Sink {
     private final Homes homes;
     private final TailWriter tail;
 
-    /** Without leases and hints of foreign writes; the source has no record of the mirror. */
+    /** Creates a sink without leases, hints of foreign writes, and a record at the source. */
     public EtcdSink(
             String mirror,
             MirrorScope scope,
@@ -82,9 +81,9 @@ public final class EtcdSink implements Sink {
     }
 
     /**
-     * @param source stays the caller's to close; null if it is no etcd cluster
-     * @param target stays the caller's to close
-     * @param writerName differs between any two writers, see {@link Checkpoint#writer}
+     * @param source closed by the caller; null if not an etcd cluster
+     * @param target closed by the caller
+     * @param writerName unique per writer, see {@link Checkpoint#writer}
      */
     public EtcdSink(
             String mirror,
@@ -173,7 +172,7 @@ public final class EtcdSink implements Sink {
         }
     }
 
-    /** Unless it is not known, and can't be found out at once. */
+    /** Returns the source's cluster ID; empty if it is not known soon. */
     private Optional<ClusterId> sourceId() {
         if (source == null) {
             return Optional.empty();
@@ -278,12 +277,12 @@ public final class EtcdSink implements Sink {
         return tail.complete();
     }
 
-    /** Returns what other transactions compare, to succeed only until another writer takes the mirror over. */
+    /** Returns a compare for other transactions, valid until another writer takes over the mirror. */
     public Compare epoch() {
         return writer.epoch();
     }
 
-    /** The same; empty while this sink has not taken the mirror over. Any thread. */
+    /** Returns the same; empty before this sink takes over the mirror. Any thread. */
     public Optional<Compare> epochIfBegun() {
         return writer.epochIfBegun();
     }
@@ -297,14 +296,14 @@ public final class EtcdSink implements Sink {
         return tail.restoreLeases(homes.path(store.current().source()), synchronisation);
     }
 
-    /** Observes commits to {@code keys}, as the target names them. Ends the observation before it. Any thread. */
+    /** Observes commits to target keys and ends the previous observation. Any thread. */
     public KeyObservation observe(Collection<ByteString> keys) {
         return tail.observe(keys);
     }
 
     /**
-     * Restores what another writer changed, with this mirror's fence and mark; leaves out keys that a commit has changed
-     * since {@code observed} began. Any thread; returns when done.
+     * Restores keys that another writer changed, with this mirror's fence and mark. It skips keys that a commit has
+     * changed since {@code observed} began. Any thread; returns when done.
      *
      * @param operations by key: nested transactions that compare what they restore, since commits may come first
      * @return false while a snapshot, or a commit in parts, is written

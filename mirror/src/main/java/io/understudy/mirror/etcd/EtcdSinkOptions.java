@@ -8,10 +8,10 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * How a mirror writes to an etcd cluster.
+ * Options of a mirror into an etcd cluster.
  *
- * @param progressInterval how often at most the checkpoint is moved when nothing in the range has changed
- * @param limitsFirst whether {@code maxPrunePercent} applies to the first synchronisation, too, as for a mirror back
+ * @param progressInterval minimum interval of checkpoint updates without changes in the range
+ * @param limitsFirst whether {@code maxPrunePercent} applies to the first synchronisation of a mirror back, too
  */
 public record EtcdSinkOptions(
         @Configured(
@@ -77,10 +77,10 @@ public record EtcdSinkOptions(
 
     private static final int ALL_PERCENT = 100;
 
-    /** Less leaves no room for a checkpoint beside the data. */
+    /** Minimum that leaves room for a checkpoint beside the data. */
     public static final int LEAST_REQUEST_BYTES = 16 * 1024;
 
-    /** Less can't nest the smallest operations that fit into a request of etcd's default size. */
+    /** Minimum that nests the smallest operations fitting into a request of etcd's default size. */
     public static final int LEAST_TXN_OPS = 40;
 
     public EtcdSinkOptions {
@@ -93,27 +93,27 @@ public record EtcdSinkOptions(
         }
     }
 
-    /** The settings of the configuration. */
+    /** Returns the configured options. */
     public static EtcdSinkOptions from(Configuration group) {
         return group.bind(EtcdSinkOptions.class, FIXED);
     }
 
-    /** Whether a resynchronisation may delete some of the target's keys only. */
+    /** Whether a resynchronisation may delete only a part of the target's keys. */
     public boolean limitsPrune() {
         return maxPrunePercent < ALL_PERCENT;
     }
 
-    /** How many a resynchronisation may delete of so many keys that the target holds. */
+    /** Returns how many of {@code held} keys a resynchronisation may delete. */
     public long prunable(long held) {
         return (long) (held * (maxPrunePercent / (double) ALL_PERCENT));
     }
 
-    /** For a mirror back into a cluster that is full of keys: those missing in the source are deleted, within the limit. */
+    /** Returns the options of a mirror back: surplus keys are deleted, within the limit. */
     public EtcdSinkOptions back() {
         return Binder.with(with(ForeignKeys.DELETE), "limitsFirst", true);
     }
 
-    /** The same with another foreign key policy, history, lease mode, or action on a reset of the source. */
+    /** Returns these options with another value of one enum option. */
     public EtcdSinkOptions with(Enum<?> choice) {
         return Binder.with(this, choice);
     }

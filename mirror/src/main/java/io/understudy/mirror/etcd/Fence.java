@@ -5,8 +5,7 @@ import io.understudy.mirror.sink.SinkException;
 import java.util.function.Function;
 
 /**
- * What transactions beside the checkpoint's compare, so that none of them lands once another writer has taken the
- * mirror over.
+ * A compare that fails any transaction once another writer has taken over the mirror.
  *
  * @param why explains, by the given calls, a {@code compare} that no longer holds
  */

@@ -17,12 +17,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key of the target that one writer puts in each of its transactions, so that each of them happens exactly once.
+ * A target key that one writer puts in each transaction, to apply each exactly once.
  *
  * <p>Every transaction compares the key's mod revision with the one last written or read here, and puts the key. So of
- * all attempts at a transaction, and of all writers, at most one succeeds per mod revision; an attempt that is still on
- * its way after its outcome was given up fails when it arrives. What happened to one of unknown outcome is read from
- * the key: its value must differ from transaction to transaction, or from writer to writer at least.
+ * all attempts at a transaction, and of all writers, at most one succeeds per mod revision; a delayed attempt fails
+ * when it arrives. The outcome of an unanswered one is read from the key: its value must differ between transactions,
+ * or at least between writers.
  *
  * <p>One thread at a time.
  *
@@ -31,19 +31,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class FencedKey {
 
-    /** What became of a transaction. */
+    /** The outcome of a transaction. */
     sealed interface Outcome {
-        /** It was done, once. */
+        /** The transaction was applied once. */
         record Done() implements Outcome {}
 
-        /** Nothing was done and never will be: the key is not as it was left. */
+        /** The transaction was not and never will be applied: the key changed. */
         record Lost(@Nullable KeyValue found) implements Outcome {}
 
-        /** Nothing was done: the key is as it was left, but what else was compared is not. */
+        /** The transaction was not applied: the key is unchanged, but another compare failed. */
         record Unmet() implements Outcome {}
     }
 
-    /** What etcd wraps around a transaction before it measures it: header, user name. */
+    /** Size of etcd's envelope of a transaction: header and user name. */
     private static final int ENVELOPE_BYTES = 512;
 
     private static final Outcome DONE = new Outcome.Done();
@@ -53,7 +53,7 @@ final class FencedKey {
     private final ByteString key;
     private final EtcdSinkOptions options;
 
-    /** As last written or read; 0 when there is none. */
+    /** Mod revision as last written or read; 0 if absent. */
     private long modRevision;
 
     private long clusterId;
@@ -64,34 +64,34 @@ final class FencedKey {
         this.options = options;
     }
 
-    /** As named in errors. */
+    /** Returns the key for errors. */
     String shown() {
         return "key \"" + TextFormat.escapeBytes(key) + "\" of the target";
     }
 
-    /** Of the key as last written or read; 0 when there is none. */
+    /** Returns the key's mod revision as last written or read; 0 if absent. */
     long modRevision() {
         return modRevision;
     }
 
-    /** The cluster that answered the last read. */
+    /** Returns the ID of the cluster that answered the last read. */
     long clusterId() {
         return clusterId;
     }
 
-    /** Reads the key, linearizably. Writes from now on build on what was found. */
+    /** Reads the key linearizably. Later writes compare with the result. */
     @Nullable KeyValue read() {
         KeyValue found = fetch();
         modRevision = found == null ? 0 : found.getModRevision();
         return found;
     }
 
-    /** Writes from now on build on what is known to have been written at {@code revision}. */
+    /** Sets the revision that later writes compare with. */
     void writtenAt(long revision) {
         modRevision = revision;
     }
 
-    /** How many bytes of operations one transaction takes beside {@code value} and {@code compares}. Any thread. */
+    /** Returns the bytes of operations that fit beside {@code value} and {@code compares}. Any thread. */
     long room(ByteString value, List<Compare> compares) {
         return (long) options.maxRequestBytes()
                 - ENVELOPE_BYTES
@@ -99,9 +99,9 @@ final class FencedKey {
     }
 
     /**
-     * Does {@code operations} and stores {@code value}, or neither; returns when it is known which.
+     * Applies {@code operations} and puts {@code value} atomically; returns when the outcome is known.
      *
-     * @param compares what else must hold
+     * @param compares additional compares
      */
     Outcome write(List<RequestOp> operations, ByteString value, List<Compare> compares) {
         TxnRequest request = transaction(operations, value, compares, modRevision);
@@ -130,7 +130,7 @@ final class FencedKey {
         }
     }
 
-    /** The key as it is now, by another thread's calls. */
+    /** Reads the key by another thread's calls. */
     @Nullable KeyValue seenBy(TargetCalls reader) {
         RangeResponse answer =
                 reader.range(RangeRequest.newBuilder().setKey(key).build());

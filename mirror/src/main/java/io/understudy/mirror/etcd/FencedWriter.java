@@ -15,8 +15,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes operations and the checkpoint in one transaction, exactly once: the checkpoint is a {@link FencedKey}, put in
- * each. One thread at a time.
+ * Writes operations and the checkpoint, a {@link FencedKey}, in one transaction exactly once. One thread at a time.
  *
  * <p>Invariant M6: a late write of an earlier sink of the same process is read again, not reported as a target that
  * went back.
@@ -41,22 +40,22 @@ final class FencedWriter {
         this.epochKey = ReservedKeys.epoch(mirror);
     }
 
-    /** As last read or written; null if there was none. Any thread. */
+    /** Returns the checkpoint as last read or written; null if absent. Any thread. */
     @Nullable Checkpoint current() {
         return current;
     }
 
-    /** Target revision at which the first checkpoint was written: keys not written since then were there before. */
+    /** Returns the target revision of the first checkpoint; keys not written since existed before. */
     long createRevision() {
         return createRevision;
     }
 
-    /** Target revision at which the checkpoint was last written; 0 when there is none. */
+    /** Returns the target revision of the last checkpoint write; 0 if absent. */
     long modRevision() {
         return key.modRevision();
     }
 
-    /** The cluster that answered last. */
+    /** Returns the ID of the cluster that answered last. */
     long targetClusterId() {
         return key.clusterId();
     }
@@ -66,7 +65,7 @@ final class FencedWriter {
     }
 
     /**
-     * Stores the first checkpoint of a mirror and, in the same transaction, the epoch key: see {@link #fence}.
+     * Stores a mirror's first checkpoint and the epoch key in one transaction: see {@link #fence}.
      *
      * @throws SinkException.Fenced as {@link #write}
      */
@@ -76,8 +75,8 @@ final class FencedWriter {
     }
 
     /**
-     * Raises the epoch: compares the epoch key alone, which commits of another writer do not change, so one that is busy
-     * cannot prevent it. From then on no transaction of that writer succeeds.
+     * Raises the epoch, which fails all later transactions of the previous writer. It compares the epoch key alone,
+     * which commits do not change, so a busy writer cannot prevent it.
      *
      * @return false if another writer raised it meanwhile
      */
@@ -89,7 +88,7 @@ final class FencedWriter {
         return raised;
     }
 
-    /** Reads the checkpoint, linearizably. Writes from now on build on what was found. */
+    /** Reads the checkpoint linearizably. Later writes compare with the result. */
     @Nullable Checkpoint read() {
         KeyValue found = key.read();
         createRevision = found == null ? 0 : found.getCreateRevision();
@@ -98,8 +97,8 @@ final class FencedWriter {
     }
 
     /**
-     * How many bytes of operations one transaction takes beside a checkpoint like {@code checkpoint}, of any state and
-     * revision. Any thread.
+     * Returns the bytes of operations that fit into one transaction beside a checkpoint like {@code checkpoint}. Any
+     * thread.
      */
     long room(Checkpoint checkpoint) {
         return key.room(
@@ -108,7 +107,7 @@ final class FencedWriter {
     }
 
     /**
-     * Does {@code operations} and stores {@code next}, or neither. Returns when it is known to be done.
+     * Applies {@code operations} and stores {@code next} atomically. Returns when that is confirmed.
      *
      * @throws SinkException.Fenced another writer has written the checkpoint since, perhaps by a delayed last write
      *     under the same name; nothing was written here
@@ -131,18 +130,18 @@ final class FencedWriter {
         current = next;
     }
 
-    /** Holds until another writer takes the mirror over. Any thread. */
+    /** Returns a compare that holds until another writer takes over the mirror. Any thread. */
     Compare epoch() {
         return epochIfBegun().orElseThrow(() -> new IllegalStateException("fence requested outside of an epoch"));
     }
 
-    /** The same; empty before the epoch has begun. Any thread. */
+    /** Returns the same; empty before the epoch has begun. Any thread. */
     Optional<Compare> epochIfBegun() {
         long begunAt = epochRevision;
         return begunAt == 0 ? Optional.empty() : Optional.of(EtcdMessages.unmodified(epochKey, begunAt));
     }
 
-    /** For writes beside the checkpoint's: they land only in this writer's epoch. */
+    /** Returns the fence of other writes: they succeed only in this writer's epoch. */
     Fence fence() {
         Checkpoint ours = current;
         if (ours == null) {
@@ -180,7 +179,7 @@ final class FencedWriter {
                 + ". Two mirrors with the same name are running: stop one of them");
     }
 
-    /** A process that takes over raises the epoch before it writes the checkpoint, which names an earlier one until then. */
+    /** Names the writer of the raised epoch: the checkpoint names an earlier one at first. */
     private String raisedBy(TargetCalls reading, Checkpoint theirs) {
         KeyValue raised = epoch.seenBy(reading);
         String[] value = raised == null

@@ -1,11 +1,11 @@
 package io.understudy.mirror.etcd;
 
-/** What to do with keys that the target range held before its first synchronisation. */
+/** Action for keys that the target range held before its first synchronisation. */
 public enum ForeignKeys {
-    /** Refuse to start, naming some. */
+    /** Fail and report some of them. */
     FAIL,
     /** Delete those that the source doesn't have. */
     DELETE,
-    /** Leave those that the source doesn't have: the target range is then not equal to the source's. */
+    /** Keep keys that the source lacks: the target then differs from the source. */
     KEEP
 }

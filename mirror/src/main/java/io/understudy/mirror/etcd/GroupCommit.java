@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
  * Writes one batch while the next one gathers; the busier the target, the larger the batches. At most two are held:
  * adding to a full one blocks.
  *
- * <p>{@link #flush} writes a few commits on the caller's thread: to wake another thread for one commit, and to be woken
- * by it, is the largest cost here. A separate thread writes many.
+ * <p>{@link #flush} writes a few commits on the caller's thread: waking another thread and waiting for it is the
+ * largest cost of one commit. A separate thread writes many.
  *
  * <p>The next call throws a failure, and nothing is written after it. One thread adds, flushes and drains.
  */
@@ -27,16 +27,16 @@ final class GroupCommit implements AutoCloseable {
 
     private static final long CLOSE_MILLIS = 3_000;
 
-    /** So many commits are not worth waiting for the end of. */
+    /** Batch size from which the writer thread starts at once. */
     private static final int MANY = 16;
 
-    /** Nor is the end of what comes all the time, be it few of them that the target gets. */
+    /** Age of a batch from which the writer thread starts at once. */
     private static final long LONG_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** After a batch of so many the next few are expected soon, too. */
+    /** Size of the last batch from which more commits are soon expected. */
     private static final int SEVERAL = 3;
 
-    /** As long as a target takes for a transaction, about: under load latency grows by no more. */
+    /** About the duration of a target transaction, which bounds the added latency under load. */
     private static final long GATHERING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final TargetHistory history;
@@ -46,13 +46,13 @@ final class GroupCommit implements AutoCloseable {
 
     private boolean started;
     private boolean closed;
-    /** Whether either thread writes, or a task runs. */
+    /** Whether either thread writes or runs a task. */
     private boolean writing;
 
     private CommitBatch gathering;
-    /** When the first came to it. */
+    /** Time of its first addition. */
     private long gatheringSince;
-    /** Of the batch before it. */
+    /** Commits of the previous batch. */
     private int lastCommits;
     /** Runs between batches. */
     private @Nullable Runnable task;
@@ -60,7 +60,7 @@ final class GroupCommit implements AutoCloseable {
     private @Nullable Throwable failure;
 
     /**
-     * A group of no commits yet.
+     * Creates a group without commits.
      *
      * @param writer writes a batch, blocking; called by one thread at a time
      * @param clock as {@link System#nanoTime}
@@ -75,9 +75,9 @@ final class GroupCommit implements AutoCloseable {
     }
 
     /**
-     * Adds a commit, once there is room for it. It may wait for {@link #flush}.
+     * Adds a commit, blocking while the batch is full. Its write may wait for {@link #flush}.
      *
-     * @param room how many bytes one transaction takes
+     * @param room bytes that fit into one transaction
      */
     synchronized void add(TargetCommit next, long room) {
         requireOpen();
@@ -93,8 +93,8 @@ final class GroupCommit implements AutoCloseable {
     /**
      * Advances without changes to {@code reached}. Its write may wait for {@link #flush}.
      *
-     * @param wanted whether to write it even if nothing else is left to write; called only then
-     * @return false if not, and nothing is left to write
+     * @param wanted whether to write the position alone; called only if nothing else is pending
+     * @return false if not wanted and nothing is pending
      */
     synchronized boolean advance(Position reached, Instant at, BooleanSupplier wanted) {
         requireOpen();
@@ -107,7 +107,7 @@ final class GroupCommit implements AutoCloseable {
         return true;
     }
 
-    /** How long to let more come before {@link #flush}: not at all after a batch of one or two. */
+    /** Returns the delay before {@link #flush}: zero after a batch of one or two. */
     synchronized Duration pause() {
         if (lastCommits < SEVERAL || gathering.isEmpty()) {
             return Duration.ZERO;
@@ -117,8 +117,8 @@ final class GroupCommit implements AutoCloseable {
     }
 
     /**
-     * Writes what was added now: here, unless the thread is writing, which then continues with it. Commits with leases
-     * wait for responses, so the thread writes them, and the caller can read on meanwhile.
+     * Writes pending commits on this thread, unless the writer thread is busy, which then continues. The writer thread
+     * also writes commits with leases, which wait for responses, so that the caller can continue to read.
      */
     void flush() {
         CommitBatch full;
@@ -142,13 +142,13 @@ final class GroupCommit implements AutoCloseable {
         written();
     }
 
-    /** Waits until all that was added is written. */
+    /** Waits until all additions are written. */
     void drain() {
         flush();
         pauseWhile(() -> !isIdle());
     }
 
-    /** Runs a task on the thread, between two batches, and waits for it. For one other thread at a time. */
+    /** Runs a task on the writer thread between two batches and waits for it. For one other thread at a time. */
     synchronized void between(Runnable work) {
         requireOpen();
         task = work;
@@ -162,7 +162,7 @@ final class GroupCommit implements AutoCloseable {
         }
     }
 
-    /** The feed may have more for as long as it likes: {@link #flush} isn't waited for beyond this. */
+    /** Starts the writer thread for a large or old batch, without {@link #flush}. */
     private void wakeIfDue() {
         if (gathering.commits() >= MANY || clock.getAsLong() - gatheringSince > LONG_NANOS) {
             wake();
@@ -224,7 +224,7 @@ final class GroupCommit implements AutoCloseable {
         notifyAll();
     }
 
-    /** Waits for what to do next; null at the end. */
+    /** Waits for the next task or batch; null at the end. */
     private synchronized @Nullable Runnable next() throws InterruptedException {
         while (!closed && failure == null && (writing || (gathering.isEmpty() && task == null))) {
             wait();
@@ -253,7 +253,7 @@ final class GroupCommit implements AutoCloseable {
         return full;
     }
 
-    /** On the caller's thread: the other one is woken only for a task. */
+    /** Completes the caller's write: the writer thread is woken only for a task. */
     private synchronized void written() {
         writing = false;
         if (task != null) {
@@ -272,7 +272,7 @@ final class GroupCommit implements AutoCloseable {
         notifyAll();
     }
 
-    /** Ends the thread, interrupting what it does. Idempotent. */
+    /** Interrupts and ends the writer thread. Idempotent. */
     @Override
     public void close() {
         synchronized (this) {

@@ -38,14 +38,14 @@ final class HomeKeys {
     private final String side;
     private final String mirror;
 
-    /** @param side what the cluster is to the mirror */
+    /** @param side role of the cluster in the mirror */
     HomeKeys(TargetCalls calls, String side, String mirror) {
         this.calls = calls;
         this.side = side;
         this.mirror = mirror;
     }
 
-    /** Reads them, linearizably; waits until the cluster answers. */
+    /** Reads the records linearizably; waits for a response. */
     Known read() {
         RangeResponse answer = calls.range(ALL);
         return known(answer.getHeader(), answer);
@@ -68,9 +68,9 @@ final class HomeKeys {
     }
 
     /**
-     * One attempt at storing the mirror's own, unless any home was stored since they were read.
+     * Stores this mirror's record in one attempt, unless any record changed since {@code before}.
      *
-     * @return the cluster's records then, null if it rejects puts at present, see {@link TargetCalls#isFull}
+     * @return the cluster's records afterwards; null if it rejects puts, see {@link TargetCalls#isFull}
      */
     @Nullable Known store(Home home, Known before) {
         ByteString key = ReservedKeys.home(mirror);
@@ -98,12 +98,12 @@ final class HomeKeys {
                 .orElseGet(this::read);
     }
 
-    /** What a move has stored at the cluster stays: how it was closed, above all. */
+    /** Keeps what a move stored at the cluster, such as how it was closed. */
     private static Home kept(Home home, Known before) {
         return before.own() == null ? home : home.with(before.own().move());
     }
 
-    /** Whether a process of that mirror, into this cluster, is active. */
+    /** Whether a process of that mirror into this cluster is active. */
     boolean isRun(String other) {
         return calls.range(RangeRequest.newBuilder()
                                 .setKey(ReservedKeys.active(other))
@@ -112,12 +112,12 @@ final class HomeKeys {
                 > 0;
     }
 
-    /** Rejected puts are no failure here: the record is stored later. */
+    /** Clears the failure of rejected puts: the record is stored later. */
     void continueWithoutPuts() {
         calls.continueWithoutPuts();
     }
 
-    /** One attempt at deleting the mirror's own if {@code home} is what created it. */
+    /** Deletes this mirror's record in one attempt, if {@code home} created it. */
     void withdraw(Home home) {
         ByteString key = ReservedKeys.home(mirror);
         var unused = calls.txn(
@@ -137,7 +137,7 @@ final class HomeKeys {
                         .build());
     }
 
-    /** Why a mirror no longer writes to the cluster of {@code home}. */
+    /** Returns the failure of a mirror into the primary cluster of {@code home}. */
     static SinkException.HomeMoved moved(Home home) {
         return new SinkException.HomeMoved("the primary of mirror " + home.mirror() + " moved to its target, cluster "
                 + home.cluster() + ", at " + home.at() + " by a switchover or failover."

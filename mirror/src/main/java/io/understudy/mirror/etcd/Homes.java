@@ -16,11 +16,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps mirrors from writing keys into the cluster where their owners write them. Both clusters of a mirror hold a
- * record of the keys' primary, and each mirror reads its target's first.
+ * Keeps mirrors from writing keys into their primary cluster. Both clusters of a mirror hold a record of the keys'
+ * primary, and each mirror reads its target's first.
  *
- * <p>The home is the source; or, if another mirror brings all the keys there, what that mirror's home is. Where it was
- * moved, the mirror back writes into what was the home, though other mirrors copy the keys from there: see {@link
+ * <p>The primary is the source; or, if another mirror copies all the keys there, that mirror's primary. After a move,
+ * the mirror back writes into the former primary, even if other mirrors copy the keys from there: see {@link
  * Home#keepsOut}.
  *
  * <p>One thread.
@@ -35,23 +35,23 @@ final class Homes {
 
     private static final Logger LOG = LoggerFactory.getLogger(Homes.class);
 
-    /** How often a mirror's own homes may have changed while it stores them; twice is its own doing. */
+    /** Maximum concurrent changes of the mirror's own records while it stores them; two are its own. */
     private static final int CHANGES = 10;
 
-    /** After how long a source that took no puts is tried again. */
+    /** Interval of retries at a source that rejected puts. */
     private static final Duration RETRY_INTERVAL = Duration.ofMinutes(1);
 
     private final String mirror;
     private final MirrorScope scope;
     private final @Nullable HomeKeys atSource;
     private final HomeKeys atTarget;
-    /** As stored at both clusters, or the target alone; null before {@link #settle}. */
+    /** The record stored at both clusters, or the target alone; null before {@link #settle}. */
     private @Nullable Home settled;
 
     private boolean isStoredAtSource;
     private long settledAt;
 
-    /** @param atSource null if the source is no etcd cluster: no mirror can write back into it */
+    /** @param atSource null if the source is not an etcd cluster: no mirror writes back into it */
     Homes(String mirror, MirrorScope scope, @Nullable HomeKeys atSource, HomeKeys atTarget) {
         this.mirror = mirror;
         this.scope = scope;
@@ -60,20 +60,18 @@ final class Homes {
     }
 
     /**
-     * Called before the first write.
+     * Verifies before the first write that the target is not the primary.
      *
-     * @throws SinkException.Refused the target is where the keys are written by their owners
+     * @throws SinkException.Refused the target is the keys' primary
      */
     void requireElsewhere() {
         requireElsewhere(atTarget.read(), null);
     }
 
     /**
-     * Stores the primary record at both clusters, once. Returns when it is stored; but a source that rejects puts,
-     * since it is full or closed, stores it later.
+     * Stores the primary record at both clusters, once. A full or closed source stores it later.
      *
-     * @throws SinkException.Refused the target is where the keys are written by their owners; what was stored for the
-     *     first time is deleted again
+     * @throws SinkException.Refused the target is the keys' primary; new records are deleted again
      */
     void settle(ClusterId source) {
         HomeKeys sources = atSource;
@@ -152,13 +150,13 @@ final class Homes {
         }
     }
 
-    /** What has been passed by all that the source holds, to be the mark of what belongs to no single commit. */
+    /** Returns the path of all source data, the mark of writes without a single commit. */
     List<ClusterId> path(ClusterId source) {
         Home home = settled;
         return home == null || home.cluster().equals(source) ? List.of(source) : List.of(home.cluster(), source);
     }
 
-    /** By the records of both. */
+    /** Returns this mirror's record by the records of both clusters. */
     private Home home(ClusterId source, HomeKeys.Known there, HomeKeys.Known here, Instant now) {
         ClusterId from = there.others().stream()
                 // The record of a retired mirror back names the target, which would move the role without a command.
@@ -202,7 +200,7 @@ final class Homes {
         return one == null || (other != null && other.moves() > one.moves()) ? other : one;
     }
 
-    /** An opposite mirror that the role was moved past, and that no process runs: one that starts later is refused. */
+    /** Whether the opposite mirror is inactive, and the primary was moved since its record. */
     private boolean isRetired(Home other, @Nullable Home own, ClusterId target) {
         HomeKeys sources = atSource;
         boolean isRetired =
@@ -216,7 +214,7 @@ final class Homes {
         return isRetired;
     }
 
-    /** The opposite mirror may be recorded at the source before it is at the target. */
+    /** Rejects an opposite mirror that is recorded only at the source so far. */
     private void requireNotBack(HomeKeys.Known there, HomeKeys.Known here) {
         for (Home other : there.others()) {
             boolean isBack = other.cluster().equals(here.cluster())

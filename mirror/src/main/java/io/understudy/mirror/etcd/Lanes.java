@@ -10,9 +10,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lanes of a synchronisation at work, a thread each. One piece of work waits at most, so that the caller blocks
- * while all of them are busy: that is the back pressure. A failure in one ends all, and the next call that hands over
- * work, or waits, throws it.
+ * The running lanes of a synchronisation, a thread each. One task waits at most, and the caller blocks while all lanes
+ * are busy, as back pressure. A failure in one ends all; the next call throws it.
  *
  * <p>All methods but {@link #close} are for one thread.
  *
@@ -46,19 +45,19 @@ final class Lanes<L> implements AutoCloseable {
         return started;
     }
 
-    /** Has the next lane that is free do {@code work}; waits until it may wait for one. */
+    /** Hands {@code work} to the next free lane; blocks while another task waits. */
     synchronized void hand(Consumer<L> work) {
         awaitUntil(() -> waiting == null, "a free lane");
         waiting = work;
         notifyAll();
     }
 
-    /** Returns when all that was handed over is done. */
+    /** Waits until all tasks are done. */
     synchronized void drain() {
         awaitUntil(() -> waiting == null && busy == 0, "lanes to complete their writes");
     }
 
-    /** Ends what is being written by interrupting it, and waits until it has ended, a few seconds at most. Idempotent. */
+    /** Interrupts all lanes and waits a few seconds at most for their end. Idempotent. */
     @Override
     public void close() {
         synchronized (this) {

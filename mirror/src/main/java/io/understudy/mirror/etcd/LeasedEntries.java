@@ -9,23 +9,22 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Entries with leases, put off until all others are written: the order of key creation is the queue for a lock.
- * Thread-safe.
+ * Entries with leases, written after all others: lock queues follow the order of key creation. Thread-safe.
  *
  * <p>Invariant M16: a snapshot writes keys with leases last, in the order of their creation.
  */
 final class LeasedEntries {
 
-    /** Keys and values of all of them together, which are held in memory. */
+    /** Maximum total size of keys and values, which are held in memory. */
     static final long MAX_BYTES = 64L << 20;
 
     private final List<KeyValue> entries = new ArrayList<>();
-    /** Without values. */
+    /** Entries without values. */
     private final List<KeyValue> seen = new ArrayList<>();
 
     private long bytes;
 
-    /** @throws SinkException.Refused they are more than can be held */
+    /** @throws SinkException.Refused the entries exceed the limit */
     synchronized void add(KeyValue entry) {
         bytes += entry.bytes();
         if (bytes > MAX_BYTES) {
@@ -35,7 +34,7 @@ final class LeasedEntries {
         entries.add(entry);
     }
 
-    /** An entry of the snapshot, which the target may have. */
+    /** Adds an entry of the snapshot that the target may hold. */
     synchronized void saw(KeyValue entry) {
         seen.add(new KeyValue(
                 entry.key(),
@@ -46,12 +45,12 @@ final class LeasedEntries {
                 entry.lease()));
     }
 
-    /** All entries of the snapshot, without values. */
+    /** Returns all entries of the snapshot, without values. */
     synchronized List<KeyValue> seen() {
         return List.copyOf(seen);
     }
 
-    /** All of them, in the order in which the source created their keys. */
+    /** Returns all entries in the order in which the source created their keys. */
     synchronized List<KeyValue> inOrder() {
         return entries.stream()
                 .sorted(Comparator.comparing(KeyValue::createRevision).thenComparing(KeyValue::key, KeyRange.KEY_ORDER))

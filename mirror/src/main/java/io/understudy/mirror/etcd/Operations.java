@@ -16,16 +16,16 @@ import java.util.Map;
 /** Operations on the target for changes of the source. */
 final class Operations {
 
-    /** Upper bound of what an operation adds to a request besides itself: its tag, its length, its share of nesting. */
+    /** Upper bound of an operation's overhead in a request: tag, length, share of nesting. */
     private static final int OVERHEAD_BYTES = 7;
 
     private Operations() {}
 
     /**
-     * One operation per mirrored key, as it is called in the target. etcd takes each key once per transaction: the last
-     * change wins.
+     * Returns one operation per mirrored key, under its target name. etcd accepts each key once per transaction: the
+     * last change wins.
      *
-     * @param leased whether keys are put with the leases they have at the source
+     * @param leased whether keys are put with their source leases
      */
     static List<RequestOp> of(Commit commit, MirrorScope scope, boolean leased) {
         List<Change> changes = commit.changes();
@@ -63,27 +63,24 @@ final class Operations {
         return EtcdMessages.delete(key);
     }
 
-    /** The key that {@code operation}, a put or a delete, is about. */
+    /** Returns the key of a put or delete. */
     static ByteString key(RequestOp operation) {
         return operation.hasRequestPut()
                 ? operation.getRequestPut().getKey()
                 : operation.getRequestDeleteRange().getKey();
     }
 
-    /** The same, as named in errors. */
+    /** Returns the key for errors. */
     static String shown(RequestOp operation) {
         return "key \"" + TextFormat.escapeBytes(key(operation)) + "\"";
     }
 
-    /** Bytes that {@code operation} takes in a request, at most. */
+    /** Returns an upper bound of the operation's bytes in a request. */
     static long bytes(RequestOp operation) {
         return operation.getSerializedSize() + (long) OVERHEAD_BYTES;
     }
 
-    /**
-     * Cuts {@code operations} into parts that take at most {@code room} bytes each; a larger operation is a part of its
-     * own.
-     */
+    /** Splits {@code operations} into parts of at most {@code room} bytes; a larger operation is its own part. */
     static List<List<RequestOp>> parts(List<RequestOp> operations, long room) {
         List<List<RequestOp>> parts = new ArrayList<>();
         int from = 0;

@@ -17,16 +17,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class PageMerge {
 
-    /** What to do about one key. */
+    /** A difference of one key. */
     sealed interface Difference {
         /**
-         * The target doesn't have the entry, or has another value or lease.
+         * The target lacks the entry, or has another value or lease.
          *
-         * @param recreated whether the target's key must be deleted before, to be the mirror's own from then on
+         * @param recreated whether the target's key must be deleted first, so that the mirror creates it
          */
         record Missing(KeyValue entry, boolean recreated) implements Difference {}
 
-        /** The target has a key that it should not have. */
+        /** The target holds a key that it should not. */
         record Surplus(ByteString key) implements Difference {}
     }
 
@@ -43,7 +43,7 @@ final class PageMerge {
     /**
      * @param entries the source's, in key order
      * @param leased whether entries have their leases in the target
-     * @param foreignBefore target keys of a create revision before this were there before the first synchronisation
+     * @param foreignBefore target keys with an earlier create revision existed before the first synchronisation
      */
     PageMerge(List<KeyValue> entries, ForeignKeys onForeignKeys, boolean leased, long foreignBefore) {
         this.leased = leased;
@@ -52,7 +52,7 @@ final class PageMerge {
         this.foreignBefore = foreignBefore;
     }
 
-    /** Enters the next part of the page's range; the source's entries before it are skipped. */
+    /** Enters the next part of the page's range; skips the source's entries before it. */
     void enter(KeyRange part, Iterator<io.etcd.jetcd.api.KeyValue> target) {
         while (nextEntry < entries.size()
                 && KeyRange.KEY_ORDER.compare(entries.get(nextEntry).key(), part.from()) < 0) {
@@ -63,7 +63,7 @@ final class PageMerge {
         nextHeld = null;
     }
 
-    /** What to do next; null when this part of the range is equal now. */
+    /** Returns the next difference; null if the rest of this part is equal. */
     @Nullable Difference next() {
         while (true) {
             io.etcd.jetcd.api.KeyValue there = peekHeld();
@@ -106,7 +106,7 @@ final class PageMerge {
         return there.getCreateRevision() < foreignBefore;
     }
 
-    /** A key kept because it equals the source's would later be taken for a foreign one, and kept when it must go. */
+    /** Whether an equal foreign key must be recreated, so that it is not kept later. */
     private boolean mustBecomeOurs(io.etcd.jetcd.api.KeyValue there) {
         return isForeign(there) && onForeignKeys == ForeignKeys.KEEP;
     }

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The keys that a resynchronisation would delete, put off until all of them are known: more than allowed are counted, and
- * none is deleted. Memory is that of the keys allowed. Thread-safe.
+ * Collects the keys that a resynchronisation would delete, and enforces the limit of deletions. Memory is bounded by
+ * the allowed keys. Thread-safe.
  *
  * <p>Invariant M17: no resynchronization deletes more keys than allowed.
  */
@@ -35,8 +35,8 @@ final class Prune {
     private long count;
 
     /**
-     * @param held how many keys the target has
-     * @param options limit how many of them may be deleted
+     * @param held number of keys in the target
+     * @param options limit the deletions
      */
     Prune(String mirror, long held, EtcdSinkOptions options) {
         this.mirror = mirror;
@@ -46,8 +46,7 @@ final class Prune {
     }
 
     /**
-     * Counts what the copy of a snapshot would delete, and adds it. Reads the keys of both sides, page by page; writes
-     * nothing.
+     * Adds the keys that the copy of a snapshot would delete. Reads the keys of both sides by page; writes nothing.
      *
      * @param at the snapshot's revision
      * @param isOwn whether a target key that the source lacks is deleted, rather than kept
@@ -83,7 +82,7 @@ final class Prune {
     }
 
     /**
-     * All that is to be deleted.
+     * Returns all keys to delete.
      *
      * @throws SinkException.Refused more than allowed
      */
@@ -111,7 +110,7 @@ final class Prune {
                 + ", then increase maxPrunePercent until the mirror is synced";
     }
 
-    /** Some keys, as named in errors. */
+    /** Returns the keys for errors. */
     static String shown(List<ByteString> keys) {
         return String.join(
                 ", ",

@@ -48,7 +48,7 @@ final class SnapshotCopy implements AutoCloseable {
         this.lanes = lanes;
     }
 
-    /** Has the page copied; waits while the lanes are busy. */
+    /** Passes a page to a lane; waits while the lanes are busy. */
     void page(KeyRange covered, List<KeyValue> entries) {
         lanes.hand(lane -> {
             List<KeyValue> mirrored = scope.mirrored(entries);
@@ -92,17 +92,17 @@ final class SnapshotCopy implements AutoCloseable {
         lanes.drain();
     }
 
-    /** All entries with leases, without values. */
+    /** Returns all entries with leases, without values. */
     List<KeyValue> leased() {
         return leased.seen();
     }
 
-    /** How many keys were deleted at once, since no limit was set on them. */
+    /** Returns the number of keys deleted at once, without a limit. */
     long deleted() {
         return deleted.sum();
     }
 
-    /** Ends what is under way. */
+    /** Stops the lanes. */
     @Override
     public void close() {
         lanes.close();

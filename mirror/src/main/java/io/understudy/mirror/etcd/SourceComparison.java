@@ -14,15 +14,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Finds out what a resynchronisation would do to the target, and whether the source's history can be the one that was
- * mirrored; does nothing of it. One thread.
- */
+/** Compares the target with the source's current history, without changing anything. One thread. */
 final class SourceComparison {
 
     private static final int SHOWN = 10;
 
-    /** Keys that would be treated alike: all are counted, the first are shown. */
+    /** Keys with the same treatment: all are counted, the first are shown. */
     private static final class Found {
         private final List<ByteString> first = new ArrayList<>();
         private long count;
@@ -53,8 +50,8 @@ final class SourceComparison {
 
     /**
      * @param foreignBefore as in {@link PageMerge}
-     * @param held how many keys the target has
-     * @param mirrored the target was complete up to this revision of what was mirrored
+     * @param held number of keys in the target
+     * @param mirrored revision of the mirrored history up to which the target was complete
      */
     SourceComparison(
             MirrorScope scope,
@@ -92,7 +89,7 @@ final class SourceComparison {
     }
 
     /**
-     * Why the source's history can't be the one that was mirrored; null if nothing indicates that. Entries not written
+     * Returns why the source's history is not the mirrored one; null if nothing indicates that. Entries not written
      * since the target was complete are there, unless the source never wrote them in that history, or another client
      * wrote to the target.
      */
@@ -114,7 +111,7 @@ final class SourceComparison {
                 + " allow these deletions, until the mirror is synced");
     }
 
-    /** Whether a difference is one of values; leases may have been treated otherwise before. */
+    /** Whether the values differ; leases may have been treated otherwise before. */
     private boolean contradicts(KeyValue entry) {
         if (entry.modRevision().isAfter(mirrored)) {
             return false;

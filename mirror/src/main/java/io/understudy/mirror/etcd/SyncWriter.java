@@ -11,21 +11,15 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Writes a part of what a synchronisation writes: each transaction once, together with a progress key of its own. One
- * thread, its own.
- */
+/** Writes a part of a synchronisation: each transaction once, with its lane's progress key. One thread. */
 final class SyncWriter {
 
-    /**
-     * Measured: etcd takes the least time for each put in transactions of about this size, and others that use the target
-     * wait no longer than for a large value.
-     */
+    /** Transaction size with the lowest measured etcd time per put; other clients wait little. */
     private static final long MOST_BYTES = 512 << 10;
 
     private static final long LEAST_BYTES = 16 << 10;
 
-    /** A transaction that takes longer holds up what keeps leases alive: the next one is smaller. */
+    /** Duration from which the next transaction is smaller, so that lease keep-alives are not delayed. */
     private static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final TargetCalls calls;
@@ -37,7 +31,7 @@ final class SyncWriter {
     private final long room;
     private LaneProgress progress;
 
-    /** @param writtenAt target revision at which {@code progress} was stored for this lane */
+    /** @param writtenAt target revision of the stored {@code progress} */
     SyncWriter(
             String mirror,
             TargetCalls calls,
@@ -57,25 +51,25 @@ final class SyncWriter {
         this.room = key.room(progress.largest().encoded(), List.of(fence.compare()));
     }
 
-    /** Where a lane stores how far it is. */
+    /** Returns the progress key of a lane. */
     static ByteString key(String mirror, int lane) {
         return ReservedKeys.of(mirror, "lane/" + lane);
     }
 
-    /** Bytes of operations that the next transaction takes. */
+    /** Returns the bytes of operations of the next transaction. */
     long room() {
         return Math.min(most, room);
     }
 
-    /** For reads of this lane. */
+    /** Returns the calls for reads of this lane. */
     TargetCalls calls() {
         return calls;
     }
 
     /**
-     * Does all of {@code operations}; returns when it is known to be done.
+     * Applies all of {@code operations}; returns when that is confirmed.
      *
-     * @param copied what of the snapshot the target holds from then on; null for nothing new
+     * @param copied the part of the snapshot that the target then holds; null for none
      * @throws SinkException.Fenced another writer has taken the mirror over; nothing was written
      */
     void write(List<RequestOp> operations, @Nullable KeyRange copied) {

@@ -33,10 +33,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Makes the target equal to a snapshot, in lanes; meanwhile the checkpoint is {@code syncing}.
  *
- * <p>It begins with a transaction that puts the checkpoint and the keys of all lanes, those that an earlier run left
- * behind included: from then on nothing is written that was meant to be before. It ends with one that deletes the lanes'
- * keys, puts the checkpoint {@code synced} and records it as {@link ReservedKeys#resumable}: the target's history lacks
- * deletions that the snapshot covers.
+ * <p>The first transaction puts the checkpoint and the keys of all lanes, including those of an earlier run, which
+ * fences delayed writes. The last one deletes the lanes' keys, puts the checkpoint {@code synced} and records it as
+ * {@link ReservedKeys#resumable}: the target's history lacks deletions that the snapshot covers.
  */
 final class Synchronisation implements AutoCloseable {
 
@@ -55,20 +54,20 @@ final class Synchronisation implements AutoCloseable {
     private final TargetLeases leases;
     private final SinkListener listener;
     private @Nullable SnapshotCopy copy;
-    /** Used instead of the copy to compare a history that is, or may be, another one. */
+    /** Compares a history that may differ, in place of the copy. */
     private @Nullable SourceComparison comparison;
-    /** Why the next snapshot is of another history; null if it is not known to be. */
+    /** Reason why the next snapshot has another history; null if none is known. */
     private @Nullable String sourceReset;
-    /** Whether the next snapshot is known to be of the history that was mirrored. */
+    /** Whether the next snapshot is known to have the mirrored history. */
     private boolean recognised;
     /** The commit that the next complete snapshot replaces; null if there is none. */
     private @Nullable Revision replaced;
-    /** Of the next snapshot, if a later feed can continue it. */
+    /** Position of the next snapshot, if a later feed can continue it. */
     private @Nullable Position pin;
-    /** What the previous writer left of its snapshot. */
+    /** The unfinished snapshot of the previous writer. */
     private @Nullable UnfinishedSnapshot unfinished;
 
-    /** @param source null if it cannot be read by key: deletions are counted only as the snapshot is copied */
+    /** @param source null if not readable by key: deletions are then counted during the copy */
     Synchronisation(
             String mirror,
             MirrorScope scope,
@@ -146,8 +145,8 @@ final class Synchronisation implements AutoCloseable {
     }
 
     /**
-     * The snapshot that the previous writer of {@code taken} left unfinished; null if there is none, or another one must be
-     * begun. To be called when that writer is fenced off.
+     * Returns the snapshot that the previous writer left unfinished; null if a new one is needed. Call it after that
+     * writer is fenced off.
      */
     @Nullable UnfinishedSnapshot unfinished(Checkpoint taken) {
         if (taken.state() != CheckpointState.SYNCING) {
@@ -178,17 +177,17 @@ final class Synchronisation implements AutoCloseable {
                 .toList();
     }
 
-    /** What was copied under other options may not be what these demand. */
+    /** Returns the options under which a copied part is valid. */
     private String terms() {
         return options.onForeignKeys() + (leases.areKept() ? " leased" : "");
     }
 
-    /** The snapshot that starts next can be continued by a later feed. */
+    /** Records that a later feed can continue the next snapshot. */
     void pinned(Position at) {
         pin = at;
     }
 
-    /** The rest of the unfinished snapshot follows. */
+    /** Continues the unfinished snapshot. */
     void resumed(Position at) {
         UnfinishedSnapshot left = unfinished;
         Checkpoint before = writer.current();
@@ -202,12 +201,12 @@ final class Synchronisation implements AutoCloseable {
         copy = begin(before, new CopyRest(at, left.rest()), null);
     }
 
-    /** The snapshot that starts next is of the history that was mirrored, which needs not be found out by comparing. */
+    /** Records that the next snapshot has the mirrored history, so no comparison is needed. */
     void historyRecognised() {
         recognised = true;
     }
 
-    /** The snapshot that starts next has the deletions of that commit, which no limit applies to. */
+    /** Records that the next snapshot replaces a commit: its deletions are not limited. */
     void commitReplaced(Revision revision) {
         replaced = revision;
         LOG.atInfo()
@@ -216,7 +215,7 @@ final class Synchronisation implements AutoCloseable {
                 .log("commit too large; copying its effects by a snapshot");
     }
 
-    /** The snapshot that starts next is of another history than what was mirrored before. */
+    /** Records that the next snapshot has another history than the mirrored one. */
     void sourceReset(String why) {
         sourceReset = why;
     }
@@ -230,8 +229,8 @@ final class Synchronisation implements AutoCloseable {
     }
 
     /**
-     * @throws SinkException.Refused the snapshot is of another history, and nothing was written; reports what differs
-     * @throws SinkException.Compared it is of the same history as far as can be determined; the next one is copied
+     * @throws SinkException.Refused the snapshot has another history, and nothing was written; reports the differences
+     * @throws SinkException.Compared the history appears to be the same; the next snapshot is copied
      */
     void completed(Position position) {
         if (comparison != null) {
@@ -268,8 +267,8 @@ final class Synchronisation implements AutoCloseable {
     }
 
     /**
-     * Records {@code taken} as the first checkpoint from which watchers resume, if there is no such record of its source:
-     * after a switchover, or a mirror of an earlier release, which joined deletions with puts.
+     * Records {@code taken} as the first resumable checkpoint, unless one of its source is recorded. It is missing
+     * after a switchover, or for a mirror of an earlier release, which joined deletions with puts.
      */
     List<RequestOp> missingRecord(Checkpoint taken) {
         TargetKeys found = new TargetKeys(calls, KeyRange.single(ReservedKeys.resumable(mirror)));
@@ -309,12 +308,12 @@ final class Synchronisation implements AutoCloseable {
                 LaneProgress.first(stored, 0, terms(), all).encoded()));
     }
 
-    /** Operations after which the target is complete again. */
+    /** Returns operations that mark the target as complete again. */
     List<RequestOp> restored() {
         return List.of(Operations.delete(SyncWriter.key(mirror, 0)));
     }
 
-    /** Ends what is under way. */
+    /** Ends the running copy or comparison. */
     @Override
     public void close() {
         if (copy != null) {
@@ -331,7 +330,7 @@ final class Synchronisation implements AutoCloseable {
         return copy;
     }
 
-    /** Why a snapshot is of another history than the checkpoint; null if nothing indicates that. */
+    /** Returns why a snapshot has another history than the checkpoint; null if nothing indicates that. */
     private @Nullable String reset(Checkpoint before, ClusterId cluster, Revision revision) {
         if (sourceReset != null) {
             return sourceReset;
@@ -345,7 +344,7 @@ final class Synchronisation implements AutoCloseable {
                 : null;
     }
 
-    /** Whether the target is as the source was at the checkpoint's revision, apart from keys written since. */
+    /** Whether the target equals the source at the checkpoint's revision, apart from later writes. */
     private static boolean isComplete(Checkpoint found) {
         return found.state() != CheckpointState.SYNCING && found.revision().isAfter(Revision.ZERO);
     }
@@ -420,7 +419,7 @@ final class Synchronisation implements AutoCloseable {
                 Lanes.start(mirror, lanes));
     }
 
-    /** Before the first effect on the target: what is refused leaves a copy that can take over. */
+    /** Rejects excess deletions before the first write, so that the target can take over. */
     private void requirePrunable(Prune prune, ForeignKeys policy, Revision snapshot) {
         TargetCalls from = source;
         if (from != null) {
@@ -439,7 +438,7 @@ final class Synchronisation implements AutoCloseable {
         return new TargetKeys(calls, KeyRange.single(key)).hasNext();
     }
 
-    /** Those that there are. */
+    /** Returns the existing keys of lanes. */
     private List<ByteString> laneKeys() {
         List<ByteString> keys = new ArrayList<>();
         new TargetKeys(calls, ReservedKeys.lanes(mirror)).forEachRemaining(found -> keys.add(found.getKey()));

@@ -21,8 +21,8 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Follows the source: has commits written in the target's terms, many at a time when many wait.
- * Commits that the target has seen before are passed over. Driven by the mirror's thread.
+ * Follows the source: writes its commits, several per transaction under load. It skips commits that the target has seen
+ * before. Driven by the mirror's thread.
  *
  * <p>Invariant M4: foreign writes between two transactions are detected; a repair is fenced and reverts no earlier
  * commit.
@@ -37,7 +37,7 @@ final class TailWriter implements AutoCloseable {
     private final CommitPath paths = new CommitPath();
     private final BatchWriter batches;
     private final GroupCommit group;
-    /** Whether what is given here is written, and repairs; not a snapshot. */
+    /** Whether commits and repairs are written, rather than a snapshot. */
     private final AtomicBoolean following = new AtomicBoolean();
 
     private Revision given = Revision.ZERO;
@@ -61,7 +61,7 @@ final class TailWriter implements AutoCloseable {
         this.group = new GroupCommit("mirror-" + mirror + "-writer", history, batches::write, System::nanoTime);
     }
 
-    /** Commits follow that checkpoint, unless a snapshot does. */
+    /** Starts at that checkpoint; commits follow unless a snapshot does. */
     void begin(Checkpoint stored) {
         batches.endObservation();
         given = stored.revision();
@@ -69,14 +69,14 @@ final class TailWriter implements AutoCloseable {
         following.set(true);
     }
 
-    /** Waits until nothing is being written, and lets others write. */
+    /** Waits for pending writes, then permits other writers. */
     void end() {
         following.set(false);
         group.drain();
         batches.completeAt(Revision.ZERO);
     }
 
-    /** The target durably holds everything up to there. Any thread. */
+    /** Returns the revision up to which the target durably holds everything. Any thread. */
     Revision complete() {
         return batches.complete();
     }
@@ -110,12 +110,12 @@ final class TailWriter implements AutoCloseable {
         }
     }
 
-    /** How long to let more come before {@link #caughtUp}. */
+    /** Returns the delay before {@link #caughtUp}. */
     Duration pause() {
         return group.pause();
     }
 
-    /** Nothing more comes at this moment: what was given is written now. */
+    /** Writes pending commits, since the feed has no more at present. */
     void caughtUp() {
         group.flush();
     }
@@ -125,14 +125,14 @@ final class TailWriter implements AutoCloseable {
         group.drain();
     }
 
-    /** Observes commits to {@code keys}. Ends the observation before it. Any thread. */
+    /** Observes commits to {@code keys} and ends the previous observation. Any thread. */
     KeyObservation observe(Collection<ByteString> keys) {
         return batches.observe(keys);
     }
 
     /**
-     * Repairs the keys that no commit has changed since {@code observed} began, together with the checkpoint, which stays
-     * where it is. Any thread; returns when done.
+     * Repairs keys that no commit changed since {@code observed} began; the checkpoint does not advance. Any thread;
+     * returns when done.
      *
      * @return false while a snapshot, or a commit in parts, is written
      */
@@ -155,8 +155,8 @@ final class TailWriter implements AutoCloseable {
     }
 
     /**
-     * Restores keys with leases as the source has them at the checkpoint. The checkpoint is {@code syncing} from the first
-     * write to the last, so that no take-over finds a part.
+     * Restores keys with leases as of the checkpoint. It is {@code syncing} from the first write to the last, so that
+     * no take-over finds a part.
      *
      * @return whether the target has them all
      */

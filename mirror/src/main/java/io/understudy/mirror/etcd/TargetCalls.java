@@ -31,8 +31,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls on the target cluster's voters, one at a time: each attempt has a deadline, a failed one moves on to the next
- * endpoint and backs off. One thread at a time.
+ * Calls on a cluster's voting members, one at a time. Each attempt has a deadline; after a failure the next endpoint is
+ * tried with backoff. One thread at a time.
  */
 final class TargetCalls implements AutoCloseable {
 
@@ -42,12 +42,12 @@ final class TargetCalls implements AutoCloseable {
     private final EtcdCluster cluster;
     private final String side;
     private final SinkListener listener;
-    /** Null where transactions go the way of everything else. */
+    /** Null if transactions use the common channel. */
     private final @Nullable DirectCalls<TxnRequest, TxnResponse> direct;
 
     private int failures;
     private boolean full;
-    /** Whether puts are rejected as out of space, though reads are answered. */
+    /** Whether puts are rejected for lack of space while reads succeed. */
     private boolean takesNoPuts;
 
     private @Nullable Endpoint proven;
@@ -57,7 +57,7 @@ final class TargetCalls implements AutoCloseable {
         this(cluster, "target", listener);
     }
 
-    /** @param side what the cluster is to the mirror, for errors */
+    /** @param side role of the cluster in the mirror, for errors */
     TargetCalls(EtcdCluster cluster, String side, SinkListener listener) {
         this(cluster, side, listener, null);
     }
@@ -73,7 +73,7 @@ final class TargetCalls implements AutoCloseable {
         this.direct = direct;
     }
 
-    /** For one transaction after the other: small ones have a connection that wakes no other thread. */
+    /** Returns calls for consecutive transactions: small ones use a connection without thread switches. */
     static TargetCalls ofWriter(EtcdCluster cluster, SinkListener listener) {
         return new TargetCalls(
                 cluster,
@@ -82,7 +82,7 @@ final class TargetCalls implements AutoCloseable {
                 cluster.directCalls(KVGrpc.getTxnMethod()).orElse(null));
     }
 
-    /** A linearizable read (by the request's settings), repeated until it is answered. */
+    /** Reads linearizably (by the request's settings) and retries until answered. */
     RangeResponse range(RangeRequest request) {
         while (true) {
             Optional<RangeResponse> answer = tryRange(request);
@@ -92,15 +92,15 @@ final class TargetCalls implements AutoCloseable {
         }
     }
 
-    /** One attempt at a linearizable read; empty if it failed, perhaps because the answer is too large. */
+    /** Reads linearizably in one attempt; empty if it failed, perhaps as the response is too large. */
     Optional<RangeResponse> tryRange(RangeRequest request) {
         return attempt(() -> "read", false, endpoint -> answer(stub(endpoint).range(request)));
     }
 
     /**
-     * One attempt at a transaction.
+     * Executes a transaction in one attempt.
      *
-     * @param what is written, for errors
+     * @param what describes the write, for errors
      * @return empty if its outcome is unknown
      */
     Optional<TxnResponse> txn(Supplier<String> what, TxnRequest request) {
@@ -113,7 +113,7 @@ final class TargetCalls implements AutoCloseable {
                 : attempt(what, true, endpoint -> answer(stub(endpoint).txn(request)));
     }
 
-    /** Whether the last attempt failed since the cluster takes no puts: it is out of space. */
+    /** Whether the last attempt failed for lack of space. */
     boolean isFull() {
         return full;
     }
@@ -168,7 +168,7 @@ final class TargetCalls implements AutoCloseable {
         return KVGrpc.newFutureStub(cluster.channel(endpoint)).withExecutor(Runnable::run);
     }
 
-    /** Waits for it. A deadline of gRPC's would be a timer for each call, which wakes the connection's thread. */
+    /** Waits for the response. A gRPC deadline would add a timer per call, which wakes the connection's thread. */
     private <T> T answer(Future<T> call) {
         Duration timeout = cluster.settings().requestTimeout();
         try {
@@ -193,7 +193,7 @@ final class TargetCalls implements AutoCloseable {
         }
     }
 
-    /** The best; the one that did well last, as long as nothing new is known of the cluster. */
+    /** Returns the last successful endpoint while the cluster view is unchanged, else the best one. */
     private @Nullable Endpoint endpoint() {
         ClusterView view = cluster.view();
         if (proven == null || !view.equals(viewed)) {

@@ -15,7 +15,7 @@ import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What must hold before a mirror writes; each failure is explained and needs an operator. */
+/** Preconditions of a mirror's writes; each failure is explained and needs an operator. */
 final class TargetChecks {
 
     private static final int FOREIGN_KEYS_SHOWN = 10;
@@ -58,7 +58,7 @@ final class TargetChecks {
         }
     }
 
-    /** How many keys the target holds of those that are the mirror's. */
+    /** Returns the number of the mirror's keys in the target. */
     long count() {
         long count = 0;
         for (KeyRange part : scope.targetRanges()) {

@@ -1,9 +1,9 @@
 package io.understudy.mirror.etcd;
 
-/** Which of the source's states watchers of the target see. */
+/** Selects which states of the source watchers of the target see. */
 public enum TargetHistory {
-    /** Some of them, in order: consecutive commits are joined into one, the last write of a key winning. */
+    /** Some, in order: consecutive commits are merged, with the last write per key. */
     COALESCED,
-    /** All of them: every commit of the source is one of the target. */
+    /** All: every source commit becomes one target commit. */
     EVERY_COMMIT
 }

@@ -14,9 +14,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the target holds in a range, in key order, read page by page so that a large range takes little memory.
+ * Iterates over a cluster's keys in a range in key order, page by page.
  *
- * <p>The mirror alone writes the range, so its pages need no common revision.
+ * <p>Pages of the target need no common revision, since the mirror alone writes the range.
  */
 final class TargetKeys implements Iterator<KeyValue> {
 
@@ -33,19 +33,19 @@ final class TargetKeys implements Iterator<KeyValue> {
     private final long revision;
     private final Deque<KeyValue> page = new ArrayDeque<>();
     private int pageKeys;
-    /** Where the next page begins; null after the last. */
+    /** Start of the next page; null after the last. */
     private @Nullable ByteString cursor;
 
     TargetKeys(TargetCalls calls, KeyRange range) {
         this(calls, range, FIRST_PAGE_KEYS);
     }
 
-    /** @param firstPageKeys how many keys of which the values are not too large there may be */
+    /** @param firstPageKeys expected number of keys, if values are small */
     TargetKeys(TargetCalls calls, KeyRange range, int firstPageKeys) {
         this(calls, range, firstPageKeys, false, Revision.ZERO);
     }
 
-    /** Keys without values, as they are, or at a revision. */
+    /** Returns keys without values, current or at a revision. */
     static TargetKeys withoutValues(TargetCalls calls, KeyRange range, Revision at) {
         return new TargetKeys(calls, range, MAX_PAGE_KEYS, true, at);
     }

@@ -1,6 +1,6 @@
 /**
- * Mirrors into another etcd cluster: every write carries the checkpoint, and the target rejects it if another writer
- * has written the checkpoint meanwhile.
+ * Mirrors into another etcd cluster: each write carries the checkpoint. The target rejects a write if another writer
+ * has changed the checkpoint.
  *
  * <p>{@link io.understudy.mirror.etcd.EtcdSink} decides what to write, {@code FencedWriter} writes it exactly once,
  * {@code TargetCalls} reaches the cluster.

@@ -14,20 +14,20 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one cluster in which a mirror's keys are written by their owners. Source and target each store what they know of
- * that; of two records the one of more moves is right, since a closed or lost cluster cannot store it.
+ * Record of the primary: the cluster in which clients write a mirror's keys. Source and target each store one. The
+ * record with more moves is valid, since a closed or lost cluster cannot store a new one.
  *
  * <pre>{@code
  * {"format":1,"mirror":"dr","home":"cdf818194e3a8c32","source":"cdf818194e3a8c32","target":"b0f2",
  *  "scope":{"include":[],"exclude":[],"from":"","to":""},"moves":0,"at":"2026-01-31T12:00:00.123Z"}
  * }</pre>
  *
- * @param mirror its name
- * @param cluster the home: the source, one that the source has the keys from, or after a switchover the target
+ * @param mirror name of the mirror
+ * @param cluster the primary: the source, a cluster that it copies the keys from, or after a switchover the target
  * @param scope what is mirrored from source to target
- * @param moves how often it has moved
- * @param at when this was found out, to the millisecond
- * @param move of the primary role, as far as this cluster stores it; in a record of format 2 beside the other fields
+ * @param moves number of moves
+ * @param at time of the record, to the millisecond
+ * @param move part of a move that this cluster stores, in a record of format 2
  */
 public record Home(
         String mirror,
@@ -40,7 +40,7 @@ public record Home(
         Move move) {
 
     private static final int FORMAT = 1;
-    /** With a move. */
+    /** Format of a record with a move. */
     private static final int FORMAT_WITH_MOVE = 2;
 
     private static final Set<String> FIELDS =
@@ -55,7 +55,7 @@ public record Home(
         }
     }
 
-    /** Without a move. */
+    /** Creates a record without a move. */
     public Home(
             String mirror,
             ClusterId cluster,
@@ -67,17 +67,17 @@ public record Home(
         this(mirror, cluster, source, target, scope, moves, at, Move.NONE);
     }
 
-    /** The same after another move; without what is stored of the last one. */
+    /** Returns this record after another move, without the state of the last one. */
     public Home movedTo(ClusterId next, long newMoves, Instant now) {
         return new Home(mirror, next, source, target, scope, newMoves, now);
     }
 
-    /** The same, stored with that. */
+    /** Returns this record with the state of a move. */
     public Home with(Move other) {
         return new Home(mirror, cluster, source, target, scope, moves, at, other);
     }
 
-    /** The same with the primary as the mirror's source, as the mirror runs from now on. */
+    /** Returns this record with the primary as source, as the mirror now runs. */
     public Home turned() {
         return cluster.equals(source)
                 ? this
@@ -91,7 +91,7 @@ public record Home(
                 && new Home(mirror, cluster, source, target, scope, moves, other.at, other.move).equals(other);
     }
 
-    /** What the mirrored keys are in {@code at}; empty if that is neither of its clusters. */
+    /** Returns the mirrored ranges in {@code at}; empty if it is not a cluster of the mirror. */
     public List<KeyRange> rangesIn(ClusterId at) {
         if (at.equals(target)) {
             return scope.targetRanges();
@@ -100,13 +100,12 @@ public record Home(
     }
 
     /**
-     * Whether this keeps another mirror from writing {@code written} into the cluster {@code at}: there owners write
-     * some of them. Not if it only records a copy from there, and the other mirror's home has moved away from there:
-     * that one brings the keys back to where they are copied from. Nor if the copy is made, of more keys, from where
-     * the other mirror is recorded to bring some of them.
+     * Whether this record rejects another mirror that writes {@code written} into {@code at}, their primary. Not if it
+     * only records a copy from there, and the other mirror's primary has moved away: that mirror brings the keys back.
+     * Nor if the copy, of more keys, reads what the other mirror is recorded to bring there.
      *
-     * @param other what is known of the other mirror's home, null for nothing
-     * @param known whether {@code at} has a record of it
+     * @param other record of the other mirror; null if unknown
+     * @param known whether {@code at} holds that record
      */
     public boolean keepsOut(ClusterId at, List<KeyRange> written, @Nullable Home other, boolean known) {
         boolean isThere = cluster.equals(at)
@@ -119,7 +118,7 @@ public record Home(
         return isThere && !isCopiedElsewhere && !(other != null && known && copiesOn(at, written, other));
     }
 
-    /** A new copy reads which keys are brought there; a mirror recorded there was so before, or was kept out. */
+    /** Whether this copies the keys that the recorded other mirror brings to {@code at}. */
     private boolean copiesOn(ClusterId at, List<KeyRange> written, Home other) {
         return source.equals(at)
                 && other.target.equals(at)
@@ -128,7 +127,7 @@ public record Home(
                 && other.rangesIn(at).equals(written);
     }
 
-    /** Whether the role was moved away from {@code at} since {@code other}, in the opposite direction, was stored. */
+    /** Whether the primary moved away from {@code at} since the opposite mirror's {@code other}. */
     public boolean isMovedPast(Home other, ClusterId at) {
         return hasMovedFrom(at)
                 && other.cluster.equals(at)
@@ -137,14 +136,14 @@ public record Home(
                 && other.at().isBefore(at());
     }
 
-    /** Whether it is the other one of its two clusters because it was moved. */
+    /** Whether a move made the other cluster the primary. */
     private boolean hasMovedFrom(ClusterId at) {
         boolean isBack = source.equals(at) && target.equals(cluster);
         boolean isForth = source.equals(cluster) && target.equals(at);
         return moves > 0 && (isBack || isForth) && !cluster.equals(at);
     }
 
-    /** As stored. */
+    /** Returns the stored form. */
     public ByteString encode() {
         ObjectNode root = StrictJson.object();
         root.put("format", move.equals(Move.NONE) ? FORMAT : FORMAT_WITH_MOVE);
@@ -164,8 +163,8 @@ public record Home(
     /**
      * Reads what {@link #encode} wrote.
      *
-     * @param where what errors name
-     * @throws IllegalArgumentException it is anything else; the message has the place and the content
+     * @param where place of the record, for errors
+     * @throws IllegalArgumentException the record is invalid; the message has the place and the content
      */
     public static Home decode(String where, ByteString stored) {
         try {

@@ -14,7 +14,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a cluster stores of a move of the primary role, beside the primary itself.
+ * The part of a move of the primary role that a cluster stores.
  *
  * @param operation the command that changed it last; null for none
  * @param verifiedAt revision of the former primary at which both sides were compared in full; 0 for none
@@ -30,19 +30,19 @@ public record Move(
         @Nullable Closed closed,
         @Nullable Way former) {
 
-    /** Nothing stored. */
+    /** No stored move. */
     public static final Move NONE = new Move(Phase.STEADY, null, 0, 0, null);
 
     private static final Set<String> FIELDS = Set.of("phase", "operation", "verifiedAt", "endMarker", "closed");
     private static final Set<String> FIELDS_WITH_FORMER =
             Set.of("phase", "operation", "verifiedAt", "endMarker", "closed", "former");
 
-    /** With a former primary that was not lost. */
+    /** Creates a move with a former primary that was not lost. */
     public Move(Phase phase, @Nullable Operation operation, long verifiedAt, long endMarker, @Nullable Closed closed) {
         this(phase, operation, verifiedAt, endMarker, closed, null);
     }
 
-    /** How far a move is. */
+    /** The phase of a move. */
     public enum Phase {
         /** None is under way here. */
         STEADY,
@@ -52,18 +52,18 @@ public record Move(
         MOVED
     }
 
-    /** How a cluster refuses client writes to a range. */
+    /** A way to reject client writes to a range. */
     public enum Way {
-        /** Each role loses write permission in the range; the mirror's roles keep it. */
+        /** Revokes write permission in the range from all roles but the mirror's. */
         ROLES,
         /** A CORRUPT alarm, for the duration of the move; then as {@link #AUTH_ENABLE}. */
         CORRUPT_ALARM,
         /** Authentication is enabled, with users for the mirror alone. */
         AUTH_ENABLE,
-        /** Not at all: writes may be lost, and are named. */
+        /** No rejection: writes may be lost, and are named. */
         NONE;
 
-        /** As given, stored and shown. */
+        /** Returns the configured, stored and displayed name. */
         public String word() {
             return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
@@ -87,7 +87,7 @@ public record Move(
     public record Operation(String id, String kind, String process, Instant startedAt) {}
 
     /**
-     * What is needed to open a cluster again.
+     * The state that is required to open a cluster again.
      *
      * @param alarmMember member ID of the alarm; 0 for none
      * @param grants all permissions of each role that was changed, as they were before

@@ -1,4 +1,4 @@
-/** Which cluster a mirror's keys are written in by their owners, as both of its clusters store it. */
+/** The primary of a mirror's keys, as recorded at both of its clusters. */
 @NullMarked
 package io.understudy.mirror.home;
 

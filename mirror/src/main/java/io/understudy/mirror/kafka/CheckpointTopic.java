@@ -20,22 +20,22 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
-/** The compacted topic that holds a mirror's checkpoint as the last record of its key, the mirror's name. */
+/** The compacted topic of a mirror's checkpoint, which is the last record under its name. */
 final class CheckpointTopic {
 
-    /** Of the header with the {@link Footprint}. */
+    /** Header with the {@link Footprint}. */
     private static final String TOPICS = "understudy.topics";
-    /** Of the header with the generation, as other records have it. */
+    /** Header with the generation, as in other records. */
     private static final String GENERATION = "understudy.generation";
 
-    /** Of the header with the {@link StateDigest} of the state topic; absent if not known. */
+    /** Header with the {@link StateDigest} of the state topic; absent if unknown. */
     private static final String STATE = "understudy.state";
-    /** Of the header with {@link Offsets#uncheckedFrom}; absent for none. */
+    /** Header with {@link Offsets#uncheckedFrom}; absent for none. */
     private static final String UNCHECKED = "understudy.unchecked-from";
 
-    /** Of the header with the {@code transactional.id} of the writer; absent for the default. */
+    /** Header with the {@code transactional.id} of the writer; absent for the default. */
     private static final String TRANSACTIONAL_ID = "understudy.transactional-id";
-    /** Of the header with the {@link ValueFormat}, as other records have it; absent for {@link ValueFormat#RAW}. */
+    /** Header with the {@link ValueFormat}, as in other records; absent for {@link ValueFormat#RAW}. */
     private static final String FORMAT = "understudy.format";
 
     private final String topic;
@@ -50,18 +50,18 @@ final class CheckpointTopic {
         this.where = "key \"" + mirror + "\" of topic " + topic;
     }
 
-    /** Where it is, for messages. */
+    /** Returns the checkpoint's place, for messages. */
     String where() {
         return where;
     }
 
     /**
-     * A checkpoint, and the topics that it is about.
+     * A checkpoint and its topics.
      *
-     * @param generation of theirs, see {@link io.understudy.feed.kafka.TopicOrigin}
-     * @param state digest of the state topic; null if not known
+     * @param generation generation of the topics, see {@link io.understudy.feed.kafka.TopicOrigin}
+     * @param state digest of the state topic; null if unknown
      * @param uncheckedFrom see {@link Offsets#uncheckedFrom}
-     * @param transactionalId of its writer; null for the default
+     * @param transactionalId ID of the writer; null for the default
      * @param format number of the topics' {@link ValueFormat}
      */
     record Stored(
@@ -73,16 +73,16 @@ final class CheckpointTopic {
             @Nullable String transactionalId,
             String format) {
 
-        /** The same with another writer. */
+        /** Returns the same with another writer. */
         Stored handedTo(String other) {
             return new Stored(checkpoint, footprint, generation, state, uncheckedFrom, other, format);
         }
     }
 
     /**
-     * What was committed last; null if nothing was.
+     * Returns the last committed checkpoint; null if there is none.
      *
-     * @throws SinkException.Refused it is another mirror's, or can't be understood
+     * @throws SinkException.Refused it is another mirror's, or invalid
      */
     @Nullable Stored read(TopicReader reader) {
         AtomicReference<@Nullable ConsumerRecord<byte[], byte[]>> last = new AtomicReference<>();
@@ -117,7 +117,7 @@ final class CheckpointTopic {
         }
     }
 
-    /** A checkpoint of another format is none: this header marks it as a mirror's. */
+    /** Whether the record is not a checkpoint: a mirror's, in any format, has this header. */
     private boolean isStray(ConsumerRecord<byte[], byte[]> record) {
         if (record.value() == null) {
             return true;

@@ -8,13 +8,13 @@ import org.apache.kafka.common.acl.AclOperation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Determines why Kafka no longer accepts a mirror's transactions. Kafka returns the same error if another mirror has
- * begun to write, and if a transaction was open for too long, as after a machine was suspended. Another mirror writes a
- * checkpoint of a later epoch as it begins. One thread.
+ * Determines why Kafka no longer accepts a mirror's transactions. Kafka returns the same error for another writer and
+ * for a transaction that was open too long, as after the suspension of a machine. Another mirror writes a checkpoint of
+ * a later epoch when it starts. One thread.
  */
 final class Fencing {
 
-    /** What another mirror takes from when it fences this one off until its checkpoint is written. */
+    /** Maximum delay between the fencing by another mirror and its first checkpoint. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private static final long PAUSE_MILLIS = 250;
@@ -32,7 +32,7 @@ final class Fencing {
         this.epoch = epoch;
     }
 
-    /** The exception of a rejected transaction. */
+    /** Returns the exception of a rejected transaction. */
     SinkException explained(String doing, Throwable failure) {
         SinkException fenced = fenced(doing);
         return fenced == null
@@ -41,7 +41,7 @@ final class Fencing {
                 : fenced;
     }
 
-    /** Returns that another mirror writes, or why that is unknown; null if none does. */
+    /** Returns the failure of a fenced mirror or a failed check; null if no other mirror writes. */
     @Nullable SinkException fenced(String doing) {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         try {

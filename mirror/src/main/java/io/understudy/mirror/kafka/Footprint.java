@@ -25,9 +25,9 @@ record Footprint(Map<String, Topic> topics) {
     }
 
     /**
-     * One topic.
+     * A topic and its last offsets.
      *
-     * @param id Kafka's own, another one for each topic that was ever created
+     * @param id Kafka's topic ID, unique per created topic
      * @param offsets of the last record known to be in each partition; -1 for none
      */
     record Topic(Uuid id, List<Long> offsets) {

@@ -24,13 +24,13 @@ import org.apache.kafka.common.errors.UnknownProducerIdException;
 import org.apache.kafka.common.protocol.Errors;
 import org.jspecify.annotations.Nullable;
 
-/** What a failure of a Kafka client means for the mirror. */
+/** Maps failures of Kafka clients to those of a sink. */
 final class KafkaFailures {
 
     private KafkaFailures() {}
 
     /**
-     * The exception of a failed call.
+     * Returns the exception of a failed call.
      *
      * @param operation that the call requires
      */
@@ -57,10 +57,7 @@ final class KafkaFailures {
                 : new SinkException.Refused(message, cause);
     }
 
-    /**
-     * Whether the broker no longer takes this producer's transactions: another one was opened with its id, or it has
-     * aborted one that was open for too long.
-     */
+    /** Whether the broker rejects the producer: it was replaced, or its transaction timed out. */
     static boolean isFenced(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof ProducerFencedException || cause instanceof InvalidProducerEpochException) {
@@ -70,7 +67,7 @@ final class KafkaFailures {
         return false;
     }
 
-    /** Whether the broker rejects a transaction timeout; the producer passes on nothing but the message. */
+    /** Whether the broker rejects a transaction timeout; the producer forwards only the message. */
     static boolean isTimeoutTooLarge(Throwable failure) {
         return String.valueOf(failure.getMessage()).contains(Errors.INVALID_TRANSACTION_TIMEOUT.message());
     }
@@ -84,7 +81,7 @@ final class KafkaFailures {
                 || cause instanceof TransactionAbortedException;
     }
 
-    /** What does not depend on the mirror, or is over when another producer begins. */
+    /** Whether the failure is temporary, or ends with a new producer. */
     private static boolean passes(Throwable cause) {
         return cause instanceof RetriableException
                 || KafkaErrors.isAccess(cause)
@@ -102,10 +99,10 @@ final class KafkaFailures {
                 || (cause instanceof KafkaException && !(cause instanceof ApiException));
     }
 
-    /** What is wrong in the configuration; null if that isn't the cause. */
+    /** Returns the failure of a client setting; null if that is not the cause. */
     private static @Nullable ConfigException setting(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            // Which is how a machine is that has lost its network.
+            // Also caused by a lost network.
             boolean isNameUnknown = String.valueOf(cause.getMessage()).contains("No resolvable bootstrap urls");
             if (cause instanceof ConfigException setting && !isNameUnknown) {
                 return setting;

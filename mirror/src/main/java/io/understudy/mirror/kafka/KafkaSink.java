@@ -31,13 +31,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes every change as a record, exactly once and in order: to the change topic, and to the compacted state topic.
- * See {@link io.understudy.feed.kafka.RecordFormat} for the records.
+ * Writes every change exactly once and in order to change topic and state topic. The state topic is compacted. See
+ * {@link io.understudy.feed.kafka.RecordFormat} for the records.
  *
- * <p>Several whole commits, or one large, are a transaction, with a mark in every partition and the checkpoint. A sink
- * that opens aborts the transaction of its predecessor, which can't begin another. A snapshot is many transactions
- * between two marks; unless one was interrupted, it is merged: records only for entries missing in the state topic,
- * tombstones for keys that are gone.
+ * <p>A transaction holds several whole commits, or one large, with a mark in every partition and the checkpoint.
+ * Opening a sink aborts the transaction of its predecessor and fences it. A snapshot takes many transactions between
+ * two marks. Unless one was interrupted, it is merged: it has records only for entries missing in the state topic, and
+ * tombstones for deleted keys.
  *
  * <p>Invariant M26: each commit is in Kafka once, whole and in order, and the last record of each key is the state,
  * whatever is killed.
@@ -48,7 +48,7 @@ public final class KafkaSink implements Sink {
 
     private final String mirror;
     private final MirrorScope scope;
-    /** The same keys as the topics name them. */
+    /** The scope under the key names of the topics. */
     private final MirrorScope named;
 
     private final String writerName;
@@ -70,25 +70,25 @@ public final class KafkaSink implements Sink {
     private Revision marked = Revision.ZERO;
 
     private long markedNanos = System.nanoTime();
-    /** When the source had nothing beyond what was given; null if not known since the last mark. */
+    /** When the source had nothing newer; null if unknown since the last mark. */
     private @Nullable Instant asOf;
 
     private @Nullable SnapshotSelection merge;
-    /** Of the state that was given, with that of an open batch or snapshot; null if not known. */
+    /** Digest of the received state, with an open batch or snapshot; null if unknown. */
     private @Nullable StateDigest state;
     /** Whether a snapshot's entries are written even if the state topic has them already. */
     private boolean resync;
 
-    /** Of the last checkpoint sent; 0 before the first. */
+    /** Epoch of the last checkpoint sent; 0 before the first. */
     private long epoch;
 
     private volatile @Nullable Checkpoint checkpoint;
     private volatile Revision complete = Revision.ZERO;
 
     /**
-     * Sinks of one mirror, which connect when they are opened; one at a time.
+     * Returns a factory of a mirror's sinks, which connect when opened; one at a time.
      *
-     * @param writerName differs between any two writers, see {@link Checkpoint#writer}
+     * @param writerName unique per writer, see {@link Checkpoint#writer}
      */
     public static Function<SinkListener, Sink> factory(
             String mirror, MirrorScope scope, String writerName, KafkaSinkOptions options, MeterRegistry meters) {
@@ -96,7 +96,7 @@ public final class KafkaSink implements Sink {
         return listener -> new KafkaSink(mirror, scope, writerName, options, timeout, listener, meters);
     }
 
-    /** @throws IllegalArgumentException Kafka's own settings can't be read, see {@link KafkaClients} */
+    /** @throws IllegalArgumentException Kafka's own settings are invalid, see {@link KafkaClients} */
     KafkaSink(
             String mirror,
             MirrorScope scope,
@@ -162,7 +162,7 @@ public final class KafkaSink implements Sink {
         return position;
     }
 
-    /** A topic can't revoke its records. */
+    /** Always fails: a topic cannot revoke records. */
     @Override
     public void sourceReset(FeedEndedException why) throws FeedEndedException {
         throw why;
@@ -199,7 +199,7 @@ public final class KafkaSink implements Sink {
                         : before.in(CheckpointState.SYNCING));
     }
 
-    /** Topics are of one history: readers go by its revisions. */
+    /** Requires the same source history: readers rely on its revisions. */
     private static void requireSame(
             String what, ClusterId of, Revision mirrored, ClusterId cluster, Revision revision) {
         if (!of.equals(cluster)) {
@@ -275,7 +275,7 @@ public final class KafkaSink implements Sink {
                 change instanceof Change.Put put ? put.keyValue().version() : 0);
     }
 
-    /** Of its commit nothing may be written, of those before it everything. */
+    /** Flushes earlier commits before it rejects a commit that does not fit. */
     private void requireFits(List<Change> changes, Revision revision) {
         try {
             changes.forEach(change -> writer().requireFits(change, revision));
@@ -319,7 +319,7 @@ public final class KafkaSink implements Sink {
         caughtUp();
     }
 
-    /** Ends the transaction that holds commits, if there is one. */
+    /** Commits the open transaction, if there is one. */
     private void flush() {
         Position position = reached;
         if (position == null && !batch.isEmpty()) {
@@ -360,7 +360,7 @@ public final class KafkaSink implements Sink {
         return check.isWhole(writer().offsets(), state);
     }
 
-    /** Ends the transaction with a checkpoint. */
+    /** Commits the transaction with a checkpoint. */
     private void write(Checkpoint next) {
         epoch = next.epoch();
         writer().send(checkpoints.record(writer().stored(next, merge == null ? state : null)));

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * How a mirror writes to Kafka.
+ * Options of a mirror into Kafka.
  *
  * @param replicationFactor of topics that are created; -1 for the broker's default
  */
@@ -111,17 +111,17 @@ public record KafkaSinkOptions(
         return Map.of("kafka", kafka, "names", names, "replicationFactor", BROKERS_DEFAULT);
     }
 
-    /** The same with so many partitions. */
+    /** Returns these options with another number of partitions. */
     public KafkaSinkOptions withPartitions(int count) {
         return Binder.with(this, "partitions", count);
     }
 
-    /** The same with other names, another format, or another policy. */
+    /** Returns these options with other names, another format, or another policy. */
     public KafkaSinkOptions with(Object part) {
         return Binder.with(this, part);
     }
 
-    /** The same with another timeout. */
+    /** Returns these options with another timeout. */
     public KafkaSinkOptions withTransactionTimeout(Duration timeout) {
         return Binder.with(this, "transactionTimeout", timeout);
     }

@@ -30,15 +30,15 @@ import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Creates missing topics of a mirror, and refuses those that would lose or reorder records. */
+/** Creates missing topics of a mirror, and rejects those that would lose or reorder records. */
 final class KafkaTopics {
 
     private static final Logger LOG = LoggerFactory.getLogger(KafkaTopics.class);
 
-    /** A producer's buffer holds two; etcd's limit is less by far, and a topic's may be none. */
+    /** Maximum record: a producer's buffer holds two, and etcd's limit is far lower. */
     private static final int MAX_RECORD_BYTES = 64 << 20;
 
-    /** Compaction leaves the last segment alone, and a new writer, or reader of the state, has to read it. */
+    /** Segment size that bounds the part of the topic that compaction leaves and readers read. */
     private static final int CHECKPOINT_SEGMENT_BYTES = 16 << 20;
 
     private static final int STATE_SEGMENT_BYTES = 128 << 20;
@@ -53,7 +53,7 @@ final class KafkaTopics {
         this.timeout = options.kafka().timeout();
     }
 
-    /** Those of the mirror's topics that exist, by name. */
+    /** Returns the existing topics of the mirror, by name. */
     Map<String, TopicDescription> find() {
         Map<String, TopicDescription> found = new HashMap<>();
         for (Wanted wanted : wanted()) {
@@ -63,11 +63,11 @@ final class KafkaTopics {
     }
 
     /**
-     * Checks those that were found and creates the others. A broker that creates topics on its own gives them its
-     * defaults: topics to adopt get the settings of created ones.
+     * Checks existing topics and creates the others. Topics created by the broker with its defaults are adopted and get
+     * the settings of created ones.
      *
      * @param isAdopted whether a found topic was never written and may be changed or recreated
-     * @return the ids of all three
+     * @return the IDs of all three topics
      * @throws SinkException.Refused one has unsuitable settings
      */
     Map<String, Uuid> ensure(Map<String, TopicDescription> found, Predicate<TopicDescription> isAdopted) {
@@ -131,7 +131,7 @@ final class KafkaTopics {
         return there.topicId();
     }
 
-    /** Awaits what needs more than the ACLs of a writer: without them, an operator does it. */
+    /** Awaits a call that may exceed a writer's ACLs; otherwise an operator runs the command. */
     private void permitted(String doing, AclOperation operation, String command, KafkaFuture<Void> future) {
         try {
             var unused = await(doing, operation, future);
@@ -140,7 +140,7 @@ final class KafkaTopics {
         }
     }
 
-    /** The largest record that change topic and state topic take, or will once they are created, as far as one is held. */
+    /** Returns the largest record that change topic and state topic accept, once created, within bounds. */
     RecordLimit limit(Map<String, TopicDescription> found) {
         // Less is refused, or raised in an adopted topic.
         int bytes = Stream.of(options.topic(), options.stateTopic())
@@ -152,7 +152,7 @@ final class KafkaTopics {
     }
 
     /**
-     * One topic.
+     * The required settings of a topic.
      *
      * @param policy its cleanup.policy
      * @param isData whether it holds keys and values

@@ -22,8 +22,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Contents of the state topic: a digest of the entry for each key with a put as last record. A revision alone would not
- * do: another history of the source may have another entry at it. Values are not held.
+ * Digests of the state topic's entries, by key with a put as last record. A revision alone does not suffice: another
+ * history of the source may have another entry at it. Values are not held.
  */
 final class LastRecords {
 
@@ -42,10 +42,10 @@ final class LastRecords {
     }
 
     /**
-     * Reads the topic to the end it has now.
+     * Reads the topic to its current end.
      *
      * @param atLeast offset that the end must reach
-     * @throws SinkException.Refused it has more keys than may be held, or a record of another format
+     * @throws SinkException.Refused the topic has more keys than allowed, or a record of another format
      */
     static LastRecords read(TopicReader reader, KafkaSinkOptions options, long atLeast) {
         LastRecords last = new LastRecords(options);
@@ -59,7 +59,7 @@ final class LastRecords {
         return end;
     }
 
-    /** Of the keys that were not forgotten. */
+    /** Returns the digest of the remaining keys. */
     StateDigest digest() {
         StateDigest digest = StateDigest.EMPTY;
         for (ByteString key : digests.keySet()) {
@@ -72,23 +72,23 @@ final class LastRecords {
         return digests.size();
     }
 
-    /** The source of the last record; null if there is none. */
+    /** Returns the source of the last record; null if there is none. */
     @Nullable ClusterId cluster() {
         return cluster;
     }
 
-    /** The latest revision that any record is of. */
+    /** Returns the latest revision of any record. */
     Revision newest() {
         return newest;
     }
 
-    /** Whether the topic's last record of that key is this very entry; the key is then forgotten. */
+    /** Removes the key and returns whether the topic's last record of it is this entry. */
     boolean takeIf(KeyValue entry) {
         Long last = digests.remove(entry.key());
         return last != null && last == digest(entry);
     }
 
-    /** The keys left in {@code range}, which are then forgotten. */
+    /** Removes and returns the remaining keys in {@code range}. */
     List<ByteString> takeRest(KeyRange range) {
         ByteString to = range.to();
         NavigableMap<ByteString, Long> part =

@@ -9,8 +9,8 @@ import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the records of one writer came to be. Offsets of a partition only grow; one that doesn't is of a topic that was
- * truncated, or recreated while the mirror ran, as brokers may do by themselves. Thread-safe.
+ * Offsets of one writer's records. Offsets of a partition only grow; otherwise the topic was truncated or recreated
+ * while the mirror ran, as brokers may do by themselves. Thread-safe.
  */
 final class Offsets {
 
@@ -19,17 +19,17 @@ final class Offsets {
     private final String stateTopic;
     private @Nullable Exception fault;
 
-    /** Of the next record in the state topic, if no other writer adds any; -1 if not known. */
+    /** Offset of the next record in the state topic, without other writers; -1 if unknown. */
     private long nextOfState;
-    /** Where the state topic may have records of other writers, after the last of this one; -1 for nowhere. */
+    /** Start of the state topic's range with possible foreign records; -1 for none. */
     private long uncheckedFrom;
-    /** Where that range ends. */
+    /** End of that range. */
     private long uncheckedTo;
     /** Whether the open transaction has records in the state topic. */
     private boolean isStateOpen;
 
     /**
-     * Of partitions known to have records up to there.
+     * Creates the offsets of partitions with known records.
      *
      * @param endOfState offset up to which the state topic was read; -1 if it was not
      * @param uncheckedFrom see {@link #uncheckedFrom()}
@@ -45,7 +45,7 @@ final class Offsets {
         });
     }
 
-    /** A record was acknowledged; without its offset, if it was sent twice and the broker has forgotten the first. */
+    /** Records an acknowledgement, without an offset if the broker dropped the result of a duplicate. */
     synchronized void acknowledged(RecordMetadata record) {
         if (record.topic().equals(stateTopic)) {
             acknowledgedInState(record);
@@ -77,7 +77,7 @@ final class Offsets {
         nextOfState = record.hasOffset() ? record.offset() + 1 : -1;
     }
 
-    /** The transaction of the acknowledged records was committed: its end takes one offset of each partition. */
+    /** Records a commit of acknowledged records, which takes one offset of each partition. */
     synchronized void committed() {
         if (isStateOpen && nextOfState >= 0) {
             nextOfState++;
@@ -85,30 +85,30 @@ final class Offsets {
         isStateOpen = false;
     }
 
-    /** Offset from which the state topic may have records of other writers that were not checked; -1 for none. */
+    /** Returns the first offset of possible foreign records in the state topic; -1 for none. */
     synchronized long uncheckedFrom() {
         return uncheckedFrom;
     }
 
-    /** The state topic was checked from there up to the offset {@code end}, outside a transaction. */
+    /** Records that the state topic was checked up to {@code end}, outside a transaction. */
     synchronized void checked(long end) {
         uncheckedFrom = end < uncheckedTo ? end : -1;
         nextOfState = Math.max(nextOfState, end);
     }
 
-    /** Offset after the last transaction in the state topic, as far as it is known; -1 if it is not. */
+    /** Returns the offset after the last transaction in the state topic; -1 if unknown. */
     synchronized long endOfState() {
         return nextOfState;
     }
 
-    /** A record was not taken. */
+    /** Records a failed send. */
     synchronized void failed(Exception why) {
         if (fault == null) {
             fault = why;
         }
     }
 
-    /** The first there was. */
+    /** Returns the first failure; null for none. */
     synchronized @Nullable Exception fault() {
         return fault;
     }

@@ -14,9 +14,9 @@ import io.understudy.vocabulary.Revision;
  */
 record RecordLimit(int bytes, String topics) {
 
-    /** More than all headers, and what a batch of one record has around it. */
+    /** Upper bound of headers and the envelope of a batch of one record. */
     private static final int AROUND = 1 << 10;
-    /** What is compressed in vain grows by less than one part in so many. */
+    /** Inverse of the maximum growth of incompressible data. */
     private static final int GROWTH_DIVISOR = 256;
 
     /**

@@ -34,8 +34,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Start of a sink: fences off earlier writers, then reads the checkpoint, which no other writer can change any more. It
- * then verifies that the topics still hold what the checkpoint records.
+ * Starts a sink: fences earlier writers, then reads the checkpoint, which they cannot change. It then verifies that the
+ * topics still hold what the checkpoint records.
  *
  * <p>Invariant M27: uncommitted records are never visible, and of two mirrors of a topic only the later one writes.
  */
@@ -43,7 +43,7 @@ final class SinkStart {
 
     private static final Logger LOG = LoggerFactory.getLogger(SinkStart.class);
 
-    /** Each needs two turns, one per transactional.id; more only if another process does the same. */
+    /** Maximum hand-overs: each needs two turns, one per transactional.id. */
     private static final int MAX_HANDOVERS = 6;
 
     private final KafkaClients clients;
@@ -53,9 +53,9 @@ final class SinkStart {
     private final TopicScope scope;
     private final TransactionTimeout timeout;
     private final StrayRecords strays;
-    /** Up to where the state topic was read; -1 if it was not. */
+    /** Offset up to which the state topic was read; -1 if it was not. */
     private long endOfState = -1;
-    /** Of the first stray record in what was read of the state topic; -1 for none. */
+    /** Offset of the first stray record read in the state topic; -1 for none. */
     private long strayAt = -1;
     /** Whether a stray record has replaced the last mark of the state topic. */
     private boolean isMarkReplaced;
@@ -78,12 +78,12 @@ final class SinkStart {
     }
 
     /**
-     * What there is now.
+     * The outcome of a start.
      *
-     * @param writer to be closed by the caller
+     * @param writer closed by the caller
      * @param checkpoint null before the first
-     * @param state digest of the state topic; null if not known
-     * @param isLost whether the topics lack what the checkpoint records, and are to be rewritten
+     * @param state digest of the state topic; null if unknown
+     * @param isLost whether the topics lack recorded data and must be rewritten
      * @param isWhole false if only a snapshot can show whether the state topic is complete
      */
     record Outcome(
@@ -94,10 +94,10 @@ final class SinkStart {
             boolean isWhole) {}
 
     /**
-     * Takes the topics over.
+     * Takes over the topics.
      *
-     * @param fencing by which the writer finds out whether they were taken over from it
-     * @throws SinkException.Refused they are not as they must be
+     * @param fencing detects a later take-over
+     * @throws SinkException.Refused the topics or the checkpoint are unsuitable
      */
     Outcome run(Fencing fencing) {
         try (Admin admin = clients.admin()) {
@@ -146,12 +146,12 @@ final class SinkStart {
         }
     }
 
-    /** The only producer, and the checkpoint, which only it can change. */
+    /** The only valid producer, and the checkpoint, which only it can change. */
     private record Fenced(Producer<byte[], byte[]> producer, CheckpointTopic.@Nullable Stored stored) {}
 
     /**
-     * Fences the writer that the checkpoint names. Another transactional.id takes over by a transaction of the recorded one:
-     * Kafka accepts it from the last producer of that id only, so each writer is fenced whatever ids are configured.
+     * Fences the writer that the checkpoint names. Another transactional.id takes over by a transaction of the recorded
+     * one: Kafka accepts it from the last producer of that id only, so each writer is fenced.
      */
     private Fenced fence(boolean hasCheckpoint, RecordLimit limit) {
         for (int i = 0; i < MAX_HANDOVERS; i++) {
@@ -219,7 +219,7 @@ final class SinkStart {
         return id == null ? KafkaNames.of(options.topic()).transactionalId() : id;
     }
 
-    /** A checkpoint of these topics, with values of this format. */
+    /** Verifies that a checkpoint has these topics and this value format. */
     private CheckpointTopic.@Nullable Stored known(CheckpointTopic.@Nullable Stored stored) {
         if (stored == null) {
             return null;
@@ -239,7 +239,7 @@ final class SinkStart {
         return stored;
     }
 
-    /** One that has fenced off its predecessors. */
+    /** Returns a producer that has fenced its predecessors. */
     private Producer<byte[], byte[]> producer(String id, RecordLimit limit) {
         while (true) {
             Producer<byte[], byte[]> producer =
@@ -269,8 +269,8 @@ final class SinkStart {
     }
 
     /**
-     * By the clock: if the topics were deleted, and the checkpoint with them, copies of them still have the generation
-     * before.
+     * Returns the generation of records, by the clock if the checkpoint is missing. Copies of deleted topics still have
+     * the previous generation.
      */
     private static long generation(CheckpointTopic.@Nullable Stored stored, boolean isLost) {
         if (stored == null) {
@@ -292,7 +292,7 @@ final class SinkStart {
                 .log("rewriting topic");
     }
 
-    /** What is wrong if there are records without a checkpoint; null if nothing is. */
+    /** Returns why records without a checkpoint are a loss; null if there are none. */
     private @Nullable String leftovers(Map<String, TopicDescription> existing) {
         boolean hasChanges = hasRecords(options.topic(), existing);
         boolean hasState = hasRecords(options.stateTopic(), existing);
@@ -315,7 +315,7 @@ final class SinkStart {
                         .anyMatch(partition -> reader.hasRecords(new TopicPartition(topic, partition.partition())));
     }
 
-    /** Whether no record of it was ever committed, nor deleted. */
+    /** Whether no record of the topic was ever committed or deleted. */
     private boolean isUnwritten(TopicDescription topic) {
         return !hasRecords(topic.name(), Map.of(topic.name(), topic))
                 && topic.partitions().stream()
@@ -324,7 +324,7 @@ final class SinkStart {
                                 reader.read(partition, 0, record -> {}).begin() == 0);
     }
 
-    /** What is missing of what was written; null if nothing is. */
+    /** Returns which written data is missing; null if none is. */
     private @Nullable String loss(CheckpointTopic.Stored stored, Map<String, TopicDescription> existing) {
         for (var entry : stored.footprint().topics().entrySet()) {
             String topic = entry.getKey();
@@ -352,7 +352,7 @@ final class SinkStart {
         return null;
     }
 
-    /** Reads what came after the last record known: the last mark must be the checkpoint's. */
+    /** Reads the records from the last known one: the last mark must be the checkpoint's. */
     private @Nullable String loss(TopicPartition partition, long lastKnown, CheckpointTopic.Stored stored) {
         Checkpoint checkpoint = stored.checkpoint();
         AtomicReference<@Nullable Revision> marked = new AtomicReference<>();
@@ -403,7 +403,7 @@ final class SinkStart {
         return null;
     }
 
-    /** Revision up to which a mark declares the topics complete; null for one that doesn't. */
+    /** Returns the revision up to which a mark declares the topics complete; null for none. */
     private static @Nullable Revision completeAt(TopicRecord mark) {
         return mark instanceof TopicRecord.SnapshotBegin ? null : mark.revision();
     }

@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks whether stray records have replaced keys of the state topic. {@link Offsets} detects records of other writers without
- * a read; only then is the topic read. One thread.
+ * Checks whether stray records have replaced keys of the state topic. {@link Offsets} detects records of other writers
+ * without a read; only then is the topic read. One thread.
  *
  * <p>Invariant M50: a stray record or tombstone on a key of the state topic is detected and repaired, before or after
  * compaction, and no reader gets a state without that key.
@@ -26,7 +26,7 @@ final class StateCheck {
 
     private static final Logger LOG = LoggerFactory.getLogger(StateCheck.class);
 
-    /** Checks take a tenth of the mirror's time at most, whatever others write. */
+    /** Checks take a tenth of the mirror's time at most. */
     private static final long SHARE = 10;
 
     private static final long MIN_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -47,7 +47,7 @@ final class StateCheck {
     }
 
     /**
-     * Returns whether the topic holds every key, as far as it is known or due to be checked.
+     * Returns whether the topic holds every key, as far as a check is due.
      *
      * @param offsets of a writer that has no open transaction
      * @param expected digest of the state; null if unknown, so that any stray record in the scope counts

@@ -1,9 +1,9 @@
 package io.understudy.mirror.kafka;
 
-/** What is done when a topic turns out to lack what was written to it. */
+/** Action when a topic lacks written data. */
 public enum TopicLoss {
-    /** The mirror ends, and reports what is missing. */
+    /** Stop the mirror and report the missing data. */
     STOP,
-    /** The whole state is written again; readers begin with it. */
+    /** Rewrite the whole state; readers start with it. */
     RESYNC
 }

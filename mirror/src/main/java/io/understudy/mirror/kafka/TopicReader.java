@@ -26,20 +26,20 @@ final class TopicReader {
         this.timeout = clients.settings().timeout();
     }
 
-    /** Offsets of the first record there is, and after the last committed one. */
+    /** Offsets of the first record, and after the last committed one. */
     record Extent(long begin, long end) {}
 
     /**
-     * Reads from the first record at {@code from} or after it to the end there is now.
+     * Reads all records from {@code from} to the current end.
      *
-     * @throws SinkException.Unavailable nothing came within the timeout
+     * @throws SinkException.Unavailable no record arrived within the timeout
      */
     Extent read(TopicPartition partition, long from, Consumer<ConsumerRecord<byte[], byte[]>> each) {
         return read(partition, from, 0, each);
     }
 
     /**
-     * Reads as {@link #read}, once transactions before the offset {@code end} can be read: Kafka confirms a transaction before
+     * Does the same once transactions before the offset {@code end} are readable. Kafka confirms a transaction before
      * it ends it in each partition.
      */
     Extent read(TopicPartition partition, long from, long end, Consumer<ConsumerRecord<byte[], byte[]>> each) {

@@ -27,16 +27,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class TopicWriter implements AutoCloseable {
 
-    /** For Kafka to abort what is open. */
+    /** Timeout for aborting the open transaction. */
     private static final Duration CLOSING = Duration.ofSeconds(2);
 
     /**
-     * As much as a transaction of several commits has. Kafka's delivery timeout includes the time in the producer's buffer, so
-     * a full one would expire behind a slow connection.
+     * Bytes after which acknowledgements are awaited. Kafka's delivery timeout includes the time in the producer's
+     * buffer, so a full one would expire behind a slow connection.
      */
     private static final long MAX_UNACKNOWLEDGED_BYTES = 4 << 20;
 
-    /** Of one record, about. */
+    /** Approximate header size of a record. */
     private static final int HEADER_BYTES = 256;
 
     private final Producer<byte[], byte[]> producer;
@@ -47,21 +47,21 @@ final class TopicWriter implements AutoCloseable {
     private final Fencing fencing;
     private final TransactionTimeout timeout;
     private final String doing;
-    /** Records since the last mark: of each partition of the changes, and of the state. */
+    /** Records since the last mark: of each partition of the changes, then of the state. */
     private final long[] sinceMark;
 
     private @Nullable KafkaClientMetrics exported;
     private boolean inTransaction;
     private boolean failed;
     private long beganNanos;
-    /** Of the open transaction. */
+    /** Size of the open transaction. */
     private long records;
 
     private long bytes;
-    /** Of the open transaction, sent since the last wait for acknowledgements. */
+    /** Bytes of the open transaction sent since the last wait for acknowledgements. */
     private long unacknowledgedBytes;
 
-    /** A writer with a producer after {@code initTransactions}. */
+    /** Creates a writer with a producer after {@code initTransactions}. */
     TopicWriter(
             Producer<byte[], byte[]> producer,
             KafkaSinkOptions options,
@@ -81,16 +81,16 @@ final class TopicWriter implements AutoCloseable {
         this.sinceMark = new long[options.partitions() + 1];
     }
 
-    /** Looks whether a change can be written, see {@link RecordLimit}. */
+    /** Verifies that a change can be written, see {@link RecordLimit}. */
     void requireFits(Change change, Revision revision) {
         limit.requireFits(change.key(), options.format().size(change.key(), change.bytes()), revision);
     }
 
     /**
-     * Sends what is about one key, waiting while the producer's buffer is full.
+     * Sends the records of one key, waiting while the producer's buffer is full.
      *
      * @return bytes of key and value
-     * @throws SinkException.Refused it is too large
+     * @throws SinkException.Refused the record is too large
      */
     long write(TopicRecord content) {
         ProducerRecord<byte[], byte[]> state = RecordFormat.write(options.stateTopic(), 0, content, origin);
@@ -107,9 +107,9 @@ final class TopicWriter implements AutoCloseable {
     }
 
     /**
-     * Sends a mark to every partition of changes and state, given the number of records since the last one.
+     * Sends a mark with the number of records since the last one to every partition.
      *
-     * @param digest of the state at the mark; null if not known
+     * @param digest digest of the state at the mark; null if unknown
      */
     void mark(LongFunction<TopicRecord> mark, @Nullable StateDigest digest) {
         for (int partition = 0; partition < options.partitions(); partition++) {
@@ -124,7 +124,7 @@ final class TopicWriter implements AutoCloseable {
         sinceMark[options.partitions()] = 0;
     }
 
-    /** A checkpoint with what is known to be written. */
+    /** Returns a checkpoint with the known state of the topics. */
     CheckpointTopic.Stored stored(Checkpoint checkpoint, @Nullable StateDigest state) {
         return new CheckpointTopic.Stored(
                 checkpoint,
@@ -136,7 +136,7 @@ final class TopicWriter implements AutoCloseable {
                 origin.format().number());
     }
 
-    /** Where its records are. */
+    /** Returns the offsets of the written records. */
     Offsets offsets() {
         return offsets;
     }
@@ -175,10 +175,10 @@ final class TopicWriter implements AutoCloseable {
     }
 
     /**
-     * Commits what was sent, if all of it was taken.
+     * Commits the sent records, if all were acknowledged.
      *
      * @return how long the transaction was open
-     * @throws SinkException it wasn't, or the outcome is unknown
+     * @throws SinkException the commit failed, or its outcome is unknown
      */
     Duration commit() {
         try {
@@ -207,12 +207,12 @@ final class TopicWriter implements AutoCloseable {
         exported.bindTo(registry);
     }
 
-    /** Whether a transaction is open, which {@link #close} aborts unless its commit succeeded unconfirmed. */
+    /** Whether a transaction is open, which {@link #close} aborts unless its commit took effect unconfirmed. */
     boolean inTransaction() {
         return inTransaction;
     }
 
-    /** Aborts the open transaction, unless Kafka failed, so that readers need not wait for its timeout. */
+    /** Aborts the open transaction, unless Kafka failed, so that it does not block readers. */
     @Override
     public void close() {
         if (exported != null) {

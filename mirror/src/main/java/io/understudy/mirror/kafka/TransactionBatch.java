@@ -2,16 +2,16 @@ package io.understudy.mirror.kafka;
 
 import java.time.Duration;
 
-/** What a transaction holds so far: several small commits, or one large. One thread. */
+/** The content of a transaction: several small commits, or one large. One thread. */
 final class TransactionBatch {
 
     private static final long MAX_BYTES = 2L << 20;
     private static final int MAX_CHANGES = 10_000;
-    /** While more keeps coming without a moment's pause. */
+    /** Maximum age of a batch under continuous load. */
     private static final Duration MAX_AGE = Duration.ofMillis(50);
     /**
-     * From the end of one transaction until the next one may be small. A broker takes some milliseconds after a
-     * transaction to write its markers. A producer that begins another one sooner backs off for 20 ms ({@code
+     * Pause before the next small transaction. A broker takes some milliseconds after a transaction to write its
+     * markers. A producer that begins another one sooner backs off for 20 ms ({@code
      * add.partitions.to.txn.retry.backoff.ms}, KIP-890), and many small ones cost more than few.
      */
     private static final Duration PAUSE = Duration.ofMillis(20);
@@ -61,7 +61,7 @@ final class TransactionBatch {
                         || System.nanoTime() - firstNanos >= MAX_AGE.toNanos());
     }
 
-    /** How long it would do well to wait for more; zero if not at all. */
+    /** Returns the delay that lets the batch grow; zero for none. */
     Duration pause() {
         long nanos = PAUSE.toNanos() - (System.nanoTime() - writtenNanos);
         return isEmpty() || nanos <= 0 ? Duration.ZERO : Duration.ofNanos(nanos);

@@ -5,9 +5,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The transaction timeout of a mirror, across its sinks. A transaction that the broker aborted as too long doubles it, up to
- * the largest that the broker accepts, which it finds by trying: reading the broker's setting requires an ACL of its own. One
- * thread.
+ * The transaction timeout of a mirror, across its sinks. A transaction that the broker aborted as too long doubles it,
+ * up to the largest that the broker accepts, which it finds by trying: reading the broker's setting requires an ACL of
+ * its own. One thread.
  */
 final class TransactionTimeout {
 
@@ -28,7 +28,7 @@ final class TransactionTimeout {
         this.current = configured;
     }
 
-    /** To open the next producer with. */
+    /** Returns the timeout of the next producer. */
     Duration current() {
         return current;
     }
@@ -56,8 +56,8 @@ final class TransactionTimeout {
     }
 
     /**
-     * The broker aborted a transaction that was open for longer than the timeout. Once at the largest timeout may be due to a
-     * process that was suspended.
+     * The broker aborted a transaction that was open for longer than the timeout. Once at the largest timeout may be
+     * due to a process that was suspended.
      *
      * @param doing what failed
      */

@@ -7,14 +7,14 @@ import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.vocabulary.Revision;
 
 /**
- * A cluster's revision, confirmed by a quorum: every change before the read is at or below it. Thread-safe.
+ * A cluster's revision, confirmed by a quorum, that covers every change before the read. Thread-safe.
  *
  * @param calls of members that confirm revisions
- * @param key one that may be read
+ * @param key a readable key
  */
 record ConfirmedRevision(ClusterCalls calls, ByteString key) {
 
-    /** Reads it once. */
+    /** Reads the revision once. */
     Revision read() throws CallFailedException, InterruptedException {
         RangeRequest request =
                 RangeRequest.newBuilder().setKey(key).setCountOnly(true).build();

@@ -7,17 +7,17 @@ import org.jspecify.annotations.Nullable;
 /** A lease that the target has and this mirror keeps alive. Thread-safe. */
 final class HeldLease {
 
-    /** So many times per time to live it is kept alive. */
+    /** Keep-alives per TTL. */
     private static final int BEATS = 3;
 
     private final long id;
     private volatile long seconds;
-    /** By {@link System#nanoTime}. */
+    /** Time of the next keep-alive, by {@link System#nanoTime}. */
     private volatile long dueAt;
 
     private volatile long checkedAt = System.nanoTime();
     private volatile @Nullable Revision goneAt;
-    /** Keys that this writer attached and did not detach since. Guarded by the lock of the attached keys. */
+    /** Number of keys that this writer attached and did not detach. Guarded by the lock of the attached keys. */
     private int keys;
 
     HeldLease(long id, long seconds) {
@@ -27,7 +27,7 @@ final class HeldLease {
         this.dueAt = System.nanoTime();
     }
 
-    /** One that the target had: the rest of its TTL is unknown, so it is kept alive at once. */
+    /** Returns an existing lease of the target with unknown remaining TTL, due at once. */
     static HeldLease adopted(long id, long seconds) {
         HeldLease lease = new HeldLease(id, seconds);
         lease.dueAt = System.nanoTime();
@@ -42,18 +42,18 @@ final class HeldLease {
         return seconds;
     }
 
-    /** Whether it is to be kept alive now. */
+    /** Whether a keep-alive is due. */
     boolean isDue(long now) {
         return now - dueAt >= 0;
     }
 
-    /** The target has kept it alive by a request of {@code sentAt}. */
+    /** Records a successful keep-alive of {@code sentAt}. */
     void keptAlive(long sentAt, long newSeconds) {
         seconds = newSeconds;
         dueAt = sentAt + between();
     }
 
-    /** Whether keys are attached without interruption: neither side can have granted it again since. */
+    /** Whether keys were attached without interruption: neither side can have granted the lease again. */
     boolean hasKeys() {
         return keys > 0;
     }
@@ -70,17 +70,17 @@ final class HeldLease {
         keys = 0;
     }
 
-    /** Of the source, which no longer had it then; null while it has. */
+    /** Returns a source revision without the lease; null while the source has it. */
     @Nullable Revision goneAt() {
         return goneAt;
     }
 
-    /** By {@link System#nanoTime}: time of the last read from the source, or of the grant in the target. */
+    /** Returns the time of the last check, by {@link System#nanoTime}, or of the grant. */
     long checkedAt() {
         return checkedAt;
     }
 
-    /** The lease was read from the source, which has it, or had lost it at {@code revision}. */
+    /** Records a check at the source: it has the lease, or lacks it at {@code revision}. */
     void checked(@Nullable Revision revision) {
         checkedAt = System.nanoTime();
         goneAt = revision;

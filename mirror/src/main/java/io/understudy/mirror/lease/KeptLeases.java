@@ -37,8 +37,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Leases of the target under the ids, and for the times, that the source granted. Each is in a register in the target
- * before it is granted there, which separates leases of other clients and keeps interrupted grants.
+ * Leases of the target with the IDs and TTLs that the source granted. Each is registered in the target before it is
+ * granted there. The register separates leases of other clients and preserves interrupted grants.
  *
  * <p>Thread-safe.
  *
@@ -48,7 +48,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(KeptLeases.class);
 
-    /** TTL of a lease that has ended at the source: a later commit deletes its keys. */
+    /** TTL of a lease that ended at the source: a later commit deletes its keys. */
     private static final long ENDED_SECONDS = 60;
 
     private static final Duration MAX_DEADLINE = Duration.ofSeconds(2);
@@ -63,23 +63,23 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     private final LeaseRegister register;
     private final LeaseCalls source;
     private final LeaseCalls target;
-    /** Of the source. */
+    /** Revision of the source. */
     private final ConfirmedRevision head;
 
-    /** Those that the target has. */
+    /** Leases that the target has. */
     private final Map<Long, HeldLease> held = new ConcurrentHashMap<>();
-    /** Those in the register, also those that the target doesn't have. Changed under this object's lock. */
+    /** Registered leases, including those that the target lacks. Changed under this object's lock. */
     private final Set<Long> registered = ConcurrentHashMap.newKeySet();
 
-    /** The source's state of leases that are needed soon, read since their keys were put there. */
+    /** The source's state of leases needed soon, read after it put their keys. */
     private final Map<Long, Future<LeaseCalls.Facts>> prefetched = new ConcurrentHashMap<>();
-    /** By key, the lease that this writer attached it to. Guarded by its own lock, which is held for no call. */
+    /** The lease that this writer attached each key to. Guarded by its own lock, which is never held during a call. */
     private final Map<ByteString, HeldLease> attached = new HashMap<>();
 
     private final ExecutorService reads;
     private final ClusterCalls sourceKeys;
     private final ClusterCalls targetKeys;
-    /** Up to where {@link #restore} has made the target equal. */
+    /** Revision up to which {@link #restore} made the target equal. */
     private volatile @Nullable Revision restoredAt;
     /** The shortest TTL that the target grants; 0 while unknown. */
     private long minimum;
@@ -88,7 +88,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     private volatile @Nullable Supplier<Compare> epoch;
     private volatile @Nullable SinkException lost;
 
-    /** Clusters stay the caller's to close. {@link #in} is to be called before anything else. */
+    /** The caller closes the clusters, and calls {@link #in} before anything else. */
     KeptLeases(
             String mirror,
             MirrorScope scope,
@@ -129,10 +129,9 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     /**
-     * Reads which of the registered leases the target still has, and keeps those alive once. To be called before any
-     * other method.
+     * Determines the registered leases that the target still has, by a keep-alive. Called before any other method.
      *
-     * @return whether no key can have been lost: all leases are there, and were at the last keep-alive
+     * @return whether no key can have been lost: all leases exist, and keys were complete before
      */
     boolean begin() {
         registered.addAll(repeated.until("read of the lease register", register::ids));
@@ -159,7 +158,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         return whole;
     }
 
-    /** Every key that should be attached to a lease is; or may not be, from now on. */
+    /** Records whether every key with a source lease is attached to it. */
     void setWhole(boolean whole) {
         repeated.until("write of the lease register", () -> {
             register.setWhole(whole, fence());
@@ -167,7 +166,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         });
     }
 
-    /** Sets what holds until another writer takes the mirror over: the register is written only then. */
+    /** Sets a compare that holds until another writer takes over, as the register's fence. */
     void in(Supplier<Compare> held) {
         epoch = held;
     }
@@ -177,7 +176,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         sourceId = cluster;
     }
 
-    /** @throws SinkException leases of the target have expired: a new sink restores their keys */
+    /** @throws SinkException a lease of the target expired: a new sink restores its keys */
     void requireNoneLost() {
         SinkException why = lost;
         if (why != null) {
@@ -242,7 +241,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         }
     }
 
-    /** While a lease has keys, it is the one that the source granted: its end would have deleted them. */
+    /** Whether the lease has keys, and thus is the one that the source granted. */
     private boolean isAttached(long id) {
         synchronized (attached) {
             HeldLease lease = held.get(id);
@@ -250,7 +249,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         }
     }
 
-    /** A snapshot follows: which keys are attached is unknown. */
+    /** Forgets which keys are attached, before a snapshot. */
     void snapshotFollows() {
         synchronized (attached) {
             attached.clear();
@@ -260,7 +259,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         }
     }
 
-    /** Keys of a commit will be put with the lease: reads the source's state of it, unless it is known. */
+    /** Reads a lease at the source before its keys are put, unless it is known. */
     void expect(long id) {
         if (!isAttached(id)) {
             // Always again: what was read before may be of an earlier lease with that ID.
@@ -268,12 +267,12 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         }
     }
 
-    /** The same for keys of a snapshot. */
+    /** Does the same for keys of a snapshot. */
     void expectInSnapshot(long id) {
         prefetched.computeIfAbsent(id, unknown -> reads.submit(() -> source.facts(id, false)));
     }
 
-    /** Leases remain. */
+    /** Stops reads; leases remain. */
     @Override
     public void close() {
         reads.shutdownNow();
@@ -299,7 +298,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         });
     }
 
-    /** Synchronized, since a new grant in between would look as if lease and keys had been there all the time. */
+    /** Records an expired lease. Synchronized, since a concurrent new grant would hide the loss. */
     private synchronized void lose(HeldLease lease) {
         if (held.remove(lease.id(), lease)) {
             lost = new SinkException.Unavailable(
@@ -317,9 +316,9 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     /**
-     * Ends a lease that the source no longer has, unless keys are still attached to it.
+     * Revokes a lease that the source no longer has, unless keys are attached to it.
      *
-     * @return whether it is ended
+     * @return whether it was revoked
      */
     synchronized boolean end(HeldLease lease) throws CallFailedException, InterruptedException {
         LeaseCalls.Facts facts = target.facts(lease.id(), true);
@@ -338,7 +337,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         return true;
     }
 
-    /** Forgets registered leases that the target doesn't have and no key needs. */
+    /** Unregisters leases that the target lacks and no key needs. */
     synchronized void forgetMissing() {
         for (long id : Set.copyOf(registered)) {
             if (!held.containsKey(id)) {
@@ -352,9 +351,9 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     /**
-     * Makes the target have leases, each with the TTL that the source granted.
+     * Grants leases in the target, each with the source's TTL.
      *
-     * @return those that have another TTL and keys in the target: they can be granted again once the keys are deleted
+     * @return leases with another TTL and keys in the target, which are granted again once the keys are deleted
      */
     Set<Long> hold(Collection<Long> ids) {
         if (ids.size() > 1) {
@@ -369,7 +368,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         return stale;
     }
 
-    /** @return false if it has another TTL, and keys in the target */
+    /** @return false if the lease has another TTL, and keys in the target */
     private synchronized boolean hold(long id, LeaseCalls.Facts granted) {
         requireNoneLost();
         HeldLease lease = held.get(id);
@@ -454,8 +453,8 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     /**
-     * A lease in no register is ours as well if it has keys, and all of them are mirrored: its owner had the range
-     * before the primary moved away.
+     * Rejects a lease of another client. An unregistered lease belongs to this mirror as well if it has keys, all of
+     * them mirrored: a client granted it before the primary moved away.
      */
     private void requireOurs(long id) throws CallFailedException, InterruptedException {
         LeaseCalls.Facts facts = target.facts(id, true);

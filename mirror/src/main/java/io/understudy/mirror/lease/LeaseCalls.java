@@ -68,7 +68,7 @@ final class LeaseCalls {
         }
     }
 
-    /** As {@link ClusterCalls#keepAlive(Collection, BiConsumer)}. */
+    /** Renews leases, see {@link ClusterCalls#keepAlive(Collection, BiConsumer)}. */
     void keepAlive(Collection<Long> ids, BiConsumer<Long, Long> answer)
             throws CallFailedException, InterruptedException {
         calls.keepAlive(ids, answer);

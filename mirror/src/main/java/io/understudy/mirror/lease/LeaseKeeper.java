@@ -27,11 +27,11 @@ final class LeaseKeeper implements AutoCloseable {
     private static final long CLOSE_SECONDS = 1;
     private static final int ALIVE_AT_A_TIME = 500;
 
-    /** How often a lease is read from the source: once per TTL, within these limits. */
+    /** Bounds of the interval of checks at the source, which is a lease's TTL. */
     private static final long MIN_CHECK_SECONDS = 1;
 
     private static final long MAX_CHECK_SECONDS = 10;
-    /** How many leases are read from the source per tick, at most. */
+    /** Maximum leases that are checked at the source per tick. */
     private static final int CHECKS_PER_TICK = 20;
 
     private final String mirror;

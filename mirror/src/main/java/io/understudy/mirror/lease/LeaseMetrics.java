@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.mirror.metrics.MirrorMeter;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What a mirror that keeps leases shows of them. One per mirror. */
+/** Metrics of a mirror's leases. One per mirror. */
 public final class LeaseMetrics {
 
     private final AtomicInteger held = new AtomicInteger();

@@ -1,9 +1,9 @@
 package io.understudy.mirror.lease;
 
-/** How leases of the source's keys are handled in the target. */
+/** Handling of the source's leases in the target. */
 public enum LeaseMode {
-    /** Values are copied without them; what a lease ends at the source is deleted in the target. */
+    /** Copies keys without leases; keys that a lease deletes at the source are deleted in the target. */
     DROP,
-    /** Each is granted in the target under the same id, and kept alive for as long as the source's lives. */
+    /** Grants each lease under the same ID, and keeps it alive until the source's ends. */
     TTL
 }

@@ -20,9 +20,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Which leases of the target are a mirror's own: one key each, put before the lease is granted, with the source's cluster
- * id as its value. And whether every key that should be attached to one of them is. What is written compares a fence, so
- * that nothing of a writer lands that another one has relieved.
+ * Register of a mirror's own leases in the target. Each has one key, put before the grant, with the source's cluster ID
+ * as value. Another key marks that all keys with source leases are attached. Writes compare a fence, which rejects an
+ * earlier writer.
  */
 final class LeaseRegister {
 
@@ -33,13 +33,13 @@ final class LeaseRegister {
     private final String mirror;
     private final ClusterCalls calls;
 
-    /** @param calls of the target's voters */
+    /** @param calls calls to the target's voting members */
     LeaseRegister(String mirror, ClusterCalls calls) {
         this.mirror = mirror;
         this.calls = calls;
     }
 
-    /** Ids of all. */
+    /** Returns the IDs of all registered leases. */
     Set<Long> ids() throws CallFailedException, InterruptedException {
         KeyRange all = ReservedKeys.all(mirror, EACH);
         Set<Long> ids = new HashSet<>();
@@ -68,7 +68,7 @@ final class LeaseRegister {
         delete(key(id), fence);
     }
 
-    /** Whether another mirror of the same source has granted the lease, which then is as good as this one's own. */
+    /** Whether another mirror of the same source has granted the lease, which may be shared. */
     boolean isOfSibling(long id, ClusterId source) throws CallFailedException, InterruptedException {
         ByteString end = ByteString.copyFromUtf8("/" + EACH + Long.toHexString(id));
         ByteString from = ReservedKeys.CHECKPOINTS.etcdKey();
@@ -90,7 +90,7 @@ final class LeaseRegister {
         }
     }
 
-    /** Whether, when this was last known, every key was attached that should be. */
+    /** Whether all keys with source leases were attached at the last update. */
     boolean isWhole() throws CallFailedException, InterruptedException {
         return range(RangeRequest.newBuilder().setKey(whole())).getKvsCount() > 0;
     }
@@ -103,7 +103,7 @@ final class LeaseRegister {
         }
     }
 
-    /** Where the leases are registered. */
+    /** Returns the register's prefix, for messages. */
     String shownKeys() {
         return "the prefix \"" + TextFormat.escapeBytes(ReservedKeys.of(mirror, EACH)) + "\"";
     }

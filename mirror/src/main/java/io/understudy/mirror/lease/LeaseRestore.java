@@ -29,8 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Restores keys of the target that were deleted with expired leases, and the order of queues, as the source has them at a
- * revision. One thread, while no other writes.
+ * Restores keys deleted by expired leases, and queue order, as of a source revision. One thread, while no other writes.
  *
  * <p>Invariant M11: keys that expired while no mirror ran are restored.
  *
@@ -49,7 +48,7 @@ record LeaseRestore(
 
     private static final Logger LOG = LoggerFactory.getLogger(LeaseRestore.class);
 
-    /** Small enough for the largest values, which are read because etcd 3.7 omits leases from reads without. */
+    /** Small enough for the largest values: etcd 3.7 omits leases from reads without values. */
     private static final int FIRST_PAGE_KEYS = 16;
 
     private static final int MAX_PAGE_KEYS = 4_096;
@@ -58,10 +57,10 @@ record LeaseRestore(
     private static final int BATCH_KEYS = 100;
 
     /**
-     * As {@link TargetLeases#restore}.
+     * Restores keys, see {@link TargetLeases#restore}.
      *
-     * @throws SinkException.Unavailable the source is another cluster by now
-     * @return how many keys were put; empty if the source has compacted that revision: nothing was written
+     * @throws SinkException.Unavailable the source is now another cluster
+     * @return number of keys put; empty if the source has compacted that revision, without a write
      */
     OptionalInt run(
             Position at, @Nullable List<io.understudy.vocabulary.KeyValue> given, Consumer<List<RequestOp>> writer) {

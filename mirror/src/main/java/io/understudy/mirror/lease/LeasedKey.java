@@ -3,10 +3,10 @@ package io.understudy.mirror.lease;
 import com.google.protobuf.ByteString;
 
 /**
- * A key with a lease, as the source has it at a revision, and the target's state of it.
+ * A key with a lease at a source revision, with its state in the target.
  *
- * @param key as the target names it
- * @param atSource as the source names it
+ * @param key name in the target
+ * @param atSource name at the source
  * @param created its create revision at the source
  * @param lease its lease at the source
  * @param targetCreated its create revision in the target, 0 if it is missing
@@ -19,20 +19,20 @@ record LeasedKey(
         return targetCreated == 0;
     }
 
-    /** The same, of which the target has that. */
+    /** Returns this key with its state in the target. */
     LeasedKey inTarget(long createdThere, boolean attachedThere) {
         return new LeasedKey(key, atSource, created, lease, createdThere, attachedThere);
     }
 
     /**
-     * Whether it is a place in a queue, as etcd's own locks and elections name them: the name of the queue, then the lease.
-     * The owner of the key that was created first holds the lock.
+     * Whether the key is a queue position of etcd's locks and elections: name, then lease. The owner of the key that
+     * was created first holds the lock.
      */
     boolean isPlace() {
         return atSource.endsWith(suffix());
     }
 
-    /** The queue that it is a place in. */
+    /** Returns the queue of the position. */
     ByteString queue() {
         return key.substring(0, key.size() - suffix().size());
     }

@@ -28,8 +28,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sink for etcd that keeps the source's leases on keys. While it is open its leases are kept alive; keys that expired
- * with leases before it was opened are restored before the feed's first commit.
+ * A sink for etcd that copies the leases of keys. It keeps its leases alive while open. Before the feed's first commit
+ * it restores keys that expired with leases.
  */
 public final class LeasedSink implements Sink {
 
@@ -59,9 +59,9 @@ public final class LeasedSink implements Sink {
     }
 
     /**
-     * Makes a sink that writes with leases. Clusters stay the caller's to close.
+     * Creates a sink that writes with leases. The caller closes the clusters.
      *
-     * @param sinks makes the sink that writes, given the leases that it calls for each put
+     * @param sinks creates the writing sink, which calls the leases for each put
      * @param epoch holds until another writer takes the mirror over, once that sink writes
      * @param restore calls {@link TargetLeases#restore} between two commits of that sink; false if the target is not
      *     equal
@@ -86,10 +86,9 @@ public final class LeasedSink implements Sink {
     }
 
     /**
-     * To be called before a sink that drops leases is opened.
+     * Rejects kept leases before a sink that drops leases is opened.
      *
-     * @throws SinkException.Refused the target has leases that a mirror of that name has kept, so that keys would go with
-     *     them
+     * @throws SinkException.Refused the target has leases kept by this mirror, which would delete keys on expiry
      */
     public static void requireNoneKept(String mirror, EtcdCluster target, SinkListener listener) {
         LeaseRegister register = new LeaseRegister(
@@ -223,7 +222,7 @@ public final class LeasedSink implements Sink {
         return sink.complete();
     }
 
-    /** Stops keeping leases alive, too; they stay. */
+    /** Stops keep-alives, too; leases remain. */
     @Override
     public void close() {
         if (keeper != null) {
@@ -234,8 +233,8 @@ public final class LeasedSink implements Sink {
     }
 
     /**
-     * To be called before an event of a feed is passed on, which proves that the source still has the mirrored history.
-     * While the checkpoint is torn before a commit, that commit comes first.
+     * Restores leased keys before the first feed event, which proves an unchanged source history. While the checkpoint
+     * is torn before a commit, that commit comes first.
      */
     private void restore() {
         if (whole) {

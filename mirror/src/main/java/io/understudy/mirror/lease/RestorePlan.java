@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The writes after which the target has the source's keys with leases. Keys that are missing, or have another lease, are
- * put. Each place of a queue after a missing or displaced one is deleted and put, so that the order is the source's. So is
- * each key of a lease that is to be granted again.
+ * The writes after which the target has the source's keys with leases. Keys that are missing, or have another lease,
+ * are put. Each place of a queue after a missing or displaced one is deleted and put, so that the order is the
+ * source's. So is each key of a lease that is to be granted again.
  *
  * @param deletes first of all: etcd takes each key once per transaction
  * @param puts then these, in the order in which the source created them

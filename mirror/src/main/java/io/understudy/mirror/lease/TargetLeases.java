@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leases of keys in the target. Called by threads that write there, before they write; may wait for the source or the
- * target, and throw a {@link io.understudy.mirror.sink.SinkException}.
+ * Leases of keys in the target. Writing threads call it before they write. It may wait for the source or the target,
+ * and throw a {@link io.understudy.mirror.sink.SinkException}.
  */
 public interface TargetLeases {
 
@@ -27,26 +27,26 @@ public interface TargetLeases {
         }
     };
 
-    /** Whether keys are put with leases: such keys are neither joined with others nor put out of order. */
+    /** Whether keys keep leases: such puts are neither merged nor reordered. */
     boolean areKept();
 
     /**
-     * The lease to put a key with, which exists in the target.
+     * Returns the existing target lease to put a key with.
      *
-     * @param sourceLease the one it has at the source, 0 for none
+     * @param sourceLease lease at the source, 0 for none
      * @return 0 for none
      */
     long forPut(ByteString key, long sourceLease);
 
-    /** A key is deleted next. */
+    /** Records that a key is deleted next. */
     default void deleted(ByteString key) {}
 
     /**
-     * Makes the keys with leases those of the source at a position, in the order of their creation.
+     * Makes the leased keys equal to the source's at a position, in creation order.
      *
-     * @param keys all of them, as the target names them, without values; null to read them from the source
-     * @param writer does operations in one transaction; not called if the target is equal
-     * @return whether they are; not if the source has compacted that revision
+     * @param keys all leased keys under their target names, without values; null to read them from the source
+     * @param writer applies operations in one transaction; not called if the target is equal
+     * @return whether they are equal; false if the source has compacted that revision
      */
     default boolean restore(Position at, @Nullable List<KeyValue> keys, Consumer<List<RequestOp>> writer) {
         return true;

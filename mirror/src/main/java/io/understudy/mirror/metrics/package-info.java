@@ -1,4 +1,4 @@
-/** What a process of mirrors measures. */
+/** Metrics of a mirror process. */
 @NullMarked
 package io.understudy.mirror.metrics;
 

@@ -1,7 +1,7 @@
 package io.understudy.mirror.pipeline;
 
 /**
- * Both clusters of a mirror hold the primary role.
+ * The conflict of a mirror's clusters that both hold the primary role.
  *
  * @param reason names both clusters, their epochs, and the command that resolves it
  * @param isMoving whether a running command resolves it

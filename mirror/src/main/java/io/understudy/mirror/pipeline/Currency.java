@@ -7,10 +7,10 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Time at which the mirror had received all of the source: that of the last covered query.
+ * Time at which the mirror was current: that of the last covered query.
  *
- * <p>An answer below what the mirror had received when the query was sent is ignored: the source was restored or wiped,
- * so its history is another one.
+ * <p>A response below the revision received before the query is ignored: the source was restored or wiped, so its
+ * history differs.
  *
  * <p>Thread-safe.
  *
@@ -23,7 +23,7 @@ final class Currency {
     /**
      * A query of the source's revision.
      *
-     * @param given revision up to which the mirror had received everything by then
+     * @param given revision received completely at that time
      */
     record RevisionQuery(Instant sentAt, Revision given) {}
 
@@ -46,18 +46,18 @@ final class Currency {
         uncovered.add(new Answer(query.sentAt(), revision));
     }
 
-    /** Another feed is read, from there on. */
+    /** Starts with another feed at that revision. */
     synchronized void begin(Revision from) {
         uncovered.clear();
         given = from;
     }
 
-    /** The mirror was given everything up to there. */
+    /** Records that the mirror has received everything up to that revision. */
     synchronized void given(Revision revision) {
         given = revision;
     }
 
-    /** Returns the time, once; null if no answer was covered since. */
+    /** Returns a new time once; null if no response was covered since. */
     synchronized @Nullable Instant covered() {
         Instant last = null;
         for (Answer next = uncovered.peek(); next != null && !next.revision().isAfter(given); next = uncovered.peek()) {

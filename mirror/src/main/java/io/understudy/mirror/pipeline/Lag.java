@@ -19,7 +19,7 @@ final class Lag {
 
     private static final int MAX_SAMPLES = 1_000;
 
-    /** One query; the revision is null if it was not answered. */
+    /** A query; the revision is null without a response. */
     private record Sample(Instant sentAt, @Nullable Revision revision) {}
 
     private final Deque<Sample> uncovered = new ArrayDeque<>();

@@ -6,18 +6,18 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a mirror shows of itself at one moment.
+ * The displayed state of a mirror at one moment.
  *
- * @param source where it copies from, in words
- * @param target where it copies to, in words
+ * @param source description of the source
+ * @param target description of the target
  * @param reason why it is in its state
- * @param since when it came into its state
+ * @param since start of its state
  * @param checkpoint as last stored in the target; null before the first
  * @param completeRevision the target holds every commit up to it; 0 for none
  * @param lagRevisions empty while the source's revision is not known
  * @param lagMillis since when the source has had something the target doesn't have; empty while that is not known
- * @param lastTargetResponse when the target last confirmed an operation, so the age of checkpoint and lag; null before the
- *     first
+ * @param lastTargetResponse when the target last confirmed an operation, so the age of checkpoint and lag; null before
+ *     the first
  * @param snapshot how far a snapshot is copied; null while none is
  * @param lastError the last failure, also when it has passed; null for none
  */

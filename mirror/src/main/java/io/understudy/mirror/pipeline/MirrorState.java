@@ -18,36 +18,33 @@ import java.util.Locale;
  * </pre>
  */
 public enum MirrorState {
-    /** Another process is active; this one waits to take over from it. */
+    /** Another process is active; this one waits to take over. */
     STANDBY,
     /** Both clusters hold the primary role; nothing is replicated until an operator resolves that. */
     CONFLICT,
-    /** Finding the checkpoint, then waiting for the source's first word. */
+    /** The checkpoint is read, then the source's first event awaited. */
     STARTING,
     /** A snapshot is being written. */
     SYNCING,
     /** The target is the source's state at the checkpoint; commits are relayed. */
     SYNCED,
-    /** As {@link #SYNCED}, but a commit larger than one request is written in parts. */
+    /** Like {@link #SYNCED}, while a commit larger than one request is written in parts. */
     TORN,
-    /** As {@link #SYNCED}, but the comparison with the source has found keys that differ. */
+    /** Like {@link #SYNCED}, with differing keys by the comparison with the source. */
     DIFFERS,
-    /**
-     * A cluster doesn't answer: the target a call that the mirror requires, or the followed source any call. Attempts
-     * continue, and the reason names the cluster.
-     */
+    /** A required cluster does not respond; the reason names it, and attempts continue. */
     RETRYING,
-    /** Stopped by an error; tried again with back-off. Other mirrors of the process continue. */
+    /** Stopped by an error; retried with back-off. Other mirrors of the process continue. */
     FAILED,
     /** Stopped on request. */
     STOPPED;
 
-    /** As shown and logged. */
+    /** Returns the displayed and logged name. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Whether commits are relayed and none is half written. */
+    /** Whether commits are relayed and none is partly written. */
     public boolean isFollowing() {
         return this == SYNCED || this == DIFFERS;
     }

@@ -22,12 +22,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
-/** What a mirror shows: its state, with one way to change it, and its metrics, all tagged {@code mirror}. Thread-safe. */
+/** State and metrics of a mirror; all metrics have the tag {@code mirror}. Thread-safe. */
 final class MirrorStatus implements SinkListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(MirrorStatus.class);
 
-    /** A restarted source is back within it. */
+    /** Delay of the warning: a restarted source is back by then. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final String mirror;
@@ -43,7 +43,7 @@ final class MirrorStatus implements SinkListener {
     private final Timer transaction;
     private final Lag lag = new Lag();
     private final Silence silence;
-    /** That of its answers alone: a source that rejects logins may still deliver commits to an old watch. */
+    /** Silence of queries alone: a source that rejects logins may still serve an old watch. */
     private final Silence unanswered;
 
     private final Rate rate = new Rate();
@@ -51,22 +51,22 @@ final class MirrorStatus implements SinkListener {
     private volatile LongSupplier differing = () -> 0;
 
     private MirrorState state = MirrorState.STARTING;
-    /** What the state is, or will be once clusters answer that don't. */
+    /** The state without outages of clusters. */
     private MirrorState underlying = MirrorState.STARTING;
 
     private String underlyingReason = "started";
-    /** Why the mirror failed; null once an attempt after that is synced. */
+    /** Reason of a failure; null once a later attempt is synced. */
     private @Nullable String failed;
-    /** Why it is unknown which process is active; null while it is known. */
+    /** Reason why the active process is unknown; null while it is known. */
     private @Nullable String roleAway;
-    /** Why the target can't be written to; null while it can. Ends with a success, not with the next attempt. */
+    /** Reason why the target rejects writes; null otherwise. A success clears it, not the next attempt. */
     private @Nullable String targetAway;
-    /** When the target last confirmed an operation. */
+    /** Time at which the target last confirmed an operation. */
     private volatile @Nullable Instant lastTargetResponse;
-    /** Since when, and why, the source that is followed doesn't answer; null while it does. */
+    /** Time and reason of an outage of the followed source; null while it responds. */
     private @Nullable String sourceAway;
 
-    /** Whether it has left all queries unanswered for so long that its revision is unknown. */
+    /** Whether queries were unanswered for so long that the source's revision is unknown. */
     private boolean isRevisionUnknown;
 
     /** Whether the wait for the source has been logged. */
@@ -76,10 +76,10 @@ final class MirrorStatus implements SinkListener {
     private String reason = underlyingReason;
     private Instant since = Instant.now();
     private @Nullable String lastError;
-    /** The last one that opened: until the next one has, its checkpoint is what is known of the target. */
+    /** The last opened sink: its checkpoint applies until the next one is open. */
     private volatile @Nullable Sink sink;
 
-    /** @param patience how long the source may leave queries unanswered */
+    /** @param patience maximum time of unanswered queries at the source */
     MirrorStatus(String mirror, String source, String target, Duration patience, MeterRegistry meters) {
         this.mirror = mirror;
         this.source = source;
@@ -108,7 +108,7 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** Sets the mirror's state; an outage of a cluster is shown instead while it lasts. A final state stays. */
+    /** Sets the mirror's state; an outage of a cluster overrides it for display. A final state stays. */
     synchronized void to(MirrorState next, String why) {
         if (state.isFinal()) {
             return;
@@ -122,7 +122,7 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** The target follows the source; called after each event. */
+    /** Records that the target follows the source; called after each event. */
     synchronized void synced(Revision revision) {
         recovered();
         if (underlying != MirrorState.SYNCED) {
@@ -130,7 +130,7 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** The mirror is stopped by an error until it is tried again. */
+    /** Records that an error stopped the mirror until its next attempt. */
     synchronized void failed(String why) {
         error(why);
         sourceAway = null;
@@ -149,7 +149,7 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** Brings state and reason in line with what is known. */
+    /** Updates the displayed state and reason. */
     private void show() {
         if (state.isFinal()) {
             return;
@@ -193,10 +193,7 @@ final class MirrorStatus implements SinkListener {
         isWarned = false;
     }
 
-    /**
-     * Warns, once, if the source that the mirror waits for has not answered for more than a moment; to be called about once a
-     * second.
-     */
+    /** Warns once if the awaited source has not responded for some seconds. Called about once a second. */
     synchronized void warnOfSilence(Instant now) {
         if (isSourceSilent() && !isWarned && Duration.between(since, now).compareTo(PATIENCE) > 0) {
             isWarned = true;
@@ -209,7 +206,7 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** This process is not, or not known to be, the active one of the mirror. */
+    /** Records that this process is not, or perhaps not, the active one. */
     synchronized void inactive(ElectionState election) {
         if (election instanceof ElectionState.Standby standby) {
             reset();
@@ -223,7 +220,7 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** Nothing is mirrored until the source is the only primary. */
+    /** Records that the mirror is idle until the source is the only primary. */
     synchronized void elsewhere(MirrorState next, String why) {
         reset();
         isElsewhere = true;
@@ -236,7 +233,7 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** The direction of the mirror, from now on. */
+    /** Sets the direction of the mirror. */
     synchronized void follows(String newSource, String newTarget) {
         source = newSource;
         target = newTarget;
@@ -251,7 +248,7 @@ final class MirrorStatus implements SinkListener {
         show();
     }
 
-    /** The target may be written to: its keys have their home elsewhere. */
+    /** Records that the target is not the primary and may be written to. */
     synchronized void home() {
         if (isElsewhere) {
             isElsewhere = false;
@@ -259,7 +256,7 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** This process is the active one from now on. */
+    /** Records that this process is now active. */
     synchronized void active() {
         roleAway = null;
         show();
@@ -268,7 +265,7 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** What a starting mirror waits for. */
+    /** Sets what a starting mirror waits for. */
     synchronized void waitsFor(String what) {
         if (underlying == MirrorState.STARTING) {
             underlyingReason = "waiting for " + what;
@@ -276,7 +273,7 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** A feed is opened. Without a position the target is no copy of the source until the next snapshot is complete. */
+    /** Records that a feed is opened. Without a position the target is no copy until a snapshot is complete. */
     synchronized void waitsForSource(boolean fromSnapshot) {
         if (underlying == MirrorState.STARTING || fromSnapshot) {
             underlying = MirrorState.STARTING;
@@ -285,13 +282,13 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** A query of the source's revision is sent; about once a second, unless an answer is outstanding. */
+    /** Records a query of the source's revision, about once a second unless one is pending. */
     synchronized void sourceQueried(Instant at) {
         silence.queried(at);
         unanswered.queried(at);
     }
 
-    /** Why the query of the source's revision failed. */
+    /** Records why the query of the source's revision failed. */
     synchronized void sourceSilent(String why) {
         silence.failed(why);
         if (underlying == MirrorState.STARTING && underlyingReason.startsWith(waitingForSource())) {
@@ -300,7 +297,7 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** The source has given something, which proves that it is there. */
+    /** Records a response or event, which proves that the source is available. */
     synchronized void sourceResponded() {
         silence.responded();
         boolean isWaitedFor = underlying == MirrorState.STARTING && underlyingReason.startsWith(waitingForSource());
@@ -312,7 +309,7 @@ final class MirrorStatus implements SinkListener {
     }
 
     /**
-     * Determines whether the source is unreachable; to be called about once a second.
+     * Determines whether the source is unreachable; called about once a second.
      *
      * @param outage why no endpoint of the source responds; null while one does
      */
@@ -340,7 +337,7 @@ final class MirrorStatus implements SinkListener {
         return "waiting for source " + source;
     }
 
-    /** As shown: while a commit is written in parts the target's state is none of the source's. */
+    /** Returns the displayed state; a partly written commit matches no state of the source. */
     synchronized MirrorState state() {
         if (state != MirrorState.SYNCED) {
             return state;
@@ -352,7 +349,7 @@ final class MirrorStatus implements SinkListener {
         return differing.getAsLong() > 0 ? MirrorState.DIFFERS : state;
     }
 
-    /** Sets what counts the keys of the target that differ from the source. */
+    /** Sets the counter of target keys that differ from the source. */
     void differing(LongSupplier count) {
         differing = count;
     }
@@ -371,7 +368,7 @@ final class MirrorStatus implements SinkListener {
         return snapshot;
     }
 
-    /** Sets the sink that provides the checkpoint from now on: it has read the target's. */
+    /** Sets the sink that provides the checkpoint, once it has read the target's. */
     void opened(Sink newSink) {
         sink = newSink;
         available();
@@ -465,7 +462,7 @@ final class MirrorStatus implements SinkListener {
                 lastError);
     }
 
-    /** Empty for a source that can't be queried: its revision is unknown. */
+    /** Returns the lag; empty while the source's revision is unknown. */
     private synchronized OptionalLong lagRevisions() {
         return isRevisionUnknown ? OptionalLong.empty() : lag.revisions(complete());
     }

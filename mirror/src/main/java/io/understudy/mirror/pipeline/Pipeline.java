@@ -35,14 +35,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One mirror at work. Its thread takes one event after another from the feed to the sink; while the sink waits for its
- * target nothing is taken, so that the feed stops reading and memory never grows with the lag.
+ * Runs one mirror. Its thread passes one event after another from the feed to the sink. While the sink waits for its
+ * target, the feed stops reading, so that memory never grows with the lag.
  *
  * <p>A gap is closed by a snapshot that the sink merges, perhaps after a comparison. When a sink becomes unavailable, a
- * new one is opened, and the feed at its checkpoint. A sink that is fenced off by another process, now the active one,
- * is closed, and the mirror waits for its turn, also if that has come by now. It waits as well while its target is the
- * primary. The sink decides whether to continue with another history of the source. Any other end of a feed or sink
- * fails the mirror: it releases its role and is retried with back-off, unless the JVM itself has failed.
+ * new one is opened, and the feed at its checkpoint. A sink that is fenced by another, active process is closed, and
+ * the mirror waits for its turn. It waits as well while its target is the primary. The sink decides whether to continue
+ * with another history of the source. Any other end of a feed or sink fails the mirror: it releases its role and is
+ * retried with back-off, unless the JVM itself has failed.
  *
  * <p>Invariant M39: from etcd through Kafka to etcd, the topic has each change once and in order, and each target state
  * is the source's at its checkpoint.
@@ -51,10 +51,10 @@ public final class Pipeline implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Pipeline.class);
 
-    /** How long to wait for an event before {@link Sink#settle}. */
+    /** Maximum wait for an event before {@link Sink#settle}. */
     private static final Duration POLL = Duration.ofMillis(200);
 
-    /** How often a former primary that has not rejoined is checked. */
+    /** Interval of checks of a former primary that has not rejoined. */
     private static final Duration REJOIN_INTERVAL = Duration.ofSeconds(1);
 
     private static final Duration STOP_GRACE = Duration.ofSeconds(3);
@@ -62,17 +62,17 @@ public final class Pipeline implements AutoCloseable {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
     private static final long MAX_PAUSE_MILLIS = 5_000;
 
-    /** A failure needs an operator, or another process, more often than it passes. */
+    /** First pause after a failure, which rarely passes without an operator or another process. */
     private static final Duration FIRST_PAUSE_AFTER_FAILURE = Duration.ofSeconds(5);
 
     private static final Duration MAX_PAUSE_AFTER_FAILURE = Duration.ofMinutes(5);
 
     private final String mirror;
-    /** Opens the direction that is configured. */
+    /** Opens the configured direction. */
     private final Supplier<MirrorPlan> opening;
-    /** Opens the other one, used while the primary role is at the target; null for none. */
+    /** Opens the opposite direction, used while the target is the primary; null for none. */
     private final @Nullable Supplier<MirrorPlan> reversing;
-    /** Null until it is opened, as are the others. */
+    /** Null until opened, like the others. */
     private volatile @Nullable MirrorPlan forward;
 
     private volatile @Nullable MirrorPlan back;
@@ -88,11 +88,11 @@ public final class Pipeline implements AutoCloseable {
     private final Currency currency = new Currency();
     private final Replication replication;
     private int failures;
-    /** How often in a row the target was found to be the primary. */
+    /** Consecutive findings that the target is the primary. */
     private int refusals;
-    /** In which activation the last sink has found the source's history to be the mirrored one; null if it has not. */
+    /** Activation in which the last comparison found the mirrored history; null for none. */
     private @Nullable Long comparedIn;
-    /** How often the target was found to be kept as the source is; a failure after that is a new one. */
+    /** Number of synced events; a failure after another one is a new one. */
     private long syncs;
 
     private Pipeline(
@@ -114,11 +114,10 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * Starts the mirror's thread, which opens it. Neither source nor target need to be there: attempts continue until
-     * they are.
+     * Starts the mirror's thread, which opens it. It retries until source and target are available.
      *
-     * @param patience how long the source may leave requests unanswered
-     * @param back opens the other direction, in which the mirror runs while the target is the primary; null for none
+     * @param patience maximum time of unanswered requests at the source
+     * @param back opens the opposite direction, used while the target is the primary; null for none
      */
     public static Pipeline start(
             String mirror,
@@ -132,7 +131,7 @@ public final class Pipeline implements AutoCloseable {
         return start(mirror, forward, back, status, meters, FIRST_PAUSE);
     }
 
-    /** @param firstPause before the first of several attempts is repeated; each further one waits for twice as long */
+    /** @param firstPause before the first retry; doubles with each further one */
     static Pipeline start(
             String mirror,
             Supplier<MirrorPlan> forward,
@@ -150,17 +149,17 @@ public final class Pipeline implements AutoCloseable {
         return failure.copy();
     }
 
-    /** What the mirror shows now. Any thread. */
+    /** Returns the mirror's report. Any thread. */
     public MirrorReport report() {
         return status.report();
     }
 
-    /** Sets what counts the keys of the target that differ from the source. */
+    /** Sets the counter of target keys that differ from the source. */
     public void differing(LongSupplier count) {
         status.differing(count);
     }
 
-    /** Queries the source's revision, for lag and availability. To be called about once a second, by one thread. */
+    /** Queries the source's revision, for lag and availability. Called about once a second by one thread. */
     public void sampleSource() {
         try {
             sample(Instant.now());
@@ -209,12 +208,12 @@ public final class Pipeline implements AutoCloseable {
         return cause.getMessage() == null ? cause.toString() : cause.getMessage();
     }
 
-    /** Begins to stop; {@link #close} waits for it. */
+    /** Starts to stop; {@link #close} waits for it. */
     public void stop() {
         stopping.countDown();
     }
 
-    /** Stops reading, gives what is being written a few seconds to end, then interrupts it. Idempotent. */
+    /** Stops reading and waits some seconds for pending writes, then interrupts them. Idempotent. */
     @Override
     public void close() {
         stop();
@@ -258,7 +257,7 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    /** Other mirrors continue if that fails, and it is tried again as after any failure. */
+    /** Opens the configured direction, once. A failure is retried like any other. */
     private void open() {
         if (current != null) {
             return;
@@ -304,8 +303,8 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * Opens a sink and writes to it while this process stays active. A role that was lost and regained ends the sink too: the
-     * next one resumes at the target's checkpoint, since what a sink has received may not be durable.
+     * Opens a sink and writes to it while this process stays active. A lost and regained role ends the sink too:
+     * received events may not be durable, so the next one resumes at the target's checkpoint.
      */
     private void mirror() throws FeedEndedException, InterruptedException {
         long activation = plan().role().activation();
@@ -348,7 +347,7 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    /** The target is the primary. Both clusters are if the other direction was refused as well. */
+    /** Handles a target that is the primary. If the opposite direction was refused as well, both clusters are. */
     private void moved(String why, long activation) throws InterruptedException {
         Supplier<MirrorPlan> other = reversing;
         if (other == null) {
@@ -375,7 +374,7 @@ public final class Pipeline implements AutoCloseable {
         return plan().former().get().orElse(null);
     }
 
-    /** Opens no sink meanwhile, which would read both clusters. */
+    /** Waits for the end of the conflict without a sink, which would read both clusters. */
     private void awaitEnd(Conflict begun, long activation) throws InterruptedException {
         Conflict conflict = begun;
         while (conflict != null && !conflict.isMoving() && mayWrite(activation)) {
@@ -388,7 +387,7 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    /** Mirrors in the other direction from now on. */
+    /** Switches to the opposite direction. */
     private void reverse(Supplier<MirrorPlan> other, String why) {
         refusals++;
         status.elsewhere(MirrorState.STANDBY, why);
@@ -410,7 +409,7 @@ public final class Pipeline implements AutoCloseable {
         return direction.equals(current);
     }
 
-    /** Opens a feed and follows it until it ends, and a snapshot has to follow, or until this process may not write. */
+    /** Opens a feed and follows it until it ends or this process is inactive. */
     private void follow(Sink sink, @Nullable FeedStart from, long activation)
             throws FeedEndedException, InterruptedException {
         Position position = from instanceof Position reached ? reached : null;
@@ -457,7 +456,7 @@ public final class Pipeline implements AutoCloseable {
         failure.complete(failed);
     }
 
-    /** Fails, and lets another process be active for a while; false if the mirror is stopped meanwhile. */
+    /** Fails and gives up the role for a while; false if the mirror is stopped meanwhile. */
     private boolean awaitRetry(Exception cause, Duration pause) {
         // What is being closed may be interrupted for itself alone.
         boolean unused = Thread.interrupted();
@@ -502,10 +501,10 @@ public final class Pipeline implements AutoCloseable {
                 stopping.await(ThreadLocalRandom.current().nextLong(most / 2, most + 1), TimeUnit.MILLISECONDS);
     }
 
-    /** Passes everything on to the sink, and updates the mirror's status. */
+    /** Forwards events to the sink and updates the mirror's status. */
     private final class Progressing implements FeedConsumer {
         private final Sink sink;
-        /** The sink has received everything up to here; null before its first snapshot is complete. */
+        /** Position up to which the sink has received everything; null before its first complete snapshot. */
         private @Nullable Position reached;
 
         Progressing(Sink sink, @Nullable Position reached) {
@@ -570,7 +569,7 @@ public final class Pipeline implements AutoCloseable {
             synced(position);
         }
 
-        /** No proof that the source is available: an isolated member sends progress notifications as well. */
+        /** Does not prove that the source is available: isolated members send progress notifications, too. */
         @Override
         public void progress(Position position) {
             sink.progress(position);
@@ -584,7 +583,7 @@ public final class Pipeline implements AutoCloseable {
             replication.read(time, given(), Instant.now());
         }
 
-        /** Reports to the sink when it had received all of the source. */
+        /** Reports to the sink the time at which it was current. */
         void reportCurrency() {
             Instant covered = currency.covered();
             if (covered != null) {

@@ -10,11 +10,11 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * How late the target gets what the source had, by samples of a moment and the revision that the source had then:
+ * Measures replication latency by samples: a time and the source's revision then.
  *
  * <ul>
- *   <li>{@code understudy.mirror.replication.latency}: from the moment until the target holds everything up to there
- *   <li>{@code understudy.mirror.record.age}: from the moment until the mirror read that far; from Kafka only
+ * <li>{@code understudy.mirror.replication.latency}: from the sample until the target holds its revision
+ * <li>{@code understudy.mirror.record.age}: from the sample until the mirror read up to its revision; from Kafka only
  * </ul>
  *
  * Both in milliseconds, as MirrorMaker's {@code replication-latency-ms} and {@code record-age-ms}. One thread.
@@ -34,13 +34,13 @@ final class Replication {
         this.age = summary(MirrorMeter.RECORD_AGE, mirror, meters);
     }
 
-    /** By the topic, the source had nothing beyond {@code revision} at that time. */
+    /** Adds a sample of the topic: the source had nothing beyond {@code revision} then. */
     void read(Instant asOf, Revision revision, Instant now) {
         age.record(millis(asOf, now));
         given(asOf, revision);
     }
 
-    /** The sink was given everything up to {@code revision}, beyond which the source had nothing at that time. */
+    /** Adds a sample up to {@code revision}, beyond which the source had nothing then. */
     void given(Instant asOf, Revision revision) {
         if (unwritten.size() == MAX_SAMPLES) {
             unwritten.removeLast();
@@ -48,7 +48,7 @@ final class Replication {
         unwritten.add(new Sample(asOf, revision));
     }
 
-    /** The target holds everything up to {@code complete}. */
+    /** Records that the target holds everything up to {@code complete}. */
     void written(Revision complete, Instant now) {
         for (Sample next = unwritten.peek();
                 next != null && !next.revision().isAfter(complete);
@@ -63,7 +63,7 @@ final class Replication {
         unwritten.clear();
     }
 
-    /** By two clocks perhaps, of which one may be ahead. */
+    /** Never negative: the times may be of two clocks. */
     private static double millis(Instant from, Instant to) {
         return Math.max(0, Duration.between(from, to).toNanos() / 1e6);
     }

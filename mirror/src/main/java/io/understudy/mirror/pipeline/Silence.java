@@ -6,8 +6,7 @@ import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Detects a source that has been silent for longer than permitted: since the first query after which it neither
- * answered one nor delivered anything.
+ * Detects a source without response or event for longer than permitted since a query.
  *
  * <p>One thread at a time.
  */
@@ -23,27 +22,27 @@ final class Silence {
         this.patience = patience;
     }
 
-    /** A query is sent. */
+    /** Records a query. */
     void queried(Instant at) {
         if (since == null) {
             since = at;
         }
     }
 
-    /** The query failed. */
+    /** Records a failed query. */
     void failed(String cause) {
         if (since != null) {
             why = cause;
         }
     }
 
-    /** The source has answered, or delivered something new. */
+    /** Records a response or a new event. */
     void responded() {
         since = null;
         why = null;
     }
 
-    /** Since when, and why, in words; null within the permitted time. To be called about once a second. */
+    /** Describes the silence; null within the permitted time. Called about once a second. */
     @Nullable String lasting(Instant now) {
         Instant last = lastCheck;
         lastCheck = now;

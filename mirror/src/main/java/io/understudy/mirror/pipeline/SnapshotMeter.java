@@ -48,7 +48,7 @@ final class SnapshotMeter {
         }
     }
 
-    /** It is complete, or aborted. */
+    /** Ends the progress of a complete or aborted snapshot. */
     synchronized void ended() {
         total = null;
     }

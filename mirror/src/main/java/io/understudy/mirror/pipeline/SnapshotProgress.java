@@ -3,10 +3,10 @@ package io.understudy.mirror.pipeline;
 import java.util.OptionalLong;
 
 /**
- * How far a snapshot is copied.
+ * The progress of a snapshot.
  *
- * @param keys of the source that were given to the target, or found there
- * @param total how many there are, about: they were counted while it began; empty while that is not known
+ * @param keys keys of the source that were written to the target or found there
+ * @param total approximate number of keys at the start; empty while unknown
  * @param keysPerSecond since it began
  * @param remainingMillis at that rate; empty while {@code total} is not known
  */

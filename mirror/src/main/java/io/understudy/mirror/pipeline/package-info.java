@@ -1,5 +1,5 @@
 /**
- * One mirror at work: a thread that takes a feed's events to a sink, one at a time, and what it shows of itself.
+ * Runs a mirror: a thread passes a feed's events to a sink, one by one.
  *
  * <p>{@link io.understudy.mirror.pipeline.Pipeline} is the thread, {@link io.understudy.mirror.pipeline.MirrorState}
  * its state, {@code Lag} its lag.

@@ -22,11 +22,11 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Reads a mirror's checkpoint as it is now, or was at an earlier revision of the target: every write of a mirror stores
- * it in the same transaction, so etcd's history of this key maps revisions of the target to those of the source.
+ * Reads a mirror's checkpoint at the current or an earlier revision of the target. Every transaction of a mirror stores
+ * it, so etcd's history of this key maps revisions of the target to those of the source.
  *
  * <p>Reads from the target's voting members, linearizably. Each attempt has the cluster's deadline; failed ones are
- * repeated elsewhere for a while. Any thread.
+ * retried at other members for a while. Any thread.
  */
 public final class CheckpointHistory {
 
@@ -38,7 +38,7 @@ public final class CheckpointHistory {
     private final String shownKey;
     private final ClusterCalls calls;
 
-    /** @param target stays the caller's to close */
+    /** @param target closed by the caller */
     public CheckpointHistory(String mirror, EtcdCluster target) {
         this.mirror = mirror;
         this.key = ReservedKeys.checkpoint(mirror);
@@ -46,7 +46,7 @@ public final class CheckpointHistory {
         this.calls = new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout());
     }
 
-    /** The target as it is now. Its keys read at {@link Moment#revision} are what the checkpoint speaks of, exactly. */
+    /** Returns the target's current state: its keys at {@link Moment#revision} are those of the checkpoint. */
     public Moment now() throws TargetUnreadableException, InterruptedException {
         return at(Revision.ZERO)
                 .orElseThrow(
@@ -54,7 +54,7 @@ public final class CheckpointHistory {
     }
 
     /**
-     * The target as it was; empty if that is compacted.
+     * Returns the target's state at a revision; empty if compacted.
      *
      * @param revision one that the target has reached
      */
@@ -64,8 +64,8 @@ public final class CheckpointHistory {
     }
 
     /**
-     * The first moment from which the target's history has each deletion, as known at {@code now}: the end of the last
-     * resync. That is {@code now} where nothing is recorded.
+     * Returns the first moment with complete deletions in later history, as known at {@code now}. That is the end of
+     * the last resync, or {@code now} without a record.
      */
     Moment resumable(Moment now) throws TargetUnreadableException, InterruptedException {
         RangeResponse answer =
@@ -74,15 +74,12 @@ public final class CheckpointHistory {
         return recorded.isOf(now) ? recorded : now;
     }
 
-    /**
-     * Since when the target is where the mirror's keys are written by their owners, after a switchover or failover; empty if it
-     * is not.
-     */
+    /** Returns since when the target is the mirror's primary; empty if it is not. */
     public Optional<Instant> homeSince() throws TargetUnreadableException, InterruptedException {
         return homeSince(Revision.ZERO);
     }
 
-    /** Whether the target was the primary then, by its record; false if that is compacted. */
+    /** Whether the target's record at that revision names it the primary; false if compacted. */
     boolean isHomeAt(Revision revision) throws TargetUnreadableException, InterruptedException {
         return homeSince(revision).isPresent();
     }

@@ -7,14 +7,14 @@ import io.understudy.vocabulary.Revision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A target at one of its revisions: its mirrored range is the source's at the checkpoint's revision, if that is {@code
+ * A target at one of its revisions. Its mirrored range is the source's at the checkpoint's revision, if that is {@code
  * synced}.
  *
  * @param target the cluster that was read
  * @param revision of the target
- * @param created at which of the target's revisions the first checkpoint was written, zero while there is none
- * @param written at which of the target's revisions this checkpoint was written, zero while there is none
- * @param checkpoint null while there is none
+ * @param created target revision of the first checkpoint; zero for none
+ * @param written target revision of this checkpoint; zero for none
+ * @param checkpoint null for none
  */
 public record Moment(
         ClusterId target,
@@ -23,21 +23,21 @@ public record Moment(
         Revision written,
         @Nullable Checkpoint checkpoint) {
 
-    /** Whether it holds every commit of that source up to there, and possibly more. */
+    /** Whether the target holds every commit of that source up to a revision, and more. */
     boolean holdsMoreThan(Revision seen, ClusterId source) {
         return checkpoint != null
                 && checkpoint.source().equals(source)
                 && checkpoint.revision().isAfter(seen);
     }
 
-    /** Whether both are of one source. */
+    /** Whether both have the same source. */
     boolean isOf(Moment other) {
         return checkpoint != null
                 && other.checkpoint != null
                 && checkpoint.source().equals(other.checkpoint.source());
     }
 
-    /** Whether it holds a state that the source had; so it does when there is no checkpoint yet: that of an empty source. */
+    /** Whether the target holds a state of the source; without a checkpoint, that of an empty one. */
     boolean isWhole() {
         return checkpoint == null || checkpoint.state() == CheckpointState.SYNCED;
     }

@@ -11,17 +11,17 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Translates revisions of the source into the target's. The revisions of a checkpoint only move forward after the last
- * resync, so the history of the checkpoint key is searched by halves from there on, some thirty reads. The map lives as long
- * as the target's history, which is as long as a watcher could use it. Beside it only the end of the last resync is stored,
- * see {@link ReservedKeys#resumable}.
+ * Translates revisions of the source into the target's. Checkpoint revisions only increase after the last resync, so a
+ * binary search in the history of the checkpoint key takes some thirty reads. The map lives as long as the target's
+ * history, and thus as long as a watcher can use it. In addition only the end of the last resync is stored, see {@link
+ * ReservedKeys#resumable}.
  *
- * <p>Invariant M34: a watcher that resumes at the translated revision misses nothing, and sees each deletion that a watcher
- * of the source would see.
+ * <p>Invariant M34: a watcher that resumes at the translated revision misses nothing, and sees each deletion that a
+ * watcher of the source would see.
  */
 public final class RevisionMap {
 
-    /** The hand-over's report names them. */
+    /** Lost changes, which the report of the move names. */
     private static final String LATER = "; later changes, if any, are lost";
 
     private final CheckpointHistory history;
@@ -33,7 +33,7 @@ public final class RevisionMap {
     /**
      * Returns where a watcher resumes.
      *
-     * @param seen the watcher has seen every change of the source up to there
+     * @param seen source revision up to which the watcher has received every change
      */
     public Translation translate(Revision seen) throws TargetUnreadableException, InterruptedException {
         Moment now = history.now();
@@ -74,15 +74,15 @@ public final class RevisionMap {
     }
 
     /**
-     * The oldest revision of the target that can be read: its compact revision, or 1 if nothing was compacted.
+     * Returns the target's oldest readable revision: its compact revision, or 1 without one.
      *
-     * @param now the target's, at least 1
+     * @param now current revision of the target, at least 1
      */
     public Revision oldest(Revision now) throws TargetUnreadableException, InterruptedException {
         return first(Revision.ZERO, now, Optional::isPresent);
     }
 
-    /** The target's revisions with such a checkpoint are all those from one on: which is it? */
+    /** Returns the first target revision from which the condition holds, by binary search. */
     Revision first(Revision notYet, Revision reached, Condition condition)
             throws TargetUnreadableException, InterruptedException {
         long low = notYet.value();
@@ -98,12 +98,12 @@ public final class RevisionMap {
         return new Revision(high);
     }
 
-    /** A condition on the target's past state; called with an empty value where that is compacted. */
+    /** A condition on the target's past state; the argument is empty for a compacted revision. */
     interface Condition {
         boolean holds(Optional<Moment> at);
     }
 
-    /** @param resumable from when on the checkpoint of {@code now} only moved forward; at most what was seen */
+    /** @param resumable start of increasing checkpoints up to {@code now}; at most {@code seen} */
     private Translation resume(Revision seen, Moment now, Moment resumable)
             throws TargetUnreadableException, InterruptedException {
         Revision more = first(
@@ -143,9 +143,9 @@ public final class RevisionMap {
     }
 
     /**
-     * All that the target's owners have written after the mirror's last commit.
+     * Resumes after the mirror's last commit, at the first write of other clients.
      *
-     * @param resumable from when on a mirror writes again; null if none does
+     * @param resumable when a mirror writes again; null if none does
      */
     private Translation resumeAfter(Moment moment, @Nullable Moment resumable)
             throws TargetUnreadableException, InterruptedException {
@@ -158,7 +158,7 @@ public final class RevisionMap {
                 : listAgain(resumable.revision(), resumable, why);
     }
 
-    /** @param resumable at the first revision that resumes */
+    /** @param resumable first moment that resumes */
     private static ListAgain listAgain(Revision oldest, Moment resumable, String why) {
         Revision from = revision(resumable);
         return new ListAgain(oldest, from, why + ". Revisions from " + from + " resume");

@@ -30,10 +30,10 @@ public final class TargetCompaction {
     private static final Duration MAX_INTERVAL = Duration.ofMinutes(5);
     private static final int INTERVALS_PER_AGE = 10;
 
-    /** So much history needs compaction, … */
+    /** History in revisions that needs compaction at any age. */
     private static final long MANY_REVISIONS = 1_000_000;
 
-    /** … and so much when it is older than {@link #LONG}. */
+    /** History in revisions that needs compaction if older than {@link #LONG}. */
     private static final long SOME_REVISIONS = 10_000;
 
     private static final Duration LONG = Duration.ofHours(24);
@@ -87,7 +87,7 @@ public final class TargetCompaction {
         }
     }
 
-    /** Up to which of the target's revisions this has compacted; zero if it hasn't. */
+    /** Returns the target revision of the last compaction; zero for none. */
     public Revision compacted() {
         return compacted;
     }

@@ -1,7 +1,4 @@
-/**
- * The history of a mirror's checkpoint, kept by the target itself: which revision of the source the target was at, at each
- * of its own revisions.
- */
+/** Maps target revisions to source revisions by etcd's history of a mirror's checkpoint. */
 @NullMarked
 package io.understudy.mirror.revisions;
 

@@ -9,17 +9,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Which keys of the source are mirrored, and what they are called in the target. Reserved keys never are.
+ * The mirrored keys of the source and their names in the target, without reserved keys.
  *
- * <p>Renaming replaces one prefix that all mirrored keys have, so it keeps their order: what is sorted at the source is
- * sorted in the target.
+ * <p>Renaming replaces a common prefix of all mirrored keys, so it preserves their order.
  *
  * <p>Invariant M19: keys of the target outside the scope, excluded ones included, stay unchanged.
  *
  * @param include prefixes, disjoint and in key order; empty for all keys
- * @param exclude prefixes, each inside of what is included, disjoint and in key order
- * @param renameFrom prefix of all that is included; empty with an empty {@code renameTo} for no renaming
- * @param renameTo takes its place in the target
+ * @param exclude prefixes within the included ones, disjoint and in key order
+ * @param renameFrom prefix of all included keys; empty with an empty {@code renameTo} for no renaming
+ * @param renameTo replacement of that prefix in the target
  */
 public record MirrorScope(
         List<ByteString> include, List<ByteString> exclude, ByteString renameFrom, ByteString renameTo) {
@@ -56,22 +55,22 @@ public record MirrorScope(
         }
     }
 
-    /** Every key under its own name. */
+    /** Returns a scope of all keys, without renaming. */
     public static MirrorScope all() {
         return of(List.of());
     }
 
-    /** Keys with one of these prefixes, under their own names. */
+    /** Returns a scope of keys with one of these prefixes, without renaming. */
     public static MirrorScope of(List<ByteString> include) {
         return new MirrorScope(include, List.of(), ByteString.EMPTY, ByteString.EMPTY);
     }
 
-    /** Keys with one prefix, under their own names. */
+    /** Returns a scope of keys with one prefix, without renaming. */
     public static MirrorScope prefix(String prefix) {
         return of(List.of(ByteString.copyFromUtf8(prefix)));
     }
 
-    /** What a mirror from the target back to the source copies. */
+    /** Returns the scope of a mirror from the target back to the source. */
     public MirrorScope reversed() {
         return new MirrorScope(
                 include.stream().map(this::inTarget).toList(),
@@ -80,7 +79,7 @@ public record MirrorScope(
                 renameFrom);
     }
 
-    /** The mirrored keys by their names in the target. */
+    /** Returns the mirrored keys under their target names, without renaming. */
     public MirrorScope named() {
         List<ByteString> renamed = renames() && include.isEmpty()
                 ? List.of(renameTo)
@@ -94,22 +93,22 @@ public record MirrorScope(
         return !ReservedKeys.contains(key) && (include.isEmpty() || begins(key, include)) && !begins(key, exclude);
     }
 
-    /** Whether keys are called differently in the target. */
+    /** Whether keys have other names in the target. */
     public boolean renames() {
         return !renameFrom.equals(renameTo);
     }
 
-    /** What a mirrored key of the source is called in the target. */
+    /** Returns the target name of a mirrored key. */
     public ByteString inTarget(ByteString key) {
         return renames() ? renameTo.concat(key.substring(renameFrom.size())) : key;
     }
 
-    /** What a key of {@link #targetRanges} is called at the source. */
+    /** Returns the source name of a key in {@link #targetRanges}. */
     public ByteString atSource(ByteString key) {
         return renames() ? renameFrom.concat(key.substring(renameTo.size())) : key;
     }
 
-    /** Exactly the mirrored keys of the source, as disjoint ranges in key order. */
+    /** Returns the mirrored keys of the source, as disjoint ranges in key order. */
     public List<KeyRange> sourceRanges() {
         List<KeyRange> parts = new ArrayList<>();
         List<KeyRange> included = include.isEmpty()
@@ -123,7 +122,7 @@ public record MirrorScope(
         return List.copyOf(parts);
     }
 
-    /** The parts of {@link #sourceRanges} that are inside of {@code covered}. */
+    /** Returns the parts of {@link #sourceRanges} within {@code covered}. */
     public List<KeyRange> sourceRanges(KeyRange covered) {
         return sourceRanges().stream()
                 .filter(covered::intersects)
@@ -131,7 +130,7 @@ public record MirrorScope(
                 .toList();
     }
 
-    /** A mirrored entry of the source, as it is called in the target. */
+    /** Returns a mirrored entry under its target name. */
     public KeyValue inTarget(KeyValue entry) {
         return renames()
                 ? new KeyValue(
@@ -144,7 +143,7 @@ public record MirrorScope(
                 : entry;
     }
 
-    /** A mirrored change of the source, with the name of its key in the target. */
+    /** Returns a mirrored change under its target name. */
     public Change inTarget(Change change) {
         if (!renames()) {
             return change;
@@ -154,7 +153,7 @@ public record MirrorScope(
                 : new Change.Delete(inTarget(change.key()));
     }
 
-    /** Those of the source's entries that are mirrored, as they are called in the target, in the same order. */
+    /** Returns the mirrored entries of a page under their target names, in the same order. */
     public List<KeyValue> mirrored(List<KeyValue> entries) {
         return entries.stream()
                 .filter(entry -> contains(entry.key()))
@@ -162,22 +161,22 @@ public record MirrorScope(
                 .toList();
     }
 
-    /** Exactly the keys that the mirror owns in the target, as disjoint ranges in key order. */
+    /** Returns the keys of the mirror in the target, as disjoint ranges in key order. */
     public List<KeyRange> targetRanges() {
         return sourceRanges().stream().map(this::inTarget).toList();
     }
 
-    /** A range of {@link #sourceRanges}, or a part of one, as it is called in the target. */
+    /** Returns a part of {@link #sourceRanges} under its target names. */
     public KeyRange inTarget(KeyRange range) {
         return renames() ? renamed(range, renameFrom, renameTo) : range;
     }
 
-    /** A range of {@link #targetRanges}, or a part of one, as it is called at the source. */
+    /** Returns a part of {@link #targetRanges} under its source names. */
     public KeyRange atSource(KeyRange range) {
         return renames() ? renamed(range, renameTo, renameFrom) : range;
     }
 
-    /** One range with all that is mirrored and, if {@code marked}, the marks of other mirrors. */
+    /** Returns one range with all mirrored keys and, if {@code marked}, the marks of other mirrors. */
     public KeyRange feedRange(boolean marked) {
         if (include.isEmpty()) {
             return KeyRange.all();
@@ -194,13 +193,13 @@ public record MirrorScope(
                 to == null || (marksEnd != null && KeyRange.KEY_ORDER.compare(to, marksEnd) >= 0) ? to : marksEnd);
     }
 
-    /** Whether some key of the target belongs to both. */
+    /** Whether both have a target key in common. */
     public boolean meetsInTarget(MirrorScope other) {
         List<KeyRange> theirs = other.targetRanges();
         return targetRanges().stream().anyMatch(ours -> theirs.stream().anyMatch(ours::intersects));
     }
 
-    /** In words an operator understands. */
+    /** Returns a description for operators. */
     public String shown() {
         StringBuilder text = new StringBuilder(include.isEmpty() ? "all keys" : "keys with " + shown(include));
         if (!exclude.isEmpty()) {

@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys a cluster keeps for Understudy itself: never copied, never pruned.
+ * The keys that Understudy reserves in a cluster: neither copied nor pruned.
  *
  * <p>Invariant M24: reserved keys are neither copied nor pruned.
  */
@@ -20,18 +20,18 @@ public final class ReservedKeys {
 
     private static final ByteString HOMES_PREFIX = PREFIX.concat(ByteString.copyFromUtf8("home/"));
 
-    /** Where a cluster stores the homes of what is mirrored from it and into it. */
+    /** Primary records of mirrors from and into a cluster. */
     public static final KeyRange HOMES = KeyRange.prefix(HOMES_PREFIX);
 
     private static final ByteString FREEZES_PREFIX = PREFIX.concat(ByteString.copyFromUtf8("freeze/"));
 
-    /** Where a cluster stores which mirrors' moves have withdrawn permissions in it that are to be granted again. */
+    /** Records of permissions that moves withdrew in a cluster and must grant again. */
     public static final KeyRange FREEZES = KeyRange.prefix(FREEZES_PREFIX);
 
-    /** Where all mirrors keep theirs. */
+    /** Keys of all mirrors into a cluster. */
     public static final KeyRange CHECKPOINTS = KeyRange.prefix(MIRRORS);
 
-    /** All of them. */
+    /** All reserved keys. */
     public static final KeyRange RANGE = KeyRange.prefix(PREFIX);
 
     private ReservedKeys() {}
@@ -40,72 +40,72 @@ public final class ReservedKeys {
         return key.startsWith(PREFIX);
     }
 
-    /** Whether some key that begins like that is one of them. */
+    /** Whether a key with that prefix may be reserved. */
     static boolean meet(ByteString prefix) {
         return prefix.startsWith(PREFIX) || PREFIX.startsWith(prefix);
     }
 
-    /** Where an etcd cluster stores the checkpoint of a mirror into it. */
+    /** Returns the key of a mirror's checkpoint in its target. */
     public static ByteString checkpoint(String mirror) {
         return MIRRORS.concat(ByteString.copyFromUtf8(mirror)).concat(CHECKPOINT);
     }
 
-    /** Where an etcd cluster stores something else of a mirror into it, such as {@code epoch} or {@code lane/3}. */
+    /** Returns another key of a mirror in its target, such as {@code epoch} or {@code lane/3}. */
     public static ByteString of(String mirror, String what) {
         return MIRRORS.concat(ByteString.copyFromUtf8(mirror + "/" + what));
     }
 
-    /** Where an etcd cluster stores how far the lanes of a mirror's snapshot have come. */
+    /** Returns the keys of the lanes of a mirror's snapshot. */
     public static KeyRange lanes(String mirror) {
         return all(mirror, "lane/");
     }
 
-    /** Where an etcd cluster names the active process of a mirror into it, attached to a lease. */
+    /** Returns the key that names a mirror's active process, attached to a lease. */
     public static ByteString active(String mirror) {
         return of(mirror, "active");
     }
 
-    /** Where an etcd cluster stores the epoch of a mirror into it, put when a writer takes over and at no other time. */
+    /** Returns the key of a mirror's epoch, put only when a writer takes over. */
     public static ByteString epoch(String mirror) {
         return of(mirror, "epoch");
     }
 
-    /** Where an etcd cluster stores, while it is so, that every key of a mirror into it has the lease that it should have. */
+    /** Returns the key that exists while each key with a source lease is attached. */
     public static ByteString wholeLeases(String mirror) {
         return of(mirror, "leases");
     }
 
-    /** Where an etcd cluster stores, while it is so, that a mirror into it may have kept keys that the source doesn't have. */
+    /** Returns the key that exists while the target may hold kept foreign keys. */
     public static ByteString keptForeign(String mirror) {
         return of(mirror, "kept");
     }
 
-    /** Where an etcd cluster stores a mirror's first checkpoint since when its history has each deletion. */
+    /** Returns the key of the first checkpoint since which the history has each deletion. */
     public static ByteString resumable(String mirror) {
         return of(mirror, "resumable");
     }
 
-    /** All that an etcd cluster stores of a mirror into it under names that begin like that. */
+    /** Returns all keys of a mirror in its target with that prefix. */
     public static KeyRange all(String mirror, String what) {
         return KeyRange.prefix(of(mirror, what));
     }
 
-    /** Where a cluster stores which cluster the keys of a mirror are written in by their owners. */
+    /** Returns the key of a mirror's primary record. */
     public static ByteString home(String mirror) {
         return HOMES_PREFIX.concat(ByteString.copyFromUtf8(mirror));
     }
 
-    /** Where a cluster stores, while it is so, that a move of a mirror has withdrawn permissions in it. */
+    /** Returns the key that exists while a move has withdrawn permissions in the cluster. */
     public static ByteString freeze(String mirror) {
         return FREEZES_PREFIX.concat(ByteString.copyFromUtf8(mirror));
     }
 
-    /** Whether a mirror's checkpoint is stored there. */
+    /** Whether the key is that of a checkpoint. */
     public static boolean isCheckpoint(ByteString key) {
         return key.startsWith(MIRRORS) && key.endsWith(CHECKPOINT);
     }
 
-    /** Whether a mirror into this cluster stores a commit's path at the key: its checkpoint or a lane. */
+    /** Whether the key holds a commit's path: a mirror's checkpoint or lane. */
     public static boolean isMark(ByteString key) {
         if (!key.startsWith(MIRRORS)) {
             return false;
@@ -115,7 +115,7 @@ public final class ReservedKeys {
         return what.equals("checkpoint") || what.startsWith("lane/");
     }
 
-    /** The parts of {@code range} that are not reserved, in key order. */
+    /** Returns the parts of {@code range} that are not reserved, in key order. */
     public static List<KeyRange> outside(KeyRange range) {
         List<KeyRange> parts = new ArrayList<>(2);
         add(parts, range.from(), earlier(range.to(), RANGE.from()));

@@ -1,4 +1,4 @@
-/** What of a source is mirrored, and under which keys the target holds it. */
+/** The mirrored keys of a source and their names in the target. */
 @NullMarked
 package io.understudy.mirror.scope;
 

@@ -13,8 +13,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The ways that keys take through the etcd clusters of mirrors that run together. Clusters are the same here where an endpoint
- * is: what else they are is found out when they are connected to.
+ * The ways that keys take through the etcd clusters of mirrors that run together. Clusters are the same here where an
+ * endpoint is: what else they are is found out when they are connected to.
  */
 public final class MirrorCourses {
 
@@ -23,8 +23,8 @@ public final class MirrorCourses {
     /**
      * Checks mirrors that run together.
      *
-     * @throws IllegalArgumentException one leads to where it comes from, two write the same keys, or keys would go in a circle;
-     *     names the mirrors
+     * @throws IllegalArgumentException one leads to where it comes from, two write the same keys, or keys would go in a
+     *     circle; names the mirrors
      */
     public static void requireSound(List<Mirror> mirrors) {
         for (int i = 0; i < mirrors.size(); i++) {
@@ -44,7 +44,7 @@ public final class MirrorCourses {
         }
     }
 
-    /** Those that bring keys to the mirror's source that it copies on. */
+    /** Returns the names of mirrors that bring keys to this mirror's source. */
     public static Set<String> feeding(Mirror mirror, List<Mirror> all) {
         return all.stream()
                 .filter(other -> other.source() instanceof Source.Etcd)

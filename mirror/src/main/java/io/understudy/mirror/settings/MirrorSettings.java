@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * The settings of a mirror process.
  *
  * @param status address of status and metrics; port 0 for any free one
- * @param security of that page
- * @param mirrors at least one, each with a name of its own
+ * @param security security of the status page
+ * @param mirrors at least one, with unique names
  */
 public record MirrorSettings(InetSocketAddress status, ListenerSecurity security, List<Mirror> mirrors) {
 
@@ -49,13 +49,13 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
         MirrorCourses.requireSound(mirrors);
     }
 
-    /** With a page in plain text. */
+    /** Creates settings with a status page in plain text. */
     public MirrorSettings(InetSocketAddress status, List<Mirror> mirrors) {
         this(status, ListenerSecurity.PLAIN, mirrors);
     }
 
     /**
-     * The URL of the status page on the process's own host.
+     * Returns the URL of the status page on the process's own host.
      *
      * @throws IllegalArgumentException the port is 0
      */
@@ -80,8 +80,8 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
     public record Mirror(String name, Source source, MirrorScope scope, Target target) {
 
         /**
-         * The mirror in the other direction, as it runs while its target is the primary; empty unless both are etcd clusters.
-         * It deletes what the new primary lacks, within the limit, and repairs nothing.
+         * Returns the mirror's opposite direction; empty unless both are etcd clusters. It is used while the target is
+         * the primary. It deletes keys that the new primary lacks, within the limit, and repairs nothing.
          */
         public Optional<Mirror> reversed() {
             if (!(source instanceof Source.Etcd from) || !(target instanceof Target.Etcd to)) {
@@ -128,21 +128,20 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
     /** The source of a mirror. */
     public sealed interface Source {
 
-        /** Where it is, in words. */
+        /** Returns the endpoints, or servers and topic, for messages. */
         String shown();
 
-        /** How long requests may be unanswered before it counts as away: longer than it takes to find another member. */
+        /** Returns the maximum time of unanswered requests, which must cover a change of member. */
         Duration patience();
 
         /**
          * An etcd cluster, or a gateway.
          *
-         * @param marked whether the marks of other mirrors into the source are watched, so that commits don't go in
-         *     circles
+         * @param marked whether the marks of other mirrors into the source are watched, to prevent loops
          */
         record Etcd(EtcdSettings cluster, EtcdFeedOptions feed, boolean marked) implements Source {
 
-            /** With the configuration's defaults for the rest. */
+            /** Returns one with the configuration's defaults for the rest. */
             public static Etcd of(EtcdSettings cluster) {
                 return new Etcd(cluster, EtcdFeedOptions.DEFAULTS, true);
             }
@@ -176,7 +175,7 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
     /** The target of a mirror. */
     public sealed interface Target {
 
-        /** Where it is, in words. */
+        /** Returns the endpoints, or servers and topic, for messages. */
         String shown();
 
         /**
@@ -208,12 +207,12 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
                 AuthOptions auth)
                 implements Target {
 
-            /** With the configuration's defaults for the rest. */
+            /** Returns one with the configuration's defaults for the rest. */
             public static Etcd of(EtcdSettings cluster, EtcdSinkOptions options) {
                 return Binder.defaults(Etcd.class, Map.of("cluster", cluster, "options", options));
             }
 
-            /** The same, with that for roles and users. */
+            /** Returns the same with other options for roles and users. */
             public Etcd with(AuthOptions other) {
                 return Binder.with(this, other);
             }

@@ -1,4 +1,4 @@
-/** What a mirror process is configured with. */
+/** The settings of a mirror process. */
 @NullMarked
 package io.understudy.mirror.settings;
 

@@ -9,47 +9,47 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The writer for one target. Driven by one thread, the mirror's, which it blocks while the target is slow or away: that
- * is the back pressure. The getters may be called from any thread.
+ * The writer for one target. Driven by the mirror's thread, which it blocks while the target is slow or unavailable, as
+ * back pressure. The getters may be called from any thread.
  *
  * <p>Every method may throw a {@link SinkException}; after one the sink is only closed.
  */
 public interface Sink extends FeedConsumer, AutoCloseable {
 
     /**
-     * Takes the target over and reads its checkpoint. Called once, before anything else.
+     * Takes over the target and reads its checkpoint. Called once, before anything else.
      *
      * @return where the feed resumes; null if it must begin with a snapshot
      */
     @Nullable FeedStart open();
 
     /**
-     * The source no longer has the history that was mirrored. If this returns, a snapshot of the other one comes next.
+     * Handles a source with another history than the mirrored one. If this returns, a snapshot of it comes next.
      *
      * @param why the feed ended
-     * @throws FeedEndedException {@code why} itself, if that is the end of the mirror
+     * @throws FeedEndedException {@code why}, if the mirror must end
      */
     void sourceReset(FeedEndedException why) throws FeedEndedException;
 
     /**
-     * How long to wait for more before {@link #caughtUp}. Called whenever the feed has nothing more at this moment, and
-     * again after that long.
+     * Returns the delay before {@link #caughtUp}. Called whenever the feed has nothing more, and again after that
+     * delay.
      */
     Duration pause();
 
-    /** Called whenever the feed has nothing more at this moment, before it is waited for: what was given needs not wait for more. */
+    /** Starts pending writes. Called whenever the feed has nothing more, before waiting for it. */
     void caughtUp();
 
-    /** Called whenever nothing more waits to be written: what was given so far is made durable, soon. */
+    /** Makes pending writes durable soon. Called whenever nothing more waits to be written. */
     void settle();
 
-    /** As last stored in the target; null before the first. */
+    /** Returns the checkpoint last stored in the target; null before the first. */
     @Nullable Checkpoint checkpoint();
 
-    /** The target durably holds everything up to here, {@link Revision#ZERO} if it holds no state of the source. */
+    /** Returns the revision up to which the target is durably complete; {@link Revision#ZERO} for none. */
     Revision complete();
 
-    /** Releases the target. Data that is not durable by then is lost. Idempotent. */
+    /** Releases the target. Data that is not yet durable is lost. Idempotent. */
     @Override
     void close();
 }

@@ -3,8 +3,8 @@ package io.understudy.mirror.sink;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sink can't continue. The type determines the mirror's reaction; the message has the error, its place and what is
- * allowed.
+ * A failure after which a sink cannot continue. The type determines the mirror's reaction; the message has the error,
+ * its place and what is allowed.
  */
 public abstract sealed class SinkException extends RuntimeException {
 
@@ -14,7 +14,7 @@ public abstract sealed class SinkException extends RuntimeException {
         super(message, cause);
     }
 
-    /** Another writer has taken the target over. Fatal: two writers on one target would undo each other's work. */
+    /** Another writer has taken over the target. Fatal: two writers would undo each other's work. */
     public static final class Fenced extends SinkException {
         private static final long serialVersionUID = 1L;
 
@@ -23,7 +23,7 @@ public abstract sealed class SinkException extends RuntimeException {
         }
     }
 
-    /** The target or its contents are unsuitable. Fatal until an operator has decided. */
+    /** The target or its contents are unsuitable. Fatal until an operator acts. */
     public static final class Refused extends SinkException {
         private static final long serialVersionUID = 1L;
 
@@ -37,8 +37,8 @@ public abstract sealed class SinkException extends RuntimeException {
     }
 
     /**
-     * The target is the home of the keys now: a switchover or failover has moved it there. Mirroring in this direction
-     * pauses until it is moved back.
+     * The target is now the primary, after a switchover or failover. Mirroring in this direction pauses until the
+     * primary moves back.
      */
     public static final class HomeMoved extends SinkException {
         private static final long serialVersionUID = 1L;
@@ -48,10 +48,7 @@ public abstract sealed class SinkException extends RuntimeException {
         }
     }
 
-    /**
-     * The target can't be reached, or the outcome of writes is unknown. A new sink, opened later, resumes at the
-     * checkpoint.
-     */
+    /** The target is unreachable, or the outcome of writes is unknown. A later sink resumes at the checkpoint. */
     public static final class Unavailable extends SinkException {
         private static final long serialVersionUID = 1L;
 
@@ -60,7 +57,7 @@ public abstract sealed class SinkException extends RuntimeException {
         }
     }
 
-    /** Another mirror, which the message names, has to begin first. A new sink is opened later. */
+    /** Another mirror, named by the message, must begin first. A new sink is opened later. */
     public static final class NotYet extends SinkException {
         private static final long serialVersionUID = 1L;
 
@@ -70,8 +67,8 @@ public abstract sealed class SinkException extends RuntimeException {
     }
 
     /**
-     * The snapshot was only compared, and continues the mirrored history. A new sink, opened at once and informed by
-     * {@link Sink#historyRecognised}, is given another one and writes it.
+     * The snapshot was only compared, and continues the mirrored history. A new sink, opened at once after {@link
+     * Sink#historyRecognised}, receives another snapshot and writes it.
      */
     public static final class Compared extends SinkException {
         private static final long serialVersionUID = 1L;
@@ -81,7 +78,7 @@ public abstract sealed class SinkException extends RuntimeException {
         }
     }
 
-    /** The mirror's thread was interrupted to stop it; its interrupt is set again. */
+    /** The mirror's thread was interrupted to stop it; its interrupt flag is set. */
     public static final class Stopped extends SinkException {
         private static final long serialVersionUID = 1L;
 

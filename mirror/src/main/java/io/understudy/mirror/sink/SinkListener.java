@@ -8,20 +8,20 @@ public interface SinkListener {
     /** An attempt at a call that the sink requires failed and will be repeated; {@code why} names the cluster. */
     void unavailable(String why);
 
-    /** What failed, see {@link #unavailable}, is answered again. */
+    /** Reports that failed calls succeed again, see {@link #unavailable}. */
     void available();
 
     /**
-     * One write to the target succeeded, so it answers.
+     * Reports a successful write to the target.
      *
-     * @param changes puts and deletes in it, 0 if it only moved the checkpoint
+     * @param changes number of puts and deletes, 0 if only the checkpoint moved
      */
     void written(long changes);
 
     /**
-     * One transaction of several commits was committed; called in addition to {@link #written}.
+     * Reports a transaction of several commits; called in addition to {@link #written}.
      *
-     * @param commits whole ones in it, 0 if it only recorded that nothing had changed
+     * @param commits number of whole commits, 0 for a record without changes
      * @param took since its first record was sent
      */
     default void committed(long commits, Duration took) {}

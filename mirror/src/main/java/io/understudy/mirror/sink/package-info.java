@@ -1,4 +1,4 @@
-/** What a mirror writes to: the {@link io.understudy.mirror.sink.Sink}, and its failures. */
+/** The target interface of a mirror: {@link io.understudy.mirror.sink.Sink} and its failures. */
 @NullMarked
 package io.understudy.mirror.sink;
 

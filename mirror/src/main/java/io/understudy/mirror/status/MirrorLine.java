@@ -3,7 +3,7 @@ package io.understudy.mirror.status;
 import java.util.List;
 
 /**
- * One mirror of a running process, as a line of a table; unknown values are {@code -}.
+ * A table row of a running mirror; unknown values are {@code -}.
  *
  * @param isReady whether the target is known to be the source's state at a revision
  * @param isTakeOverPermitted not if permissions for a take-over are known to be missing

@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that is shown of a mirror.
+ * All displayed data of a mirror.
  *
  * @param verification state of the comparison with the source; null for a target that isn't compared
  * @param compactedRevision up to which of the target's revisions the mirror has compacted it; 0 if it hasn't

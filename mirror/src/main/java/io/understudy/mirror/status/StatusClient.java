@@ -71,7 +71,7 @@ public final class StatusClient {
         return get("/translate?" + which + "revision=" + seen);
     }
 
-    /** What {@link #status} answered, mirror by mirror. */
+    /** Returns the mirrors in a response of {@link #status}. */
     public static List<MirrorLine> lines(String status) throws IOException {
         List<MirrorLine> lines = new ArrayList<>();
         try {

@@ -29,7 +29,7 @@ final class StatusPage {
 
     private StatusPage() {}
 
-    /** {@code {"mirrors":[{"name":…,"state":…,…}]}}; times in ISO 8601, durations in ms, unknown values null. */
+    /** Returns {@code {"mirrors":[{"name":…,"state":…,…}]}}. Durations are in ms; unknown values are null. */
     static String json(List<MirrorShown> shown) {
         ObjectNode root = JSON.createObjectNode();
         ArrayNode mirrors = root.putArray("mirrors");
@@ -38,8 +38,8 @@ final class StatusPage {
     }
 
     /**
-     * A check for each mirror, by its name: ready if its target is known to be the source's state at a revision. A standby
-     * is ready for what it is there for. A process with a failed mirror is alive: to restart it would stop the others.
+     * Returns a health check per mirror, by name. A mirror is ready if its target equals a state of the source, or if
+     * it is a standby. Liveness ignores failed mirrors: a restart would stop the others.
      */
     static HealthPages health(List<MirrorReport> reports) {
         HealthChecks live = checks(reports, report -> true);
@@ -63,7 +63,7 @@ final class StatusPage {
                 || (report.state() == MirrorState.SYNCED && isWhole(report.checkpoint()));
     }
 
-    /** While a commit is written in parts the target's state is none of the source's. */
+    /** While a commit is written in parts, the target matches no state of the source. */
     private static boolean isWhole(@Nullable Checkpoint checkpoint) {
         return checkpoint != null && checkpoint.state() == CheckpointState.SYNCED;
     }

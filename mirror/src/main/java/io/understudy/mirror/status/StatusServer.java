@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves {@code GET /status} (JSON, see {@link StatusPage}), {@code /translate} (see {@link TranslationPage}), {@code /metrics} (as
- * text), and {@code /livez}, {@code /readyz} and {@code /health} (see {@link HealthPages}), with a check for each mirror.
+ * Serves {@code GET /status} ({@link StatusPage}), {@code /translate} ({@link TranslationPage}) and {@code /metrics}.
+ * Also serves {@code /livez}, {@code /readyz} and {@code /health}, see {@link HealthPages}, with a check per mirror.
  *
  * <p>Invariant M35: over TLS, the status page is served to permitted clients only.
  */
@@ -44,18 +44,18 @@ public final class StatusServer implements AutoCloseable {
     private final PageServer server;
 
     /**
-     * Listens at once.
+     * Starts to listen.
      *
-     * @param tls null for plain text; closed with this object, or if it can't be made
+     * @param tls null for plain text; closed with this object, or on failure
      * @param shown read for each request
-     * @throws IOException the address can't be listened at; the message names it
+     * @throws IOException listening fails; the message has the address
      */
     public StatusServer(InetSocketAddress address, @Nullable TlsServer tls, Shown shown) throws IOException {
         this.shown = shown;
         this.server = PageServer.start("status.listen", address, tls, "status", this::answer);
     }
 
-    /** The port listened at. */
+    /** Returns the listening port. */
     public int port() {
         return server.port();
     }

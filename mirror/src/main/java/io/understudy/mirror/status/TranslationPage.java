@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.understudy.mirror.revisions.Translation;
 import io.understudy.vocabulary.Revision;
 
-/** Where a watcher resumes, as JSON. */
+/** A translation of a revision as JSON. */
 public final class TranslationPage {
 
     private static final JsonMapper JSON = new JsonMapper();
@@ -13,9 +13,9 @@ public final class TranslationPage {
     private TranslationPage() {}
 
     /**
-     * {@code {"mirror":…,"revision":…,"answer":…,…}}, the answer being {@code resume} with {@code startRevision},
-     * {@code list-again} with {@code oldestRevision} and {@code resumableRevision}, null for none, or {@code not-yet}
-     * with {@code completeRevision}; the latter two with a {@code reason}.
+     * Returns {@code {"mirror":…,"revision":…,"answer":…,…}}. The answer is {@code resume} with {@code startRevision},
+     * {@code list-again} with {@code oldestRevision} and {@code resumableRevision} (null for none), or {@code not-yet}
+     * with {@code completeRevision}. The latter two have a {@code reason}.
      *
      * @param seen the requested revision of the source
      */

@@ -20,8 +20,8 @@ public final class VerifyPage {
     private VerifyPage() {}
 
     /**
-     * {@code {"mirror":…,"result":…,…}}, the result being {@code equal} or {@code different}, with what was read and found,
-     * or {@code not-comparable} with {@code why} and {@code reason}.
+     * Returns {@code {"mirror":…,"result":…,…}}. The result is {@code equal} or {@code different}, with counts and
+     * differences, or {@code not-comparable} with {@code why} and {@code reason}.
      */
     public static String json(String mirror, VerifyResult result) {
         ObjectNode node = JSON.createObjectNode();
@@ -43,7 +43,7 @@ public final class VerifyPage {
         return node.toPrettyString() + "\n";
     }
 
-    /** State of the background comparison. */
+    /** Returns the state of the background comparison. */
     static ObjectNode json(VerifyStatus status) {
         ObjectNode node = JSON.createObjectNode();
         node.put("passes", status.passes());

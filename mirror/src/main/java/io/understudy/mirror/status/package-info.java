@@ -1,4 +1,4 @@
-/** What a mirror process shows over HTTP: status, metrics, whether it lives and is ready. */
+/** The HTTP pages of a mirror process: status, metrics, liveness and readiness. */
 @NullMarked
 package io.understudy.mirror.status;
 

@@ -17,10 +17,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares a target with its source again and again while the mirror runs, slice by slice at a bounded rate. Each slice
- * has a pair of revisions of its own, so that compaction never keeps a pass from its end. Before each slice, it
- * compares keys of foreign writes and keys that are known to differ. A difference is reported only when a second look,
- * later, finds it as well; {@link ForeignWrites#REPAIR} then repairs it.
+ * Continuously compares a target with its source while the mirror runs, at a bounded rate. Each slice of keys has its
+ * own pair of revisions, so that compaction never prevents the end of a pass. Before each slice, it compares keys of
+ * foreign writes and known differences. A difference is reported only if a second, later read confirms it; {@link
+ * ForeignWrites#REPAIR} then repairs it.
  *
  * <p>Metrics, tagged {@code mirror}: {@code understudy.mirror.verify.keys}, {@code .verify.passes}, {@code
  * .verify.differences} (those known now), {@code .foreign} (found since the start), {@code .repaired}.
@@ -34,10 +34,10 @@ public final class BackgroundVerification {
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundVerification.class);
 
     private static final int SLICE_SECONDS = 2;
-    /** A slice ends when it has found so many, so that all are compared twice. */
+    /** Differences that end a slice, so that all are compared twice. */
     private static final int MAX_FOUND = 100;
 
-    /** Of either side; one page is read ahead, and for nothing at the end of a slice. */
+    /** Page size of either side; one page is read ahead, and discarded at the end of a slice. */
     private static final long PAGE_BYTES = 128 << 10;
 
     private static final int SHOWN = 20;
@@ -62,7 +62,7 @@ public final class BackgroundVerification {
     private volatile @Nullable Instant lastPass;
     private volatile @Nullable String problem;
 
-    /** @param sides both stay the caller's to close */
+    /** @param sides closed by the caller */
     public BackgroundVerification(
             Sides sides, VerifyOptions options, ForeignRevisions foreign, Repair repair, MeterRegistry meters) {
         this.sides = sides.readBy(PAGE_BYTES);

@@ -38,12 +38,12 @@ record ConsistentPair(
                 moment.created());
     }
 
-    /** What the target had before this revision may be kept. */
+    /** Returns the revision before which target keys may be kept. */
     Revision keptBefore() {
         return sides.keepsForeign() ? created : Revision.ZERO;
     }
 
-    /** What the source has in {@code ranges}, given as the target calls them. */
+    /** Returns the source's entries in target ranges. */
     SideReader source(List<KeyRange> ranges) {
         UnaryOperator<KeyValue> named = sides.scope()::inTarget;
         return new SideReader(
@@ -56,7 +56,7 @@ record ConsistentPair(
                 named);
     }
 
-    /** What the target has in {@code ranges}. */
+    /** Returns the target's entries in ranges. */
     SideReader target(List<KeyRange> ranges) {
         return new SideReader(
                 "target", sides.target(), targetId, targetRevision, sides.reading(), ranges, UnaryOperator.identity());

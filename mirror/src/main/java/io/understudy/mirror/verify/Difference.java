@@ -12,7 +12,7 @@ import java.util.Locale;
  */
 public record Difference(Kind kind, ByteString sourceKey, ByteString targetKey) {
 
-    /** In what way. */
+    /** The kind of a difference. */
     public enum Kind {
         /** The source has it, the target doesn't. */
         MISSING,
@@ -20,16 +20,16 @@ public record Difference(Kind kind, ByteString sourceKey, ByteString targetKey) 
         EXTRA,
         /** The values differ. */
         VALUE,
-        /** One side has it with a lease, the other without. */
+        /** Only one side has it with a lease. */
         LEASE;
 
-        /** As shown. */
+        /** Returns the displayed name. */
         public String word() {
             return name().toLowerCase(Locale.ROOT);
         }
     }
 
-    /** Such as {@code missing "/registry/a"}; the key as in the target. */
+    /** Returns the difference, such as {@code missing "/registry/a"}, with the target key. */
     public String shown() {
         return kind.word() + " \"" + TextFormat.escapeBytes(targetKey) + "\"";
     }

@@ -6,7 +6,7 @@ import io.understudy.vocabulary.Revision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a key counts as equal on both sides.
+ * The rule by which a key is equal on both sides.
  *
  * @param leases whether having a lease counts
  * @param keptBefore the target may have keys of an earlier create revision that the source doesn't have
@@ -21,7 +21,7 @@ record Equality(boolean leases, Revision keptBefore) {
                 && target.createRevision().isBefore(keptBefore);
     }
 
-    /** In what way the sides differ; null if they don't. */
+    /** Returns the kind of the difference; null for none. */
     @Nullable Kind difference(Merge.Pair pair) {
         KeyValue source = pair.source();
         KeyValue target = pair.target();

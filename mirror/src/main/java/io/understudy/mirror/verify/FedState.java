@@ -22,14 +22,14 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state that a feed delivers, under the target's key names: that of the feed's snapshot, then of any later
- * revision. For sources that can't be read at a revision. Holds all of it in memory. One thread.
+ * The state that a feed delivers, under the target's key names. It is that of the feed's snapshot, then of any later
+ * revision, for sources that are not readable at a revision. Held in memory. One thread.
  */
 final class FedState implements AutoCloseable {
 
     private static final Duration POLL = Duration.ofMillis(200);
 
-    /** For reading a topic's state before the first event. */
+    /** Timeout of reading a topic's state before the first event. */
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private final String side;
@@ -37,7 +37,7 @@ final class FedState implements AutoCloseable {
     private final Feed feed;
     private final TreeMap<ByteString, KeyValue> entries = new TreeMap<>(KeyRange.KEY_ORDER);
     private @Nullable Position position;
-    /** Was given, and is not part of the state yet. */
+    /** A received commit that is not part of the state yet. */
     private @Nullable Commit next;
 
     private FedState(String side, MirrorScope scope, FeedSource source) {
@@ -49,7 +49,7 @@ final class FedState implements AutoCloseable {
     /**
      * Reads the snapshot.
      *
-     * @param side in words, for errors
+     * @param side name of the side, for errors
      */
     static FedState open(String side, MirrorScope scope, FeedSource source)
             throws IncomparableException, InterruptedException {
@@ -73,7 +73,7 @@ final class FedState implements AutoCloseable {
         return position().revision();
     }
 
-    /** Reads until the state is that of the source at that revision, or the snapshot's if that is later. */
+    /** Reads up to that revision of the source; no-op if the snapshot is later. */
     void advanceTo(Revision revision) throws IncomparableException, InterruptedException {
         while (revision().isBefore(revision)) {
             Commit waiting = next;
@@ -88,7 +88,7 @@ final class FedState implements AutoCloseable {
         }
     }
 
-    /** Everything, in key order. */
+    /** Returns all entries in key order. */
     SortedEntries entries() {
         Iterator<KeyValue> each = entries.values().iterator();
         return () -> each.hasNext() ? each.next() : null;

@@ -24,7 +24,7 @@ public final class ForeignRevisions {
     private static final int MAX_GAPS = 1_000;
     private static final int MAX_CHANGES = 20_000;
     private static final Duration PATIENCE = Duration.ofSeconds(2);
-    /** Without requests, progress past the last commit in the range takes a whole interval. */
+    /** Interval of progress requests: without them, progress takes a whole interval. */
     private static final Duration PROGRESS_INTERVAL = Duration.ofMillis(20);
 
     /** Revisions between two others, without these. */
@@ -74,7 +74,7 @@ public final class ForeignRevisions {
         return keys;
     }
 
-    /** All revisions since the checkpoint was written, and those that the writer has reported. */
+    /** Returns all revisions since the checkpoint and those reported by the writer. */
     private synchronized List<Gap> next(ConsistentPair now) {
         long reached = now.targetRevision().value();
         if (checked > 0) {

@@ -26,7 +26,7 @@ public record NotComparable(Why why, String reason) implements VerifyResult {
         /** The endpoints lead to another cluster than the checkpoint's. */
         ANOTHER_CLUSTER;
 
-        /** As shown. */
+        /** Returns the displayed name. */
         public String word() {
             return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }

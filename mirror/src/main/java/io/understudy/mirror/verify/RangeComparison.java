@@ -10,10 +10,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a comparison of a part of the keys has found.
+ * The result of a comparison of a part of the keys.
  *
- * @param next where the part after it begins; null when this was the last
- * @param keys how many were compared
+ * @param next start of the next part; null for the last
+ * @param keys number of compared keys
  */
 record RangeComparison(ConsistentPair pair, @Nullable ByteString next, long keys, List<Found> found) {
 
@@ -28,10 +28,10 @@ record RangeComparison(ConsistentPair pair, @Nullable ByteString next, long keys
     /** Slows a comparison down. */
     interface Pace {
 
-        /** As fast as both sides answer. */
+        /** No limit of the rate. */
         Pace NONE = keys -> {};
 
-        /** So many keys were compared. */
+        /** Reports the number of compared keys; may pause. */
         void compared(long keys) throws InterruptedException;
     }
 
@@ -65,7 +65,7 @@ record RangeComparison(ConsistentPair pair, @Nullable ByteString next, long keys
         return new RangeComparison(pair, null, keys, found);
     }
 
-    /** The same keys, as they are now; those that were found to differ only. */
+    /** Compares the differing keys again, in their current state. */
     RangeComparison again() throws CompactedException, IncomparableException, InterruptedException {
         if (found.isEmpty()) {
             return this;

@@ -11,15 +11,15 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Builds the operations that restore the source's state of differing keys. Other clients may write to the target meanwhile,
- * so each operation compares the mod revision of its key.
+ * Builds the operations that restore the source's state of differing keys. Other clients may write to the target
+ * meanwhile, so each operation compares the mod revision of its key.
  */
 final class Repairs {
 
     private Repairs() {}
 
     /**
-     * One nested transaction for each key that can be restored, by key.
+     * Returns a nested transaction for each key that can be restored.
      *
      * <p>Keys with leases are left alone where leases are kept: they are restored, with leases that exist, when the
      * mirror starts.

@@ -8,7 +8,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/** A fingerprint of one side's keys and values, given in key order: the first half of a SHA-256. */
+/** A digest of one side's entries in key order: half of a SHA-256. */
 final class SideDigest {
 
     private static final int SIZE_BYTES = 16;
@@ -44,7 +44,7 @@ final class SideDigest {
         }
     }
 
-    /** What was added, in hexadecimal; nothing can be added after it. */
+    /** Returns the digest in hexadecimal and ends it. */
     String hex() {
         return HexFormat.of().formatHex(Arrays.copyOf(sha.digest(), SIZE_BYTES));
     }

@@ -19,8 +19,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one side at one revision, range after range, from a learner when there is one. The next page is under way while the
- * last is worked on, so two sides that are read in turn are read at the same time.
+ * Reads ranges of one side at one revision, from a learner if there is one. The next page is prefetched, so two sides
+ * that are read in turn are read concurrently.
  */
 final class SideReader implements SortedEntries, AutoCloseable {
 
@@ -40,9 +40,9 @@ final class SideReader implements SortedEntries, AutoCloseable {
     private Iterator<KeyValue> page = Collections.emptyIterator();
 
     /**
-     * @param side in words, for errors
+     * @param side name of the side, for errors
      * @param ranges disjoint, in key order
-     * @param named gives an entry the target's name
+     * @param named returns an entry under its target name
      */
     SideReader(
             String side,

@@ -5,13 +5,13 @@ import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.mirror.scope.MirrorScope;
 
 /**
- * What is compared with what.
+ * The two sides of a comparison.
  *
- * @param source stays the caller's to close, as does {@code target}
+ * @param source closed by the caller, like {@code target}
  * @param reading deadlines and page sizes, on either side
  * @param leases whether a key that has a lease on one side must have one on the other
- * @param keepsForeign whether keys that the target held before the first checkpoint may be there though the source doesn't
- *     have them
+ * @param keepsForeign whether keys that the target held before the first checkpoint may be there though the source
+ *     doesn't have them
  */
 public record Sides(
         String mirror,
@@ -22,7 +22,7 @@ public record Sides(
         boolean leases,
         boolean keepsForeign) {
 
-    /** The same, read by pages that aim at so many bytes. */
+    /** Returns the sides with another page size. */
     Sides readBy(long pageBytes) {
         return new Sides(mirror, scope, source, target, reading.withPageBytes(pageBytes), leases, keepsForeign);
     }

@@ -59,7 +59,7 @@ final class SyncedMoment {
         }
     }
 
-    /** That of a moment which {@link #now} has found. */
+    /** Returns the checkpoint of a moment returned by {@link #now}. */
     static Checkpoint checkpoint(Moment moment) {
         Checkpoint checkpoint = moment.checkpoint();
         if (checkpoint == null) {

@@ -17,13 +17,13 @@ import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
 
 /**
- * Compares a mirror's topics with the cluster on their other side, at one revision of the source. Topics have one
- * state, the last; it is held in memory. Writes may continue.
+ * Compares a mirror's topics with the cluster on their other side, at one revision. Topics have one state, the last; it
+ * is held in memory. Writes may continue.
  */
 public final class TopicVerification {
 
     private static final long PAUSE_MILLIS = 200;
-    /** For a mirror that runs to write what the topic has. */
+    /** Timeout for a running mirror to write the topic's state. */
     private static final Duration LAG_PATIENCE = Duration.ofSeconds(30);
 
     private final String mirror;
@@ -34,10 +34,10 @@ public final class TopicVerification {
     private final LongConsumer progress;
 
     /**
-     * A comparison, not begun.
+     * Creates a comparison.
      *
      * @param topic feeds of the mirror's topics
-     * @param cluster stays the caller's to close
+     * @param cluster closed by the caller
      * @param reading deadlines and page sizes at the cluster
      * @param progress receives, periodically, the number of keys compared; it restarts at 0 when the cluster was
      *     compacted
@@ -58,7 +58,7 @@ public final class TopicVerification {
     }
 
     /**
-     * The cluster is the source, the topics are the target.
+     * Compares the source cluster with the target topics.
      *
      * @throws InterruptedException the thread was interrupted; nothing is left under way
      */
@@ -67,7 +67,7 @@ public final class TopicVerification {
     }
 
     /**
-     * The topics are the source, the cluster is the target.
+     * Compares the source topics with the target cluster.
      *
      * @param keepsForeign as in {@link Sides}
      * @throws InterruptedException the thread was interrupted; nothing is left under way
@@ -122,7 +122,7 @@ public final class TopicVerification {
         }
     }
 
-    /** The target, once it has what the topic's state has: there is no earlier one to compare it with. */
+    /** Returns the target once it has reached the topic's only state. */
     private Moment notBefore(Revision revision) throws IncomparableException, InterruptedException {
         long giveUpAt = System.nanoTime() + LAG_PATIENCE.toNanos();
         while (true) {

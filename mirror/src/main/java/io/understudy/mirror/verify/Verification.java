@@ -15,11 +15,11 @@ import java.util.function.LongConsumer;
  */
 public final class Verification {
 
-    /** How many differing keys a report names. */
+    /** Maximum differing keys in a report. */
     public static final int DIFFERENCES_KEPT = 100;
 
     static final int ATTEMPTS = 5;
-    /** For a mirror that lags to move its checkpoint on. */
+    /** Pause in which a lagging mirror can advance its checkpoint. */
     private static final long PAUSE_MILLIS = 200;
 
     private final Sides sides;
@@ -45,7 +45,7 @@ public final class Verification {
                         + " times in a row");
     }
 
-    /** One comparison; read at one moment, which may be compacted meanwhile. */
+    /** A comparison at one moment, which may be compacted meanwhile. */
     interface Attempt {
         VerifyReport run() throws CompactedException, IncomparableException, InterruptedException;
     }

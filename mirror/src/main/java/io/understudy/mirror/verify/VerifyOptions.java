@@ -3,7 +3,7 @@ package io.understudy.mirror.verify;
 import io.understudy.config.Binder;
 import io.understudy.config.Configured;
 
-/** How a mirror compares its target with its source while it runs. */
+/** Options of the comparison with the source while a mirror runs. */
 public record VerifyOptions(
         @Configured(
                 key = "verifyKeysPerSecond",

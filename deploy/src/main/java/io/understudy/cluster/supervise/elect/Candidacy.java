@@ -13,24 +13,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Campaigns to be the active supervisor, which is named at a key of the cluster on a lease.
+ * Campaigns to be the active supervisor, named by a leased key of the cluster.
  *
  * <p>A supervisor that has not renewed its lease for the TTL, counted from its last request, is inactive by its own
- * clock before another one is active. Besides, {@link #mayAct} reads the key before every change.
+ * clock before another one is active. In addition, {@link #mayAct} reads the key before every change.
  *
- * <p>Thread-safe; has a thread of its own.
+ * <p>Thread-safe; has its own thread.
  */
 public final class Candidacy implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Candidacy.class);
 
-    /** So many times per lease is it kept alive, or is looked whether it is free. */
+    /** Renewals of the lease, or attempts to get it, per TTL. */
     private static final int BEATS = 4;
 
-    /** An active supervisor reads whether it is paused less often than it renews its lease, which is no unary call. */
+    /** Renewals per read of a pause; a renewal is no unary call. */
     private static final int BEATS_PER_READ = 2;
 
-    /** What a look takes, and what passes until the one that acts next reads that it is paused. */
+    /** Timeout of an acknowledgement: an observation, and the delay until the pause is read. */
     private static final Duration CONFIRMATION = Duration.ofSeconds(8);
 
     private static final long BETWEEN_READS_MILLIS = 100;
@@ -45,11 +45,11 @@ public final class Candidacy implements AutoCloseable {
 
     private ElectionState standing = new ElectionState.Unknown("not read yet");
     private SupervisorStore.Found seen = SupervisorStore.Found.NOTHING;
-    /** By {@link System#nanoTime}. */
+    /** End of the active state unless renewed, by {@link System#nanoTime}. */
     private long activeUntil;
-    /** When the supervisor completed an observation, by {@link System#nanoTime}. */
+    /** Time of the last completed observation, by {@link System#nanoTime}. */
     private volatile long observedAt = System.nanoTime();
-    /** 0 for none. */
+    /** ID of the lease, 0 for none. */
     private volatile long lease;
 
     private int beats;
@@ -66,10 +66,10 @@ public final class Candidacy implements AutoCloseable {
     /**
      * Starts the campaign.
      *
-     * @param name of this process; differs between any two
+     * @param name unique name of this process
      * @param endpoints voters, best first
-     * @param ttl how long the lease lasts, in whole seconds
-     * @param silence without {@link #observed} for so long, another supervisor may act
+     * @param ttl TTL of the lease, in whole seconds
+     * @param silence time without {@link #observed} after which another supervisor may act
      */
     public static Candidacy start(
             String name,
@@ -87,7 +87,7 @@ public final class Candidacy implements AutoCloseable {
         return name;
     }
 
-    /** As far as known here; never waits for the network. */
+    /** Returns the locally known state; never waits for the network. */
     public synchronized ElectionState standing() {
         if (standing instanceof ElectionState.Active && activeUntil - System.nanoTime() <= 0) {
             become(new ElectionState.Unknown("no response from the cluster for " + ttl.toSeconds() + " s"));
@@ -95,17 +95,17 @@ public final class Candidacy implements AutoCloseable {
         return standing;
     }
 
-    /** Why supervisors are paused, as last read from the cluster. */
+    /** Returns why supervisors are paused, as last read from the cluster. */
     public synchronized Optional<String> paused() {
         return seen.paused();
     }
 
-    /** To be called after each observation. */
+    /** Records an observation; called after each one. */
     public void observed() {
         observedAt = System.nanoTime();
     }
 
-    /** Reads from the cluster whether this supervisor is active and not paused; false also without a response. */
+    /** Returns whether the cluster confirms that this supervisor is active and not paused. */
     public boolean mayAct() throws InterruptedException {
         try {
             SupervisorStore.Found found = store.read();
@@ -138,9 +138,9 @@ public final class Candidacy implements AutoCloseable {
     }
 
     /**
-     * Pauses all supervisors of the cluster, and waits until the active one has finished its step.
+     * Pauses all supervisors of the cluster, and waits for the active one's step.
      *
-     * @throws PauseNotAcknowledgedException it could not be stored, or the active one has not acknowledged it in time
+     * @throws PauseNotAcknowledgedException the pause could not be stored, or was not acknowledged in time
      */
     public void pause(String why) throws PauseNotAcknowledgedException, InterruptedException {
         try {
@@ -167,9 +167,9 @@ public final class Candidacy implements AutoCloseable {
     }
 
     /**
-     * Undoes {@link #pause}.
+     * Ends the pause.
      *
-     * @throws PauseNotAcknowledgedException it could not be stored
+     * @throws PauseNotAcknowledgedException the end could not be stored
      */
     public void resume() throws PauseNotAcknowledgedException, InterruptedException {
         try {
@@ -180,7 +180,7 @@ public final class Candidacy implements AutoCloseable {
         }
     }
 
-    /** Lets another one act, at once if the cluster answers. Waits for a few seconds at most. Idempotent. */
+    /** Releases the active role, at once if the cluster responds. Waits a few seconds at most. Idempotent. */
     @Override
     public void close() {
         closed.countDown();

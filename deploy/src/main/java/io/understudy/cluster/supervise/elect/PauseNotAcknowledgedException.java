@@ -1,6 +1,6 @@
 package io.understudy.cluster.supervise.elect;
 
-/** A pause or its end could not be stored, or the active supervisor has not acknowledged it. */
+/** A pause or its end was not stored, or the pause was not acknowledged. */
 public final class PauseNotAcknowledgedException extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -11,7 +11,7 @@ public final class PauseNotAcknowledgedException extends Exception {
         this.isStored = isStored;
     }
 
-    /** Whether the pause is stored in the cluster, so that every supervisor reads it before its next step. */
+    /** Whether the pause is stored, so that supervisors read it before their next step. */
     public boolean isStored() {
         return isStored;
     }

@@ -28,14 +28,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The keys of supervisors and commands in the cluster: the active one, its pauses, and their acknowledgement.
+ * Keys of supervisors and commands in the cluster: active supervisor, pauses, and their acknowledgement.
  *
  * <p>Every call tries one member after another, each with a deadline. All calls are idempotent.
  */
 final class SupervisorStore {
 
     private static final ByteString PREFIX = ByteString.copyFromUtf8("\0understudy/cluster/");
-    /** The first key after all with the prefix. */
+    /** End of the range with the prefix. */
     private static final ByteString END = ByteString.copyFromUtf8("\0understudy/cluster0");
 
     private static final ByteString ACTIVE = PREFIX.concat(ByteString.copyFromUtf8("supervisor"));
@@ -67,8 +67,8 @@ final class SupervisorStore {
      * The values at one revision.
      *
      * @param active the active supervisor
-     * @param stopped why all are paused, until they are resumed
-     * @param change the command that changes the cluster: supervisors pause meanwhile
+     * @param stopped reason of a pause until it is ended
+     * @param change the command that changes the cluster, during which supervisors pause
      * @param seen the revision up to which the active one has acknowledged pauses
      */
     record Found(
@@ -89,7 +89,7 @@ final class SupervisorStore {
             return change.map(command -> command.getValue().toStringUtf8());
         }
 
-        /** The revision of the last pause; 0 if there is none. */
+        /** Returns the revision of the last pause; 0 for none. */
         long pausedAt() {
             return Stream.of(stopped, change)
                     .flatMap(Optional::stream)
@@ -98,7 +98,7 @@ final class SupervisorStore {
                     .orElse(0);
         }
 
-        /** Whether no supervisor is active that has not acknowledged the pause at that revision. */
+        /** Whether the active supervisor, if any, has acknowledged the pause at that revision. */
         boolean isSeen(long revision) {
             return active.isEmpty()
                     || seen.filter(found -> found.getLease() == active.get().getLease()
@@ -107,7 +107,7 @@ final class SupervisorStore {
         }
     }
 
-    /** Linearizably, by one read: a CORRUPT alarm refuses transactions. */
+    /** Reads the values linearizably, by one read: a CORRUPT alarm refuses transactions. */
     Found read() throws FailedException, InterruptedException {
         RangeRequest all =
                 RangeRequest.newBuilder().setKey(PREFIX).setRangeEnd(END).build();
@@ -120,22 +120,22 @@ final class SupervisorStore {
                 Optional.ofNullable(found.get(SEEN)));
     }
 
-    /** Names the supervisor that acts, unless there is one. */
+    /** Stores the active supervisor, unless there is one. */
     boolean claim(String name, long lease) throws FailedException, InterruptedException {
         return putNew(ACTIVE, name, lease).getSucceeded();
     }
 
     /**
-     * Names the command that changes the cluster, unless there is one.
+     * Stores the command that changes the cluster, unless there is one.
      *
-     * @return since which revision; empty if there is another
+     * @return revision of the key; empty if there is another command
      */
     OptionalLong change(String command, long lease) throws FailedException, InterruptedException {
         TxnResponse answer = putNew(CHANGING, command, lease);
         if (answer.getSucceeded()) {
             return OptionalLong.of(answer.getHeader().getRevision());
         }
-        // A request that seemed to fail may have been done.
+        // A request that seemed to fail may have been applied.
         return first(answer, 0).filter(found -> found.getLease() == lease).stream()
                 .mapToLong(KeyValue::getModRevision)
                 .findFirst();
@@ -165,7 +165,7 @@ final class SupervisorStore {
                 .getID();
     }
 
-    /** Whether the lease is there still, and lasts as long again. */
+    /** Renews the lease and returns whether it still exists. */
     boolean keepAlive(long lease) throws FailedException, InterruptedException {
         return call(
                                 LeaseGrpc.getLeaseKeepAliveMethod(),
@@ -180,7 +180,7 @@ final class SupervisorStore {
                 LeaseRevokeRequest.newBuilder().setID(lease).build());
     }
 
-    /** Returns since which revision it is so. */
+    /** Stores a pause and returns its revision. */
     long pause(String why) throws FailedException, InterruptedException {
         TxnRequest request =
                 TxnRequest.newBuilder().addSuccess(put(PAUSED, why, 0)).build();

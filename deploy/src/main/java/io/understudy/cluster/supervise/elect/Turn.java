@@ -14,11 +14,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A command's exclusive right to change a cluster: no supervisor and no other command does meanwhile.
+ * A command's exclusive right to change a cluster, without supervisors and other commands.
  *
- * <p>It is a key on a lease that is kept alive, so it ends with the process.
+ * <p>It is a leased key, so it ends with the process.
  *
- * <p>Thread-safe; has a thread of its own.
+ * <p>Thread-safe; has its own thread.
  *
  * <p>Invariant DP23: one command or supervisor changes a cluster at a time, and any supervisor can resume what another
  * paused.
@@ -30,10 +30,10 @@ public final class Turn implements AutoCloseable {
     private static final int BEATS = 4;
     private static final Duration REQUEST = Duration.ofSeconds(2);
 
-    /** Another command may have been killed: its turn ends with its lease. */
+    /** Maximum wait for another command: if killed, its turn ends with its lease. */
     private static final Duration FOR_OTHERS = TTL.plusSeconds(5);
 
-    /** A step of a supervisor may be systemd's stopping a member. */
+    /** Maximum wait for a supervisor's step, which may be a stop by systemd. */
     private static final Duration FOR_SUPERVISOR = Duration.ofMinutes(2);
 
     private static final long PAUSE_MILLIS = 100;
@@ -43,7 +43,7 @@ public final class Turn implements AutoCloseable {
     private final long lease;
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread thread = new Thread(this::run, "turn");
-    /** By {@link System#nanoTime}. */
+    /** End of the right unless renewed, by {@link System#nanoTime}. */
     private volatile long heldUntil;
 
     private Turn(SupervisorStore store, long lease, long requestedAt) {
@@ -54,9 +54,9 @@ public final class Turn implements AutoCloseable {
     }
 
     /**
-     * Waits until no other command holds it, and the active supervisor has finished its step.
+     * Waits for other commands and for the active supervisor's step, then holds the right.
      *
-     * @param holder the command and its process, for people; differs between any two
+     * @param holder unique name of the command and its process, for messages
      * @param endpoints voters, best first
      * @param waiting receives what is waited for
      * @throws IllegalStateException another command holds it, or the key cannot be stored; nothing was changed
@@ -169,7 +169,7 @@ public final class Turn implements AutoCloseable {
         }
     }
 
-    /** Lets supervisors act again; if the cluster does not answer, once the lease has run out. Idempotent. */
+    /** Releases the right, at the latest when its lease expires. Idempotent. */
     @Override
     public void close() {
         closed.countDown();

@@ -1,6 +1,6 @@
 /**
- * The right to change a cluster, as keys on leases in the cluster itself: the elected supervisor has it, unless a
- * command has it or supervisors are paused.
+ * The right to change a cluster, as leased keys in the cluster itself. The elected supervisor has it, unless a command
+ * has it or supervisors are paused.
  */
 @NullMarked
 package io.understudy.cluster.supervise.elect;

@@ -4,16 +4,16 @@ import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.quorum.Quorum;
 import java.util.List;
 
-/** What follows from a look: why, by which rule, and what is done. */
+/** The decision of an observation: its reason, rule and action. */
 public sealed interface Decision {
 
-    /** Its name, such as {@code standby-failover}. */
+    /** Returns the name of the rule, such as {@code standby-failover}. */
     String rule();
 
-    /** What it follows from, in words. */
+    /** Returns a description of the observed state. */
     String observed();
 
-    /** What is done, or waited for, in words. */
+    /** Returns a description of the action or the awaited state. */
     String action();
 
     /** The next step, taken if this supervisor is active and not paused. */
@@ -24,7 +24,7 @@ public sealed interface Decision {
     record Waiting(String rule, String observed, String action) implements Decision {}
 
     /**
-     * Nothing can be decided by the members any more, so nothing is changed.
+     * The quorum is lost, so nothing is changed.
      *
      * @param guidance what an operator can do, line by line
      */
@@ -44,7 +44,7 @@ public sealed interface Decision {
         }
     }
 
-    /** As declared, as far as that is possible. */
+    /** The cluster is as declared, as far as possible. */
     record Settled(String observed) implements Decision {
         @Override
         public String rule() {

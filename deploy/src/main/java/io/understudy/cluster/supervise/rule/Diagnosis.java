@@ -10,8 +10,8 @@ import java.util.Optional;
 /**
  * Derives the state of a member from the observations so far. Pure functions.
  *
- * <p>Invariant DP25: no member counts as failed by inconclusive evidence or a pause of the supervisor, and no process is
- * stopped that was never seen as a member.
+ * <p>Invariant DP25: no member counts as failed by inconclusive evidence or a pause of the supervisor, and no process
+ * is stopped that was never seen as a member.
  */
 final class Diagnosis {
 

@@ -12,19 +12,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A dead voter is removed, then a standby promoted: in this order no step needs more votes than are alive. It is removed
- * only if the next step that replaces it is possible in the same look.
+ * Removes a dead voter, then promotes a standby: this order needs the fewest votes. It is removed only if its
+ * replacement is possible in the same observation.
  */
 final class FailoverRule {
 
     private static final String NAME = "standby-failover";
 
-    /** Removing one voter and adding another. */
+    /** Changes of a replacement: one voter removed, one added. */
     private static final int CHANGES = 2;
 
     private FailoverRule() {}
 
-    /** Returns only a change that is possible now: waiting must not delay the rules that bring up a successor. */
+    /** Returns only a change possible now: waiting must not delay later rules. */
     static Optional<Decision> change(Situation situation) {
         return replaceDeadVoter(situation).filter(decision -> decision instanceof Decision.Change);
     }
@@ -76,7 +76,7 @@ final class FailoverRule {
         return withoutStandby(situation, dead, observed);
     }
 
-    /** Why the member list must not change now, whatever else could be done. */
+    /** Returns why the member list must not change now in any case. */
     private static Optional<Decision> unsafe(Situation situation, MemberFacts dead, String observed) {
         Quorum after = situation.quorum().minusVoter(false);
         if (!situation.facts().isConfirmed() || !after.isHeld()) {
@@ -140,7 +140,7 @@ final class FailoverRule {
                 : notYet(observed, refusals);
     }
 
-    /** What would forbid the promotion once the dead one is removed. */
+    /** Returns refusals of the promotion after the removal of the dead voter. */
     private static List<Refusal> refusals(Situation situation, MemberFacts dead, MemberFacts standby) {
         return Preflight.check(promotion(standby), Projection.after(situation.facts(), removal(dead)));
     }
@@ -158,7 +158,7 @@ final class FailoverRule {
         return new Step.Remove(dead.id(), dead.label());
     }
 
-    /** Once per fault. */
+    /** Restarts the member once per fault. */
     private static Optional<Decision> restart(Situation situation, MemberFacts dead, Place place, String observed) {
         Instant since = situation.seen(dead).fault().orElseThrow().since();
         return RestartRule.wasTried(situation.history(), place, since)

@@ -17,20 +17,20 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * What is kept of earlier observations. It is lost with the process: a new one must observe a dead member for the full
- * time.
+ * The retained results of earlier observations. They are lost with the process: a new one must observe a dead member
+ * for the full time.
  *
  * <p>Its times are those of a clock that is never set.
  *
- * @param cluster its cluster; observations of another one do not count
- * @param last when the last observation was; empty before the first
+ * @param cluster the observed cluster; another one resets the history
+ * @param last time of the last observation; empty before the first
  * @param voters as of the last confirmed observation
- * @param changes when a voter was added or removed in the last hour, by this supervisor or others
+ * @param changes times of added or removed voters in the last hour, by any supervisor
  * @param left machines at the peer URLs of removed members, which need no process
  * @param setbacks by machine
- * @param orders when each step was last attempted, by {@link Orders#key}
- * @param lostSince since when there is no quorum
- * @param leader the last leader that answered
+ * @param orders last attempt of each step, by {@link Orders#key}
+ * @param lostSince start of a lost quorum
+ * @param leader the last leader that responded
  */
 public record History(
         Optional<ClusterId> cluster,
@@ -77,10 +77,10 @@ public record History(
     }
 
     /**
-     * With one more look.
+     * Returns the history with one more observation.
      *
-     * @param at when it began
-     * @param pace what a look and the pause after it take at most
+     * @param at start of the observation
+     * @param pace maximum time of an observation and the following pause
      */
     public History after(ClusterFacts facts, Instant at, List<Place> places, Limits limits, Duration pace) {
         if (cluster.isPresent() && !cluster.get().equals(facts.cluster())) {
@@ -133,7 +133,7 @@ public record History(
         return allowed.compareTo(least) < 0 ? least : allowed;
     }
 
-    /** With an attempt at a step, at that time. */
+    /** Returns the history with an attempt at a step. */
     public History ordered(Step step, Instant at) {
         Map<String, Instant> next = new HashMap<>(orders);
         next.values().removeIf(earlier -> earlier.isBefore(at.minus(WINDOW)));
@@ -156,7 +156,7 @@ public record History(
         return next;
     }
 
-    /** A member that left the cluster dead or never healthy is a setback of its machine. */
+    /** Counts a setback of a machine if its member left dead or never healthy. */
     private Map<String, Setback> setbacksAfter(ClusterFacts facts, Instant at, Map<MemberId, Seen> now, Limits limits) {
         Map<String, Setback> next = new HashMap<>(setbacks);
         now.values().stream()

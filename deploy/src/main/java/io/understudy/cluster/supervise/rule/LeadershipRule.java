@@ -6,10 +6,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
-/** A leader with a slow disk, or that fails again and again, gives leadership to a voting member without a fault. */
+/** Moves leadership from a slow or repeatedly failing leader to a healthy voting member. */
 final class LeadershipRule {
 
-    /** Each move interrupts writes for a moment. */
+    /** Minimum time between moves, each of which briefly interrupts writes. */
     private static final Duration BETWEEN_MOVES = Duration.ofMinutes(10);
 
     private LeadershipRule() {}

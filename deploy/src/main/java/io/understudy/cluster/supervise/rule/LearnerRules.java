@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Assigns the learner slots, of which etcd before 3.6 has one: future voters first, then standbys, then read replicas.
+ * Assigns learner slots: to future voters first, then standbys, then read replicas. etcd before 3.6 has one slot.
  *
  * <p>A read replica gives way to a future voter.
  */
@@ -25,7 +25,7 @@ final class LearnerRules {
 
     private LearnerRules() {}
 
-    /** A dead learner gives its slot to another; those on machines we know nothing of are their operator's. */
+    /** Frees the slot of a dead learner; those on unknown machines are left to their operator. */
     static Optional<Decision> dead(Situation situation) {
         return situation.facts().learners().stream()
                 .filter(learner -> isReplaced(situation, situation.facts(), learner))
@@ -72,7 +72,7 @@ final class LearnerRules {
                 removal(learner));
     }
 
-    /** A learner that is to become a voter; a machine that something was wrong with goes first, while nothing depends on it. */
+    /** Adds a learner that will become a voter. A machine with setbacks comes first, while nothing depends on it. */
     static Optional<Decision> addForVoter(Situation situation, String observed) {
         boolean odd = situation.facts().voters().size() % 2 == 1;
         Comparator<Place> leastSetBack = Comparator.comparingInt(situation::setbacks);
@@ -93,7 +93,7 @@ final class LearnerRules {
                 });
     }
 
-    /** Dead learners are removed before. */
+    /** Removes a read replica for a future voter; dead learners are removed before. */
     private static Decision giveWay(Situation situation, String observed, Place successor) {
         MemberFacts replica = yielding(situation, situation.facts()).orElseThrow();
         return Rules.change(
@@ -154,7 +154,7 @@ final class LearnerRules {
                 .or(() -> noMachine(situation, REPLICA, observed, missing));
     }
 
-    /** Reported only of machines that are waited for: without any there is no action. */
+    /** Reports a machine that is held off; without any there is no action. */
     private static Optional<Decision> noMachine(Situation situation, String rule, String observed, List<Place> free) {
         return free.stream()
                 .filter(situation::isHeldOff)
@@ -169,7 +169,7 @@ final class LearnerRules {
                 .toList();
     }
 
-    /** @param facts the cluster in which it is added */
+    /** @param facts the cluster to which it is added */
     private static Decision add(Situation situation, ClusterFacts facts, String rule, String observed, Place place) {
         Step add = new Step.AddLearner(place.spec());
         List<Refusal> refusals = Preflight.check(add, facts);

@@ -5,8 +5,8 @@ import java.util.Locale;
 /**
  * States of a member, as a supervisor distinguishes them. The table of the documentation.
  *
- * <p>"The leader" is the leader of this observation. A fault lasts if the supervisor saw it in all observations throughout
- * {@code shape.deadTime}, in at least three, and the leader throughout its own tenure of at least that time.
+ * <p>"The leader" is the leader of this observation. A fault lasts if the supervisor saw it in all observations
+ * throughout {@code shape.deadTime}, in at least three, and the leader throughout its own tenure of at least that time.
  */
 public enum MemberState {
     HEALTHY("no fault", "serves a linearizable read and names a leader", Action.NONE),

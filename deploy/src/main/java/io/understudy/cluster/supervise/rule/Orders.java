@@ -2,7 +2,7 @@ package io.understudy.cluster.supervise.rule;
 
 import io.understudy.cluster.plan.Step;
 
-/** What a step is remembered by, so that it is not repeated at once. */
+/** Keys of steps in the history, so that a step is not repeated at once. */
 final class Orders {
 
     /** Whatever the target. */

@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where a member may run.
+ * A place where a member may run.
  *
  * @param running whether its process runs; empty if this machine cannot see it
- * @param answers whether its state could be read; if not, nothing could be started either
+ * @param answers whether its state could be read; otherwise starts are impossible, too
  */
 public record Place(MemberSpec spec, Optional<Boolean> running, boolean answers) {
 
@@ -27,7 +27,7 @@ public record Place(MemberSpec spec, Optional<Boolean> running, boolean answers)
         return spec.name();
     }
 
-    /** The one that the member has the name of, or else the peer URL of. */
+    /** Returns the place with the member's name, or else its peer URL. */
     static Optional<Place> of(MemberFacts member, List<Place> places) {
         return places.stream()
                 .filter(place -> place.isNamesake(member))
@@ -36,17 +36,17 @@ public record Place(MemberSpec spec, Optional<Boolean> running, boolean answers)
                         places.stream().filter(place -> place.servesFor(member)).findFirst());
     }
 
-    /** Whether that member may run here: then no other one may, and a process here may be its. */
+    /** Whether this is the member's place: no other may run here. */
     boolean holds(MemberFacts member) {
         return isNamesake(member) || servesFor(member);
     }
 
-    /** Members of a cluster founded elsewhere may have other names than their machines have here. */
+    /** Whether the names are equal; members of a cluster founded elsewhere may have others. */
     boolean isNamesake(MemberFacts member) {
         return member.name().equals(name());
     }
 
-    /** Whether the others find that member here. */
+    /** Whether the member has a peer URL of this place. */
     boolean servesFor(MemberFacts member) {
         return member.peerUrls().stream().anyMatch(spec.peerUrls()::contains);
     }

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Without a quorum nothing is changed. */
+/** Permits no change without a quorum. */
 final class QuorumRule {
 
     private QuorumRule() {}

@@ -7,8 +7,8 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * Starts an own local member after the end of its process, with the data it has, once per fault. That changes no member list, so it
- * needs neither an election nor a quorum.
+ * Starts a stopped local member with its data, once per fault. That changes no member list, so it needs neither an
+ * election nor a quorum.
  */
 final class RestartRule {
 
@@ -17,8 +17,8 @@ final class RestartRule {
     private RestartRule() {}
 
     /**
-     * Without a quorum this is the first remedy: at once if so many processes have ended that no election can succeed, else
-     * when one had time to.
+     * Starts members as the first remedy of a lost quorum. It does so at once if too few processes run for an election,
+     * else after the time for one.
      */
     static Optional<Decision> withoutQuorum(Situation situation) {
         return situation
@@ -39,14 +39,14 @@ final class RestartRule {
                 < situation.quorum().needed();
     }
 
-    /** Whether one was started for it: then the others follow. */
+    /** Whether a member was started for this loss: then the others follow. */
     private static boolean hasStarted(Situation situation, Instant since) {
         return situation.facts().voters().stream()
                 .flatMap(voter -> situation.placeOf(voter).stream())
                 .anyMatch(place -> wasTried(situation.history(), place, since));
     }
 
-    /** The supervisor that is to replace the member has twice {@link Limits#dead} to do so. */
+    /** Starts a member that no supervisor has replaced within twice {@link Limits#dead}. */
     static Optional<Decision> unreplaced(Situation situation) {
         return situation.facts().voters().stream()
                 .flatMap(voter -> situation
@@ -60,7 +60,7 @@ final class RestartRule {
                 .findFirst();
     }
 
-    /** Empty if the process may run, or was started since then. */
+    /** Returns the start of a member; empty if its process may run, or was started since then. */
     static Optional<Decision> start(Situation situation, MemberFacts member, Instant since, String why) {
         return situation
                 .placeOf(member)

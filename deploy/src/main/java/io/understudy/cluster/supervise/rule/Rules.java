@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What to do next about a cluster, if anything: the first rule that applies decides. If it waits, leadership may move and
+ * Decides the next change to a cluster, if any: the first rule that applies. If it waits, leadership may move and
  * processes of removed members may end meanwhile. A pure function of the situation, and the only place that orders the
  * rules.
  *
@@ -20,7 +20,7 @@ import java.util.function.Function;
  */
 public final class Rules {
 
-    /** Each returns empty if it does not apply. */
+    /** Rules, which return empty if they do not apply. */
     private static final List<Function<Situation, Optional<Decision>>> RULES = List.of(
             RestartRule::withoutQuorum,
             QuorumRule::lost,
@@ -42,7 +42,7 @@ public final class Rules {
             ReportRule::votingReplica,
             Rules::foreign);
 
-    /** They change no member list, so that a rule that waits does not block them. */
+    /** Rules that a waiting rule does not block: they change no member list. */
     private static final List<Function<Situation, Optional<Decision>>> UNBLOCKED =
             List.of(Rules::retire, LeadershipRule::move);
 
@@ -64,7 +64,7 @@ public final class Rules {
         return place.isKnownToBeDown() && !RestartRule.wasTried(history, place, since);
     }
 
-    /** A change that a supervisor makes although it is not active, if any. */
+    /** Returns a change that an inactive supervisor makes, if any. */
     public static Optional<Decision.Change> withoutElection(Situation situation) {
         return RestartRule.unreplaced(situation)
                 .filter(Decision.Change.class::isInstance)
@@ -72,7 +72,7 @@ public final class Rules {
     }
 
     /**
-     * Ends the process of a removed member, since no other member can join on its machine.
+     * Stops the process of a removed member, so that another can use its machine.
      *
      * <p>Without an observed removal, the process may be of a member under another name, or of another cluster.
      */
@@ -91,7 +91,7 @@ public final class Rules {
                         new Step.Retire(place.spec())));
     }
 
-    /** Even if the process were, against all that is known, that of a healthy voter. */
+    /** Whether the quorum survives even if the process is that of a healthy voter. */
     private static boolean survivesEnd(Situation situation) {
         Quorum now = situation.quorum();
         return new Quorum(now.voters(), now.healthy() - 1).isHeld()
@@ -110,7 +110,7 @@ public final class Rules {
                                 "it is left alone, as it was not seen to be removed: stop it, or correct its name and URLs here"));
     }
 
-    /** A step that leaves the quorum as it is. */
+    /** Returns a change that does not affect the quorum. */
     static Decision change(Situation situation, String rule, String observed, String action, Step step) {
         return new Decision.Change(rule, observed, action, step, situation.quorum(), situation.quorum());
     }

@@ -17,7 +17,7 @@ record Setback(int times, Instant last) {
         return new Setback(times + 1, at);
     }
 
-    /** When it may be tried again. */
+    /** Returns when the machine may be used again. */
     Instant until(Limits limits) {
         return last.plus(limits.holdOff().multipliedBy(1L << Math.min(times - 1, MOST_DOUBLINGS)));
     }

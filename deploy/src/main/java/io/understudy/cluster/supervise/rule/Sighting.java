@@ -6,9 +6,9 @@ import io.understudy.cluster.shape.Limits;
 import java.time.Instant;
 
 /**
- * One member in one look.
+ * A member in one observation.
  *
- * @param at when the look began, by a clock that is never set
+ * @param at start of the observation, by a clock that is never set
  */
 record Sighting(ClusterFacts facts, MemberFacts member, Instant at) {
 

@@ -19,13 +19,13 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Everything that a decision may depend on.
+ * All inputs of a decision.
  *
- * @param history up to and with {@code facts}
+ * @param history history that includes {@code facts}
  */
 public record Situation(ClusterFacts facts, History history, List<Place> places, Shape shape, Limits limits) {
 
-    /** An order to a machine is not repeated before. */
+    /** Minimum time before an order to a machine is repeated. */
     private static final Duration PATIENCE_WITH_MACHINES = Duration.ofSeconds(15);
 
     public Situation {
@@ -48,7 +48,7 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
         return Place.of(member, places);
     }
 
-    /** State of a member, and the evidence for it. */
+    /** Returns the state of a member, with evidence. */
     public Finding finding(MemberFacts member) {
         return Diagnosis.of(this, member);
     }
@@ -57,7 +57,7 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
         return facts.members().stream().collect(Collectors.toMap(MemberFacts::id, this::finding));
     }
 
-    /** Whether it has to be replaced: its fault has lasted, for this supervisor and for the leader. */
+    /** Whether the member must be replaced: its fault lasted, confirmed by the leader. */
     boolean isDead(MemberFacts member) {
         return finding(member).is(MemberState.Action.REPLACE);
     }
@@ -68,7 +68,7 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
                 + seen(member).fault().map(fault -> " since " + fault.since()).orElse("") + ": " + finding.evidence();
     }
 
-    /** A learner that may become a voter right now. */
+    /** Whether a learner may become a voter now. */
     boolean isReady(MemberFacts learner) {
         return learner.isLearner()
                 && learner.isHealthy()
@@ -76,12 +76,12 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
                 && History.lasted(seen(learner).readySince(), limits.stable(), now());
     }
 
-    /** Whether its machine is configured and declared for it; other learners are never promoted. */
+    /** Whether the learner's machine may have a voter; other learners are never promoted. */
     boolean mayPromote(MemberFacts learner) {
         return placeOf(learner).map(Place::name).filter(shape::mayPromote).isPresent();
     }
 
-    /** Those that may be promoted now, the best first: standbys before read replicas, then by lag. */
+    /** Returns learners to promote now, standbys before read replicas, then by lag. */
     List<MemberFacts> readyStandbys() {
         return facts.learners().stream()
                 .filter(this::isReady)
@@ -95,14 +95,14 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
         return facts.learners().stream().filter(this::mayPromote).toList();
     }
 
-    /** Machines that no member is on. */
+    /** Returns machines without a member. */
     List<Place> freePlaces() {
         return places.stream()
                 .filter(place -> facts.members().stream().noneMatch(place::holds))
                 .toList();
     }
 
-    /** Those of them that nothing was wrong with lately, and where nothing is left running. */
+    /** Returns free machines without recent setbacks and running processes. */
     List<Place> usablePlaces() {
         return freePlaces().stream()
                 .filter(place ->
@@ -110,7 +110,7 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
                 .toList();
     }
 
-    /** Whether the member that ran there was of this cluster, and seen to be removed. */
+    /** Whether the machine's member of this cluster was observed to be removed. */
     boolean isLeft(Place place) {
         return history.left().contains(place.name());
     }
@@ -125,7 +125,7 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
         return setback == null ? 0 : setback.times();
     }
 
-    /** How many learners the members allow. */
+    /** Returns the number of learners that the members allow. */
     int slots() {
         EtcdVersion oldest = facts.members().stream()
                 .flatMap(member -> member.answer().stream())
@@ -139,23 +139,23 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
         return facts.learners().size() < slots();
     }
 
-    /** Whether that many voters more may be removed or added this hour. */
+    /** Whether that many more voters may be removed or added this hour. */
     boolean mayChange(int changes) {
         return history.changes().size() + changes <= limits.changesPerHour();
     }
 
-    /** Whether that was done too recently to be done again. */
+    /** Whether the step was attempted too recently to repeat it. */
     boolean wasOrdered(Step step) {
         Instant at = history.orders().get(Orders.key(step));
         return at != null && at.plus(PATIENCE_WITH_MACHINES).isAfter(now());
     }
 
-    /** Whether that was done within what is remembered. */
+    /** Whether the history has an attempt at the step. */
     boolean wasEverOrdered(Step step) {
         return history.orders().containsKey(Orders.key(step));
     }
 
-    /** Voters wanted, or the largest odd number that there are machines for. */
+    /** Returns the desired number of voters, or the largest odd number of available machines. */
     int target() {
         long machines = facts.voters().size()
                 + promotableLearners().size()

@@ -9,7 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
-/** As many voters as are wanted, or the largest odd number of them that there are machines for. */
+/** Keeps the declared number of voters, or the largest odd number that machines allow. */
 final class VoterRules {
 
     private static final String GROW = "automatic-promotion";

@@ -1,7 +1,7 @@
 /**
- * What a supervisor decides, as pure functions of what it has seen: {@link
- * io.understudy.cluster.supervise.rule.Rules#decide} reads a {@link io.understudy.cluster.supervise.rule.Situation}, of which
- * {@link io.understudy.cluster.supervise.rule.History} is what earlier looks left.
+ * The decisions of a supervisor, as pure functions of its observations. {@link
+ * io.understudy.cluster.supervise.rule.Rules#decide} reads a {@link io.understudy.cluster.supervise.rule.Situation},
+ * with the {@link io.understudy.cluster.supervise.rule.History} of earlier observations.
  */
 @NullMarked
 package io.understudy.cluster.supervise.rule;
