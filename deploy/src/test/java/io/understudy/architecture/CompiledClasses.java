@@ -18,6 +18,7 @@ public final class CompiledClasses {
             "gateway/main",
             "mirror/main",
             "mirror/kafka-consumer",
+            "deploy/cluster",
             "deploy");
     private static final List<String> TESTS = List.of(
             "common", "common/local-cluster", "gateway", "mirror", "mirror/kafka-consumer", "deploy", "deploy/bench");
