@@ -19,6 +19,7 @@ public final class CompiledClasses {
             "mirror/main",
             "mirror/kafka-consumer",
             "deploy/cluster",
+            "deploy/lab",
             "deploy");
     private static final List<String> TESTS = List.of(
             "common", "common/local-cluster", "gateway", "mirror", "mirror/kafka-consumer", "deploy", "deploy/bench");
