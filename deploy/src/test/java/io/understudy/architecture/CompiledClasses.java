@@ -20,7 +20,7 @@ public final class CompiledClasses {
             "mirror/kafka-consumer",
             "deploy/cluster",
             "deploy/lab",
-            "deploy");
+            "deploy/cli");
     private static final List<String> TESTS = List.of(
             "common", "common/local-cluster", "gateway", "mirror", "mirror/kafka-consumer", "deploy", "deploy/bench");
 

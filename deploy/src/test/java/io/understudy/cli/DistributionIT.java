@@ -59,7 +59,6 @@ final class DistributionIT {
         assertThat(bill.path("bomFormat").asText()).isEqualTo("CycloneDX");
         try (Stream<Path> libraries = Files.list(HOME.resolve("lib"))) {
             assertThat(libraries.map(file -> file.getFileName().toString()).filter(name -> name.endsWith(".jar")))
-                    .filteredOn(jar -> !jar.startsWith("understudy-deploy"))
                     .allMatch(jar -> listed.stream().anyMatch(jar::startsWith));
         }
     }
@@ -288,7 +287,7 @@ final class DistributionIT {
     private static List<String> classPath() throws IOException {
         try (Stream<Path> jars = Files.list(HOME.resolve("lib"));
                 JarFile main = new JarFile(
-                        jars.filter(jar -> jar.getFileName().toString().startsWith("understudy-deploy-"))
+                        jars.filter(jar -> jar.getFileName().toString().startsWith("understudy-cli-"))
                                 .findFirst()
                                 .orElseThrow()
                                 .toFile())) {
