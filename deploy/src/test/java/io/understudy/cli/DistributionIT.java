@@ -284,6 +284,21 @@ final class DistributionIT {
         assertThat(HOME.resolve("lib/lab")).isDirectoryContaining("glob:**/kafka_*.jar");
     }
 
+    @Test
+    void eachOfOurJarsCarriesTheVersionThatProcessesReport() throws Exception {
+        try (Stream<Path> jars = Files.list(HOME.resolve("lib"))) {
+            assertThat(jars.filter(jar -> jar.getFileName().toString().startsWith("understudy-")))
+                    .filteredOn(jar -> jar.toString().endsWith(".jar"))
+                    .hasSizeGreaterThan(5)
+                    .allSatisfy(file -> {
+                        try (JarFile jar = new JarFile(file.toFile())) {
+                            assertThat(jar.getManifest().getMainAttributes().getValue(Attributes.Name.IMPLEMENTATION_VERSION))
+                                    .isNotEmpty();
+                        }
+                    });
+        }
+    }
+
     private static List<String> classPath() throws IOException {
         try (Stream<Path> jars = Files.list(HOME.resolve("lib"));
                 JarFile main = new JarFile(
