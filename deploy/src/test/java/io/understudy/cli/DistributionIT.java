@@ -292,7 +292,9 @@ final class DistributionIT {
                     .hasSizeGreaterThan(5)
                     .allSatisfy(file -> {
                         try (JarFile jar = new JarFile(file.toFile())) {
-                            assertThat(jar.getManifest().getMainAttributes().getValue(Attributes.Name.IMPLEMENTATION_VERSION))
+                            assertThat(jar.getManifest()
+                                            .getMainAttributes()
+                                            .getValue(Attributes.Name.IMPLEMENTATION_VERSION))
                                     .isNotEmpty();
                         }
                     });
