@@ -18,7 +18,9 @@ public final class CompiledClasses {
             "gateway/main",
             "mirror/main",
             "mirror/kafka-consumer",
-            "deploy");
+            "deploy/cluster",
+            "deploy/lab",
+            "deploy/cli");
     private static final List<String> TESTS = List.of(
             "common", "common/local-cluster", "gateway", "mirror", "mirror/kafka-consumer", "deploy", "deploy/bench");
 

@@ -120,7 +120,7 @@ final class ClassArchiveIT {
         }
         lines.removeIf(line -> line.startsWith("#") || line.contains("$Proxy"));
         Files.write(place.resolve("lib/understudy.classlist"), lines);
-        Files.write(Path.of("src/main/dist/lib/understudy.classlist"), lines);
+        Files.write(Path.of("dist/src/main/dist/lib/understudy.classlist"), lines);
     }
 
     private void help(String option) throws Exception {

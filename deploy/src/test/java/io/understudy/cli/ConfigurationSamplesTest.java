@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** The samples in the distribution equal the descriptions of the settings, and start unchanged. */
 final class ConfigurationSamplesTest {
 
-    private static final Path FOLDER = Path.of("src/main/dist/conf");
+    private static final Path FOLDER = Path.of("dist/src/main/dist/conf");
 
     @Test
     void theGatewaysSampleIsCurrentAndValid() throws Exception {

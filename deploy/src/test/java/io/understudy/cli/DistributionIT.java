@@ -59,7 +59,6 @@ final class DistributionIT {
         assertThat(bill.path("bomFormat").asText()).isEqualTo("CycloneDX");
         try (Stream<Path> libraries = Files.list(HOME.resolve("lib"))) {
             assertThat(libraries.map(file -> file.getFileName().toString()).filter(name -> name.endsWith(".jar")))
-                    .filteredOn(jar -> !jar.startsWith("understudy-deploy"))
                     .allMatch(jar -> listed.stream().anyMatch(jar::startsWith));
         }
     }
@@ -285,10 +284,27 @@ final class DistributionIT {
         assertThat(HOME.resolve("lib/lab")).isDirectoryContaining("glob:**/kafka_*.jar");
     }
 
+    @Test
+    void eachOfOurJarsCarriesTheVersionThatProcessesReport() throws Exception {
+        try (Stream<Path> jars = Files.list(HOME.resolve("lib"))) {
+            assertThat(jars.filter(jar -> jar.getFileName().toString().startsWith("understudy-")))
+                    .filteredOn(jar -> jar.toString().endsWith(".jar"))
+                    .hasSizeGreaterThan(5)
+                    .allSatisfy(file -> {
+                        try (JarFile jar = new JarFile(file.toFile())) {
+                            assertThat(jar.getManifest()
+                                            .getMainAttributes()
+                                            .getValue(Attributes.Name.IMPLEMENTATION_VERSION))
+                                    .isNotEmpty();
+                        }
+                    });
+        }
+    }
+
     private static List<String> classPath() throws IOException {
         try (Stream<Path> jars = Files.list(HOME.resolve("lib"));
                 JarFile main = new JarFile(
-                        jars.filter(jar -> jar.getFileName().toString().startsWith("understudy-deploy-"))
+                        jars.filter(jar -> jar.getFileName().toString().startsWith("understudy-cli-"))
                                 .findFirst()
                                 .orElseThrow()
                                 .toFile())) {

@@ -202,7 +202,7 @@ final class UnderstudyTest {
     @Test
     void aConfigurationIsChecked(@TempDir Path folder) throws IOException {
         for (String kind : List.of("gateway", "mirror", "cluster")) {
-            assertThat(run("config", "check", "src/main/dist/conf/" + kind + ".yaml"))
+            assertThat(run("config", "check", "dist/src/main/dist/conf/" + kind + ".yaml"))
                     .isZero();
             assertThat(out.toString()).contains("configures a " + kind);
         }
@@ -229,7 +229,7 @@ final class UnderstudyTest {
     void severalFilesAreChecked(@TempDir Path folder) throws Exception {
         Path broken = Files.writeString(folder.resolve("broken.yaml"), "listen: nowhere");
 
-        assertThat(run("config", "check", "src/main/dist/conf/gateway.yaml", broken.toString(), "--output=json"))
+        assertThat(run("config", "check", "dist/src/main/dist/conf/gateway.yaml", broken.toString(), "--output=json"))
                 .isEqualTo(1);
         JsonNode results = new JsonMapper().readTree(out.toString());
         assertThat(results.findValuesAsText("kind")).containsExactly("gateway", "gateway");

@@ -26,7 +26,7 @@ final class DocumentedMetricsTest {
     /** It names meters, not series, and is written by what is declared. */
     private static final String REFERENCE = "docs/reference/metrics.md";
 
-    private static final Path ALERTS = Repository.ROOT.resolve("deploy/src/main/dist/monitoring/alerts.yaml");
+    private static final Path ALERTS = Repository.ROOT.resolve("deploy/dist/src/main/dist/monitoring/alerts.yaml");
 
     private static final Set<String> DECLARED = MetricsReference.sections().stream()
             .flatMap(section -> section.metrics().stream())

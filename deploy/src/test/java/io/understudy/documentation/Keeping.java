@@ -127,14 +127,14 @@ record Keeping(String document, String beginning, List<String> by) {
             docs/performance.md | deploy/understudy bench watch | BenchCommandTest "documentedCommandsAreAccepted"
             docs/performance.md | mvn verify -Plong -Dpart=speed | maven
 
-            deploy/src/main/dist/compose/README.md | mkdir | self-check "read_at gateway"; unchecked: needs an engine and the images of others
-            deploy/src/main/dist/compose/README.md | docker compose exec | self-check "supervise status"; TurnIT "pause"; unchecked: needs an engine and the images of others
+            deploy/dist/src/main/dist/compose/README.md | mkdir | self-check "read_at gateway"; unchecked: needs an engine and the images of others
+            deploy/dist/src/main/dist/compose/README.md | docker compose exec | self-check "supervise status"; TurnIT "pause"; unchecked: needs an engine and the images of others
 
-            deploy/src/main/dist/kubernetes/README.md | kubectl kustomize | KubernetesManifestsTest "kubectl"; unchecked: what is rendered is checked, but applied to no cluster
-            deploy/src/main/dist/kubernetes/README.md | { printf | KubernetesManifestsTest "theAlertsMakeAnObjectForThePrometheusOperator"; unchecked: what it makes is checked, but applied to no cluster
-            deploy/src/main/dist/kubernetes/README.md | kubectl -n | TurnIT "pause"; unchecked: applied to no cluster
-            deploy/src/main/dist/kubernetes/README.md | resources: [../supervised] | KubernetesManifestsTest "theOverlayWithSupervisorsThatTheReadmeShowsIsRendered"
-            deploy/src/main/dist/kubernetes/README.md | resources: [../production] | yaml; KubernetesManifestsTest "theOverlayThatTheReadmeShowsIsRendered"
+            deploy/dist/src/main/dist/kubernetes/README.md | kubectl kustomize | KubernetesManifestsTest "kubectl"; unchecked: what is rendered is checked, but applied to no cluster
+            deploy/dist/src/main/dist/kubernetes/README.md | { printf | KubernetesManifestsTest "theAlertsMakeAnObjectForThePrometheusOperator"; unchecked: what it makes is checked, but applied to no cluster
+            deploy/dist/src/main/dist/kubernetes/README.md | kubectl -n | TurnIT "pause"; unchecked: applied to no cluster
+            deploy/dist/src/main/dist/kubernetes/README.md | resources: [../supervised] | KubernetesManifestsTest "theOverlayWithSupervisorsThatTheReadmeShowsIsRendered"
+            deploy/dist/src/main/dist/kubernetes/README.md | resources: [../production] | yaml; KubernetesManifestsTest "theOverlayThatTheReadmeShowsIsRendered"
             """);
 
     boolean isOf(Block block) {

@@ -12,10 +12,10 @@ import java.util.stream.Collectors;
 /** What the archive has, by the sources and the description that it is put together by. */
 final class Shipped {
 
-    private static final Path SOURCES = Repository.ROOT.resolve("deploy/src/main/dist");
+    private static final Path SOURCES = Repository.ROOT.resolve("deploy/dist/src/main/dist");
 
     private static final String ASSEMBLY =
-            Repository.text(Repository.ROOT.resolve("deploy/src/main/assembly/distribution.xml"));
+            Repository.text(Repository.ROOT.resolve("deploy/dist/src/main/assembly/distribution.xml"));
 
     private static final Pattern FOLDER = Pattern.compile("<outputDirectory>([^<]+)</outputDirectory>");
     private static final Pattern FILE =

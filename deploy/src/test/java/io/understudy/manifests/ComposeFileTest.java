@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 /** The Compose file names what there is. That it runs is seen by its own self-check. */
 final class ComposeFileTest {
 
-    private static final Path FOLDER = Path.of("src/main/dist/compose");
+    private static final Path FOLDER = Path.of("dist/src/main/dist/compose");
     private static final Pattern VARIABLE = Pattern.compile("\\$\\{([A-Z_]+):-([^${}]*)}");
 
     @Test

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The manifests are what Kubernetes takes, fit together, and run what they run with the least rights. */
 final class KubernetesManifestsTest {
 
-    private static final Path FOLDER = Path.of("src/main/dist/kubernetes");
+    private static final Path FOLDER = Path.of("dist/src/main/dist/kubernetes");
 
     @TempDir
     private Path folder;

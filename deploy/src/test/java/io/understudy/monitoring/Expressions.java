@@ -18,7 +18,7 @@ import java.util.stream.StreamSupport;
 public final class Expressions {
 
     /** Where what is shipped lies in the sources. */
-    static final Path SHIPPED = Path.of("src/main/dist/monitoring").toAbsolutePath();
+    static final Path SHIPPED = Path.of("dist/src/main/dist/monitoring").toAbsolutePath();
 
     private static final Pattern ALERT = Pattern.compile("- alert: (\\w+)\n +expr: '(.*)'\n");
     private static final Pattern SELECTOR = Pattern.compile("(understudy_\\w+)(?:\\{([^}]*)})?");

@@ -27,7 +27,8 @@ final class InvariantsPageTest {
     private static final Path FOLDER = ROOT.resolve("docs/internals");
     private static final Path PAGE = FOLDER.resolve("invariants.md");
     private static final List<String> MODULES = List.of("common", "gateway", "mirror", "deploy");
-    private static final List<String> FOLDERS = List.of("src", "local-cluster/src", "kafka-consumer/src", "bench/src");
+    private static final List<String> FOLDERS =
+            List.of("src", "local-cluster/src", "kafka-consumer/src", "bench/src", "cluster/src", "lab/src", "cli/src");
 
     private static final String ID = "[A-Z]+[0-9]+[a-z]?";
 

@@ -29,7 +29,7 @@ final class ReferencePagesTest {
     private static final Path FOLDER = ROOT.resolve("docs/reference");
     private static final Path OPENAPI =
             ROOT.resolve("gateway/src/main/resources/io/understudy/gateway/rest/openapi.json");
-    private static final Path ALERTS = ROOT.resolve("deploy/src/main/dist/monitoring/alerts.yaml");
+    private static final Path ALERTS = ROOT.resolve("deploy/dist/src/main/dist/monitoring/alerts.yaml");
 
     @ParameterizedTest
     @ValueSource(strings = {"command-line", "settings", "metrics", "alerts", "rest"})

@@ -12,18 +12,18 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** {@code understudy bench mirror} of the distribution, run as a user would, on the smallest schedule. */
+/** {@code understudy bench mirror}, run as a user would from a checkout, on the smallest schedule. */
 @Timeout(180)
 @Tag("speed")
 final class MirrorBenchIT {
 
-    private static final Path HOME = Path.of(System.getProperty("understudy.distribution"));
+    private static final Path UNDERSTUDY = Path.of("../understudy").toAbsolutePath();
 
     @Test
     void theMirrorIsMeasuredBesideMakeMirror() throws Exception {
         JsonNode report = new ObjectMapper()
                 .readTree(Command.of(List.of(
-                                HOME.resolve("bin/understudy").toString(),
+                                UNDERSTUDY.toString(),
                                 "bench",
                                 "mirror",
                                 "--work=first-sync",

@@ -13,12 +13,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** {@code understudy bench reads} of the distribution, run as a user would, on the smallest schedule. */
+/** {@code understudy bench reads}, run as a user would from a checkout, on the smallest schedule. */
 @Timeout(180)
 @Tag("speed")
 final class ReadBenchIT {
 
-    private static final Path HOME = Path.of(System.getProperty("understudy.distribution"));
+    private static final Path UNDERSTUDY = Path.of("../understudy").toAbsolutePath();
 
     @Test
     void everyPathOfAWorkIsMeasuredAndComparedWithTheGateway() throws Exception {
@@ -40,7 +40,7 @@ final class ReadBenchIT {
 
     private static JsonNode bench(String... flags) throws Exception {
         List<String> line = new ArrayList<>(List.of(
-                HOME.resolve("bin/understudy").toString(),
+                UNDERSTUDY.toString(),
                 "bench",
                 "reads",
                 "--output=json",

@@ -12,18 +12,18 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** {@code understudy bench watch} of the distribution, run as a user would, on the smallest schedule. */
+/** {@code understudy bench watch}, run as a user would from a checkout, on the smallest schedule. */
 @Timeout(180)
 @Tag("speed")
 final class WatchBenchIT {
 
-    private static final Path HOME = Path.of(System.getProperty("understudy.distribution"));
+    private static final Path UNDERSTUDY = Path.of("../understudy").toAbsolutePath();
 
     @Test
     void watchersAreMeasuredAtTheLeaderAndItsPeers() throws Exception {
         JsonNode report = new ObjectMapper()
                 .readTree(Command.of(List.of(
-                                HOME.resolve("bin/understudy").toString(),
+                                UNDERSTUDY.toString(),
                                 "bench",
                                 "watch",
                                 "--work=shared-100",
