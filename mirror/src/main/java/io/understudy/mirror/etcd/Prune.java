@@ -37,12 +37,13 @@ final class Prune {
     /**
      * @param held how many keys the target has
      * @param options limit how many of them may be deleted
+     * @param replaced so many more may be, by a commit that the snapshot replaces
      */
-    Prune(String mirror, long held, EtcdSinkOptions options) {
+    Prune(String mirror, long held, EtcdSinkOptions options, long replaced) {
         this.mirror = mirror;
         this.held = held;
         this.options = options;
-        this.allowed = options.prunable(held);
+        this.allowed = options.prunable(held) + replaced;
     }
 
     /**
