@@ -11,6 +11,7 @@ import io.understudy.feed.kafka.TopicScope;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
@@ -50,7 +51,7 @@ final class SinkStart {
     private final KafkaSinkOptions options;
     private final CheckpointTopic checkpoints;
     private final TopicReader reader;
-    private final TopicScope scope;
+    private final MirrorScope scope;
     private final TransactionTimeout timeout;
     private final StrayRecords strays;
     /** Up to where the state topic was read; -1 if it was not. */
@@ -63,7 +64,7 @@ final class SinkStart {
     SinkStart(
             KafkaClients clients,
             KafkaSinkOptions options,
-            TopicScope scope,
+            MirrorScope scope,
             CheckpointTopic checkpoints,
             TopicReader reader,
             TransactionTimeout timeout,
@@ -121,7 +122,10 @@ final class SinkStart {
                 Map<String, Uuid> ids = topics.ensure(existing, topic -> mayAdopt && isUnwritten(topic));
                 Footprint known = stored == null || loss != null ? nothing(ids) : stored.footprint();
                 TopicOrigin origin = new TopicOrigin(
-                        generation(stored, loss != null), scope, options.partitions(), options.format());
+                        generation(stored, loss != null),
+                        new TopicScope(scope.named().include(), scope.named().exclude()),
+                        options.partitions(),
+                        options.format());
                 CheckpointTopic.Stored kept = loss == null ? stored : null;
                 Offsets offsets = kept == null
                         ? new Offsets(known, options.stateTopic(), -1, -1)
@@ -219,10 +223,15 @@ final class SinkStart {
         return id == null ? KafkaNames.of(options.topic()).transactionalId() : id;
     }
 
-    /** A checkpoint of these topics, with values of this format. */
+    /** A checkpoint of this scope and these topics, with values of this format. */
     private CheckpointTopic.@Nullable Stored known(CheckpointTopic.@Nullable Stored stored) {
         if (stored == null) {
             return null;
+        }
+        MirrorScope written = stored.checkpoint().scope();
+        if (!written.equals(scope)) {
+            throw new SinkException.Refused("checkpoint at " + checkpoints.where() + " has " + written.shown()
+                    + "; configured: " + scope.shown() + ". Mirror to another topic");
         }
         Set<String> configured = Set.copyOf(options.names().topics().values());
         Set<String> mirrored = stored.footprint().topics().keySet();

@@ -16,6 +16,7 @@ import io.understudy.kafka.KafkaClients;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.fixture.Topic;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
@@ -326,6 +327,18 @@ final class KafkaSinkTopicsIT {
         give(next, commit(12, "b"));
         next.settle();
         assertThat(fixture.state()).containsOnlyKeys("first", "a", "b");
+    }
+
+    @Test
+    void anotherScopeIsRejectedAndTheWriterContinues() {
+        KafkaSink owner = fixture.begun(10);
+        fixture.scope(MirrorScope.prefix("/other/"));
+        assertThatThrownBy(() -> fixture.sink("log", "test/2").open())
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining("configured: keys with \"/other/\"");
+        give(owner, commit(11, "a"));
+        owner.settle();
+        assertThat(fixture.history().commits()).isEqualTo(List.of(commit(11, "a")));
     }
 
     @Test
