@@ -109,7 +109,7 @@ final class SinkStart {
             Producer<byte[], byte[]> producer = fenced.producer();
             CheckpointTopic.Stored stored = fenced.stored();
             try {
-                String loss = stored == null ? leftovers(existing) : loss(stored, existing);
+                String loss = stored == null ? leftovers(existing) : loss(stored, existing, topics);
                 if (loss != null) {
                     lost(loss);
                 }
@@ -334,7 +334,8 @@ final class SinkStart {
     }
 
     /** What is missing of what was written; null if nothing is. */
-    private @Nullable String loss(CheckpointTopic.Stored stored, Map<String, TopicDescription> existing) {
+    private @Nullable String loss(
+            CheckpointTopic.Stored stored, Map<String, TopicDescription> existing, KafkaTopics topics) {
         for (var entry : stored.footprint().topics().entrySet()) {
             String topic = entry.getKey();
             Footprint.Topic known = entry.getValue();
@@ -352,7 +353,14 @@ final class SinkStart {
                         + "; previously mirrored: " + mirrored(stored.checkpoint());
             }
             for (int i = 0; i < partitions && !topic.equals(options.checkpointTopic()); i++) {
-                String loss = loss(new TopicPartition(topic, i), known.offsets().get(i), stored);
+                TopicPartition partition = new TopicPartition(topic, i);
+                String loss = loss(partition, known.offsets().get(i), stored);
+                if (loss != null && topics.hidesRecords(partition)) {
+                    throw new SinkException.Unavailable(
+                            "partition " + partition + " has an open transaction of another producer, which hides the"
+                                    + " records after it until it ends or times out",
+                            null);
+                }
                 if (loss != null) {
                     return loss;
                 }

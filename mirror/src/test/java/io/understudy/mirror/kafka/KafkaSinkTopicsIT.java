@@ -312,6 +312,26 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
+    void anOpenTransactionOfAnotherProducerIsNotATruncatedEnd() {
+        KafkaSink sink = fixture.begun(10);
+        KafkaClients clients = new KafkaClients(fixture.options().kafka(), "test");
+        try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20, Map.of())) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            var unused = producer.send(new ProducerRecord<>(fixture.options().topic(), 0, new byte[] {1}, null));
+            producer.flush();
+            give(sink, commit(11, "a"));
+            sink.settle();
+            sink.close();
+            assertThatThrownBy(() -> fixture.sink().open())
+                    .isInstanceOf(SinkException.Unavailable.class)
+                    .hasMessageContaining("open transaction of another producer");
+            producer.abortTransaction();
+        }
+        assertThat(fixture.sink().open()).isEqualTo(at(commit(11, "a")));
+    }
+
+    @Test
     void resumesAfterRecordsHaveExpired() throws Exception {
         KafkaSink sink = fixture.begun(10);
         give(sink, commit(11, "a"));
