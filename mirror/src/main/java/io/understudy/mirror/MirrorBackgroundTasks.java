@@ -146,10 +146,7 @@ final class MirrorBackgroundTasks implements AutoCloseable {
             while (true) {
                 TimeUnit.NANOSECONDS.sleep(began + INTERVAL_NANOS - System.nanoTime());
                 began = System.nanoTime();
-                logAlarms();
-                if (active.getAsBoolean()) {
-                    step();
-                }
+                step();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -158,6 +155,10 @@ final class MirrorBackgroundTasks implements AutoCloseable {
 
     private void step() throws InterruptedException {
         try {
+            logAlarms();
+            if (!active.getAsBoolean()) {
+                return;
+            }
             if (readiness != null) {
                 readiness.step();
             }
@@ -165,7 +166,7 @@ final class MirrorBackgroundTasks implements AutoCloseable {
                 verification.step();
             }
             compaction.step();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (Thread.interrupted()) {
                 throw new InterruptedException("mirror is stopping");
             }

@@ -201,7 +201,7 @@ public final class ActiveLease implements ActiveRole {
             return hold(found) ? ttl.dividedBy(BEATS) : Duration.ZERO;
         } catch (CallFailedException e) {
             failed(e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.atError().addKeyValue("mirror", mirror).setCause(e).log("active lease update failed; retrying");
         }
         // A call that took its whole deadline has waited enough.

@@ -173,7 +173,7 @@ public final class AuthCopy implements AutoCloseable {
             outcome = OVERTAKEN;
         } catch (CallFailedException e) {
             outcome = failed(e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (Thread.interrupted()) {
                 throw new InterruptedException("mirror is stopping");
             }

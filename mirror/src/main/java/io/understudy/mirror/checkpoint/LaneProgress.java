@@ -32,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param path as {@link Checkpoint#path}
  * @param terms mirror options under which the copied data is valid
  * @param snapshot at least the rest that all lanes together had to copy; null if it cannot be resumed
+ * @param deletions approximate number of keys deleted by the commit that the snapshot replaces; 0 if it replaces none
  */
 public record LaneProgress(
         long epoch,
@@ -40,7 +41,8 @@ public record LaneProgress(
         long count,
         List<ClusterId> path,
         String terms,
-        @Nullable UnfinishedSnapshot snapshot) {
+        @Nullable UnfinishedSnapshot snapshot,
+        long deletions) {
 
     /** Length of the stored prefix of a key: keys may be as large as values. */
     public static final int SHOWN_KEY_BYTES = 128;
@@ -63,13 +65,14 @@ public record LaneProgress(
 
     /** Returns the progress of a lane before its first write. */
     public static LaneProgress first(
-            Checkpoint checkpoint, int lane, String terms, @Nullable UnfinishedSnapshot snapshot) {
-        return new LaneProgress(checkpoint.epoch(), lane, ByteString.EMPTY, 0, checkpoint.path(), terms, snapshot);
+            Checkpoint checkpoint, int lane, String terms, @Nullable UnfinishedSnapshot snapshot, long deletions) {
+        return new LaneProgress(
+                checkpoint.epoch(), lane, ByteString.EMPTY, 0, checkpoint.path(), terms, snapshot, deletions);
     }
 
     /** Returns the progress after a transaction of {@code more} puts and deletes, the last of {@code key}. */
     public LaneProgress after(int more, ByteString key, @Nullable UnfinishedSnapshot left) {
-        return new LaneProgress(epoch, lane, key, count + Math.max(1, more), path, terms, left);
+        return new LaneProgress(epoch, lane, key, count + Math.max(1, more), path, terms, left, deletions);
     }
 
     /** Returns a progress of maximum encoded size for the same lane. */
@@ -85,7 +88,8 @@ public record LaneProgress(
                 terms,
                 new UnfinishedSnapshot(
                         new Position(path.get(path.size() - 1), anchor.revision(), anchor),
-                        List.of(KeyRange.fromKey(ByteString.copyFrom(new byte[MAX_REST_BYTES])))));
+                        List.of(KeyRange.fromKey(ByteString.copyFrom(new byte[MAX_REST_BYTES])))),
+                Long.MAX_VALUE);
     }
 
     /** Whether the ranges are few and short enough to be stored. */
@@ -130,6 +134,15 @@ public record LaneProgress(
         }
     }
 
+    /** Returns {@link #deletions} of what a lane stored; 0 if it stored none. */
+    public static long deletions(ByteString stored) {
+        try {
+            return StrictJson.parse(stored).path("deletions").asLong();
+        } catch (IllegalArgumentException e) {
+            return 0;
+        }
+    }
+
     private static ByteString bytes(JsonNode hex) {
         return ByteString.copyFrom(HexFormat.of().parseHex(hex.textValue()));
     }
@@ -138,7 +151,7 @@ public record LaneProgress(
      * Returns the stored form: readable JSON with keys and cluster IDs in hexadecimal.
      *
      * <pre>{@code {"format":2,"epoch":3,"lane":2,"last":"2f612f6231","count":4200,"path":["cdf818194e3a8c32"],
-     *  "terms":"FAIL","revision":42,"anchor":{"revision":40,"digest":"00112233445566778899aabbccddeeff"},
+     *  "terms":"FAIL","deletions":0,"revision":42,"anchor":{"revision":40,"digest":"00112233445566778899aabbccddeeff"},
      *  "rest":[["2f612f6232",""]]}}</pre>
      *
      * {@code anchor} is null if the snapshot cannot be resumed; an unbounded range has an empty end.
@@ -152,6 +165,7 @@ public record LaneProgress(
         root.put("count", count);
         Marks.write(path, root);
         root.put("terms", terms);
+        root.put("deletions", deletions);
         Anchor anchor = snapshot == null ? null : snapshot.pin().anchor();
         if (snapshot == null || anchor == null) {
             root.putNull("anchor");

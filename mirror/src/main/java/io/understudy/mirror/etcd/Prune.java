@@ -37,12 +37,13 @@ final class Prune {
     /**
      * @param held number of keys in the target
      * @param options limit the deletions
+     * @param replaced deletions allowed beyond the limit: those of a commit that the snapshot replaces
      */
-    Prune(String mirror, long held, EtcdSinkOptions options) {
+    Prune(String mirror, long held, EtcdSinkOptions options, long replaced) {
         this.mirror = mirror;
         this.held = held;
         this.options = options;
-        this.allowed = options.prunable(held);
+        this.allowed = options.prunable(held) + replaced;
     }
 
     /**

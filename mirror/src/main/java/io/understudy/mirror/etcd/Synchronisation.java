@@ -62,6 +62,9 @@ final class Synchronisation implements AutoCloseable {
     private boolean recognised;
     /** The commit that the next complete snapshot replaces; null if there is none. */
     private @Nullable Revision replaced;
+    /** Approximate number of keys deleted by that commit, or by the one that an unfinished snapshot replaces; 0 for none. */
+    private long deletions;
+
     /** Position of the next snapshot, if a later feed can continue it. */
     private @Nullable Position pin;
     /** The unfinished snapshot of the previous writer. */
@@ -155,7 +158,9 @@ final class Synchronisation implements AutoCloseable {
         List<UnfinishedSnapshot> ofLanes = new ArrayList<>();
         TargetKeys lanes = new TargetKeys(calls, ReservedKeys.lanes(mirror));
         while (lanes.hasNext()) {
-            Optional<UnfinishedSnapshot> left = LaneProgress.decode(lanes.next().getValue(), taken.source(), terms());
+            ByteString stored = lanes.next().getValue();
+            deletions = LaneProgress.deletions(stored);
+            Optional<UnfinishedSnapshot> left = LaneProgress.decode(stored, taken.source(), terms());
             boolean isOther = left.isEmpty()
                     || ofLanes.stream()
                             .anyMatch(of -> !of.pin().equals(left.get().pin()));
@@ -261,6 +266,7 @@ final class Synchronisation implements AutoCloseable {
             ended.add(Operations.delete(ReservedKeys.keptForeign(mirror)));
         }
         replaced = null;
+        deletions = 0;
         Checkpoint synced = syncing().syncedAt(position);
         ended.add(resumable(synced));
         writer.writeOwn(ended, synced);
@@ -305,7 +311,7 @@ final class Synchronisation implements AutoCloseable {
         UnfinishedSnapshot all = new UnfinishedSnapshot(at, List.of(KeyRange.all()));
         return List.of(Operations.put(
                 SyncWriter.key(mirror, 0),
-                LaneProgress.first(stored, 0, terms(), all).encoded()));
+                LaneProgress.first(stored, 0, terms(), all, 0).encoded()));
     }
 
     /** Returns operations that mark the target as complete again. */
@@ -371,12 +377,16 @@ final class Synchronisation implements AutoCloseable {
                 ? ForeignKeys.DELETE
                 : options.onForeignKeys();
         if (isLimited && held > 0 && unchecked != null) {
-            requirePrunable(new Prune(mirror, held, options), policy, unchecked);
+            requirePrunable(new Prune(mirror, held, options, deletions), policy, unchecked);
+        }
+        if (replaced != null && source != null && unchecked != null) {
+            // For a later writer, which has to finish what this one began.
+            deletions = Math.max(0, held - TargetChecks.count(source, scope.sourceRanges(), unchecked));
         }
         homes.settle(found.source());
         Checkpoint syncing = found.marked(homes.path(found.source()), Instant.now());
         List<LaneProgress> firsts = IntStream.range(0, options.lanes())
-                .mapToObj(lane -> LaneProgress.first(syncing, lane, terms(), rest.after(null)))
+                .mapToObj(lane -> LaneProgress.first(syncing, lane, terms(), rest.after(null), deletions))
                 .toList();
         Set<ByteString> leftOver = new TreeSet<>(KeyRange.KEY_ORDER);
         leftOver.addAll(laneKeys());
@@ -414,7 +424,7 @@ final class Synchronisation implements AutoCloseable {
                 policy,
                 writer.createRevision(),
                 held == 0,
-                isLimited ? new Prune(mirror, held, options) : null,
+                isLimited ? new Prune(mirror, held, options, deletions) : null,
                 leases,
                 Lanes.start(mirror, lanes));
     }

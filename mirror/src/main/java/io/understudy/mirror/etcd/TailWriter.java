@@ -131,8 +131,8 @@ final class TailWriter implements AutoCloseable {
     }
 
     /**
-     * Repairs keys that no commit changed since {@code observed} began; the checkpoint does not advance. Any thread;
-     * returns when done.
+     * Repairs keys that no commit changed since {@code observed} began, as many at a time as one request takes; the
+     * checkpoint does not advance. Any thread; returns when done.
      *
      * @return false while a snapshot, or a commit in parts, is written
      */
@@ -146,7 +146,9 @@ final class TailWriter implements AutoCloseable {
                         .map(Map.Entry::getValue)
                         .toList();
                 if (!left.isEmpty()) {
-                    batches.repair(left, path);
+                    // They belong to no commit, so that what exceeds one request is several transactions.
+                    Operations.parts(left, writer.room(writer.current().marked(path, Instant.EPOCH)))
+                            .forEach(part -> batches.repair(part, path));
                 }
                 done.set(true);
             }

@@ -12,6 +12,7 @@ import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -60,12 +61,15 @@ final class TargetChecks {
 
     /** Returns the number of the mirror's keys in the target. */
     long count() {
-        long count = 0;
-        for (KeyRange part : scope.targetRanges()) {
-            count += calls.range(EtcdMessages.range(part).setCountOnly(true).build())
-                    .getCount();
-        }
-        return count;
+        return count(calls, scope.targetRanges(), Revision.ZERO);
+    }
+
+    /** How many keys a cluster held in disjoint ranges at a revision, {@link Revision#ZERO} for the present. */
+    static long count(TargetCalls calls, List<KeyRange> ranges, Revision at) {
+        return ranges.stream()
+                .map(range -> EtcdMessages.range(range).setCountOnly(true).setRevision(at.value()))
+                .mapToLong(request -> calls.range(request.build()).getCount())
+                .sum();
     }
 
     /** A range without a checkpoint must hold nothing. */

@@ -6,7 +6,6 @@ import io.understudy.consumer.format.StateDigest;
 import io.understudy.consumer.format.StrayRecords;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.kafka.TopicRecord;
-import io.understudy.feed.kafka.TopicScope;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
@@ -122,14 +121,7 @@ public final class KafkaSink implements Sink {
 
     @Override
     public @Nullable Position open() {
-        SinkStart.Outcome taken = new SinkStart(
-                        clients,
-                        options,
-                        new TopicScope(named.include(), named.exclude()),
-                        checkpoints,
-                        reader,
-                        timeout,
-                        strays)
+        SinkStart.Outcome taken = new SinkStart(clients, options, scope, checkpoints, reader, timeout, strays)
                 .run(new Fencing(checkpoints, reader, options, () -> epoch));
         taken.writer().export(meters, Tags.of("mirror", mirror));
         writer = taken.writer();
@@ -137,10 +129,6 @@ public final class KafkaSink implements Sink {
         if (found == null) {
             resync = true;
             return null;
-        }
-        if (!found.scope().equals(scope)) {
-            throw new SinkException.Refused("checkpoint at " + checkpoints.where() + " has "
-                    + found.scope().shown() + "; configured: " + scope.shown() + ". Mirror to another topic");
         }
         Checkpoint ours = found.takenOverBy(writerName);
         resync = taken.isLost() || ours.state() != CheckpointState.SYNCED;

@@ -19,9 +19,13 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.ConfigResource;
@@ -260,6 +264,22 @@ final class KafkaTopics {
             }
             throw e;
         }
+    }
+
+    /** Whether an open transaction hides the last records of a partition from readers of committed ones. */
+    boolean hidesRecords(TopicPartition partition) {
+        // This order: what is written in between does not count as hidden.
+        long all = end(partition, IsolationLevel.READ_UNCOMMITTED);
+        return end(partition, IsolationLevel.READ_COMMITTED) < all;
+    }
+
+    private long end(TopicPartition partition, IsolationLevel isolation) {
+        return await(
+                        "reading the end of partition " + partition,
+                        AclOperation.DESCRIBE,
+                        admin.listOffsets(Map.of(partition, OffsetSpec.latest()), new ListOffsetsOptions(isolation))
+                                .partitionResult(partition))
+                .offset();
     }
 
     private static int maxMessageBytes(Config config) {

@@ -11,6 +11,7 @@ import io.understudy.feed.kafka.TopicScope;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
@@ -50,7 +51,7 @@ final class SinkStart {
     private final KafkaSinkOptions options;
     private final CheckpointTopic checkpoints;
     private final TopicReader reader;
-    private final TopicScope scope;
+    private final MirrorScope scope;
     private final TransactionTimeout timeout;
     private final StrayRecords strays;
     /** Offset up to which the state topic was read; -1 if it was not. */
@@ -63,7 +64,7 @@ final class SinkStart {
     SinkStart(
             KafkaClients clients,
             KafkaSinkOptions options,
-            TopicScope scope,
+            MirrorScope scope,
             CheckpointTopic checkpoints,
             TopicReader reader,
             TransactionTimeout timeout,
@@ -108,7 +109,7 @@ final class SinkStart {
             Producer<byte[], byte[]> producer = fenced.producer();
             CheckpointTopic.Stored stored = fenced.stored();
             try {
-                String loss = stored == null ? leftovers(existing) : loss(stored, existing);
+                String loss = stored == null ? leftovers(existing) : loss(stored, existing, topics);
                 if (loss != null) {
                     lost(loss);
                 }
@@ -121,7 +122,10 @@ final class SinkStart {
                 Map<String, Uuid> ids = topics.ensure(existing, topic -> mayAdopt && isUnwritten(topic));
                 Footprint known = stored == null || loss != null ? nothing(ids) : stored.footprint();
                 TopicOrigin origin = new TopicOrigin(
-                        generation(stored, loss != null), scope, options.partitions(), options.format());
+                        generation(stored, loss != null),
+                        new TopicScope(scope.named().include(), scope.named().exclude()),
+                        options.partitions(),
+                        options.format());
                 CheckpointTopic.Stored kept = loss == null ? stored : null;
                 Offsets offsets = kept == null
                         ? new Offsets(known, options.stateTopic(), -1, -1)
@@ -219,10 +223,15 @@ final class SinkStart {
         return id == null ? KafkaNames.of(options.topic()).transactionalId() : id;
     }
 
-    /** Verifies that a checkpoint has these topics and this value format. */
+    /** Verifies that a checkpoint has this scope, these topics and this value format. */
     private CheckpointTopic.@Nullable Stored known(CheckpointTopic.@Nullable Stored stored) {
         if (stored == null) {
             return null;
+        }
+        MirrorScope written = stored.checkpoint().scope();
+        if (!written.equals(scope)) {
+            throw new SinkException.Refused("checkpoint at " + checkpoints.where() + " has " + written.shown()
+                    + "; configured: " + scope.shown() + ". Mirror to another topic");
         }
         Set<String> configured = Set.copyOf(options.names().topics().values());
         Set<String> mirrored = stored.footprint().topics().keySet();
@@ -325,7 +334,8 @@ final class SinkStart {
     }
 
     /** Returns which written data is missing; null if none is. */
-    private @Nullable String loss(CheckpointTopic.Stored stored, Map<String, TopicDescription> existing) {
+    private @Nullable String loss(
+            CheckpointTopic.Stored stored, Map<String, TopicDescription> existing, KafkaTopics topics) {
         for (var entry : stored.footprint().topics().entrySet()) {
             String topic = entry.getKey();
             Footprint.Topic known = entry.getValue();
@@ -343,7 +353,14 @@ final class SinkStart {
                         + "; previously mirrored: " + mirrored(stored.checkpoint());
             }
             for (int i = 0; i < partitions && !topic.equals(options.checkpointTopic()); i++) {
-                String loss = loss(new TopicPartition(topic, i), known.offsets().get(i), stored);
+                TopicPartition partition = new TopicPartition(topic, i);
+                String loss = loss(partition, known.offsets().get(i), stored);
+                if (loss != null && topics.hidesRecords(partition)) {
+                    throw new SinkException.Unavailable(
+                            "partition " + partition + " has an open transaction of another producer, which hides the"
+                                    + " records after it until it ends or times out",
+                            null);
+                }
                 if (loss != null) {
                     return loss;
                 }

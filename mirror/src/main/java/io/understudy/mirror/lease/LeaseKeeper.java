@@ -95,7 +95,7 @@ final class LeaseKeeper implements AutoCloseable {
                                 .log(what);
                     } catch (InterruptedException e) {
                         Thread.currentThread().interrupt();
-                    } catch (RuntimeException e) {
+                    } catch (RuntimeException | Error e) {
                         LOG.atWarn().addKeyValue("mirror", mirror).setCause(e).log(what);
                     }
                 },

@@ -7,7 +7,10 @@ public final class MirrorFailedException extends RuntimeException {
 
     MirrorFailedException(String mirror, Throwable cause) {
         super(
-                "mirror " + mirror + " failed: " + (cause.getMessage() == null ? cause.toString() : cause.getMessage()),
+                "mirror " + mirror + " failed: "
+                        + (cause.getMessage() == null || cause instanceof Error
+                                ? cause.toString()
+                                : cause.getMessage()),
                 cause);
     }
 }

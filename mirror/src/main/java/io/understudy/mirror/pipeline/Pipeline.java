@@ -42,7 +42,8 @@ import org.slf4j.LoggerFactory;
  * new one is opened, and the feed at its checkpoint. A sink that is fenced by another, active process is closed, and
  * the mirror waits for its turn. It waits as well while its target is the primary. The sink decides whether to continue
  * with another history of the source. Any other end of a feed or sink fails the mirror: it releases its role and is
- * retried with back-off, unless the JVM itself has failed.
+ * retried with back-off. So is an {@link Error}, such as a class that an upgrade has replaced; exhausted memory ends the
+ * process by the JVM's options.
  *
  * <p>Invariant M39: from etcd through Kafka to etcd, the topic has each change once and in order, and each target state
  * is the source's at its checkpoint.
@@ -163,8 +164,8 @@ public final class Pipeline implements AutoCloseable {
     public void sampleSource() {
         try {
             sample(Instant.now());
-        } catch (RuntimeException e) {
-            // An exception would end the queries of all mirrors of the process.
+        } catch (RuntimeException | Error e) {
+            // Thrown on, it would end the queries of all mirrors of the process.
             querying.set(false);
             LOG.atWarn().addKeyValue("mirror", mirror).setCause(e).log("source query failed; retrying");
         }
@@ -237,7 +238,7 @@ public final class Pipeline implements AutoCloseable {
                     while (awaitTurn()) {
                         mirror();
                     }
-                } catch (Exception e) {
+                } catch (Throwable e) {
                     pause = syncs == syncedBefore ? pause : firstPauseAfterFailure;
                     if (isStopping() || !awaitRetry(e, pause)) {
                         return;
@@ -245,8 +246,6 @@ public final class Pipeline implements AutoCloseable {
                     pause = least(pause.multipliedBy(2), MAX_PAUSE_AFTER_FAILURE);
                 }
             }
-        } catch (Throwable e) {
-            fail(e);
         } finally {
             // Letting go takes a call, which would not be waited for.
             boolean unused = Thread.interrupted();
@@ -457,7 +456,7 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /** Fails and gives up the role for a while; false if the mirror is stopped meanwhile. */
-    private boolean awaitRetry(Exception cause, Duration pause) {
+    private boolean awaitRetry(Throwable cause, Duration pause) {
         // What is being closed may be interrupted for itself alone.
         boolean unused = Thread.interrupted();
         fail(cause);

@@ -16,12 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compacts the target's history beyond the configured age, or warns of missing compaction. A revision's age is that of
- * its checkpoint.
+ * Compacts the target's history beyond the configured age, or warns of missing compaction. The age of a revision that
+ * put a checkpoint is that of the checkpoint; that of others is not known.
  *
  * <p>One thread, but for {@link #compacted} and {@link #warning}.
  *
- * <p>Invariant M33: the target is compacted up to its revision at the configured age, and no further.
+ * <p>Invariant M33: the target is compacted up to the mirror's last write of the configured age, and no further.
  */
 public final class TargetCompaction {
 
@@ -108,17 +108,15 @@ public final class TargetCompaction {
 
     private void compact(Instant before, Moment head)
             throws TargetUnreadableException, CallFailedException, InterruptedException {
-        if (isOlder(Optional.of(head), before)) {
-            compactTo(head.revision());
-            return;
+        Optional<Moment> last = Optional.of(head);
+        if (!isOlder(last, before)) {
+            // The one before the first that is young was current when the time came.
+            Revision young = map.first(Revision.ZERO, head.revision(), at -> isYounger(at, before));
+            last = young.value() > 1 ? history.at(new Revision(young.value() - 1)) : Optional.empty();
         }
-        // The one before the first that is young was current when the time came.
-        Revision young = map.first(Revision.ZERO, head.revision(), at -> isYounger(at, before));
-        if (young.value() > 1) {
-            Revision old = new Revision(young.value() - 1);
-            if (isOlder(history.at(old), before)) {
-                compactTo(old);
-            }
+        if (isOlder(last, before)) {
+            // No further: what others have written since may be young.
+            compactTo(last.orElseThrow().written());
         }
     }
 

@@ -16,6 +16,7 @@ import java.net.URI;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,8 +41,12 @@ public final class StatusServer implements AutoCloseable {
 
     private static final String JSON = "application/json";
 
+    /** Half of the server's threads: a translation waits while its target does not respond, other pages must not. */
+    private static final int MAX_TRANSLATIONS = 16;
+
     private final Shown shown;
     private final PageServer server;
+    private final Semaphore translations = new Semaphore(MAX_TRANSLATIONS);
 
     /**
      * Starts to listen.
@@ -86,7 +91,7 @@ public final class StatusServer implements AutoCloseable {
                     ProcessMetrics.Scrape scrape = shown.metrics(accept);
                     yield new Answer(OK, scrape.contentType(), scrape.body());
                 }
-                case "/translate" -> translate(StatusQuery.of(uri));
+                case "/translate" -> translateInTurn(StatusQuery.of(uri));
                 default ->
                     new Answer(
                             NOT_FOUND,
@@ -96,6 +101,17 @@ public final class StatusServer implements AutoCloseable {
         } catch (RuntimeException e) {
             LOG.atWarn().addKeyValue("path", path).setCause(e).log("request failed");
             return new Answer(INTERNAL_ERROR, TEXT, e + "\n");
+        }
+    }
+
+    private Answer translateInTurn(StatusQuery query) {
+        if (!translations.tryAcquire()) {
+            return new Answer(UNAVAILABLE, TEXT, MAX_TRANSLATIONS + " translations are in progress; retry later\n");
+        }
+        try {
+            return translate(query);
+        } finally {
+            translations.release();
         }
     }
 

@@ -8,6 +8,7 @@ import io.understudy.mirror.metrics.MirrorMeter;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.NavigableSet;
 import java.util.TreeSet;
@@ -102,11 +103,14 @@ public final class BackgroundVerification {
         NavigableSet<ByteString> suspects = new TreeSet<>(KeyRange.KEY_ORDER);
         suspects.addAll(foreign.keys(now, MAX_SUSPECTS));
         known.first(MAX_FOUND).forEach(each -> suspects.add(each.targetKey()));
-        if (!suspects.isEmpty()) {
-            List<KeyRange> ranges = suspects.stream().map(KeyRange::single).toList();
-            compare(
-                    suspects,
-                    RangeComparison.at(now, ranges, Long.MAX_VALUE, Integer.MAX_VALUE, RangeComparison.Pace.NONE));
+        NavigableSet<ByteString> left = suspects;
+        while (!left.isEmpty()) {
+            List<KeyRange> ranges = left.stream().map(KeyRange::single).toList();
+            RangeComparison look =
+                    RangeComparison.at(now, ranges, Long.MAX_VALUE, MAX_FOUND, RangeComparison.Pace.NONE);
+            ByteString next = look.next();
+            compare(next == null ? left : left.headSet(next, false), look);
+            left = next == null ? Collections.emptyNavigableSet() : left.tailSet(next, true);
         }
     }
 

@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 record RangeComparison(ConsistentPair pair, @Nullable ByteString next, long keys, List<Found> found) {
 
+    /** Keys and values of both sides are held until they are repaired. */
+    private static final long MAX_FOUND_BYTES = 16L << 20;
+
     private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
 
     /** A key that differs, with what either side has of it. */
@@ -40,13 +43,15 @@ record RangeComparison(ConsistentPair pair, @Nullable ByteString next, long keys
      *
      * @param ranges disjoint, in key order, as the target calls them
      * @param maxKeys after so many the look ends
-     * @param maxFound after so many that differ the look ends
+     * @param maxFound after so many that differ the look ends, or once they exceed {@value #MAX_FOUND_BYTES} bytes;
+     *     {@link Integer#MAX_VALUE} for neither
      */
     static RangeComparison at(ConsistentPair pair, List<KeyRange> ranges, long maxKeys, int maxFound, Pace pace)
             throws CompactedException, IncomparableException, InterruptedException {
         Equality equality = pair.equality();
         List<Found> found = new ArrayList<>();
         long keys = 0;
+        long bytes = 0;
         try (SideReader source = pair.source(ranges);
                 SideReader target = pair.target(ranges)) {
             Merge merge = new Merge(source, target);
@@ -55,14 +60,20 @@ record RangeComparison(ConsistentPair pair, @Nullable ByteString next, long keys
                 if (kind != null) {
                     ByteString atSource = pair.sides().scope().atSource(key.key());
                     found.add(new Found(new Difference(kind, atSource, key.key()), key.source(), key.target()));
+                    bytes += bytes(key.source()) + bytes(key.target());
                 }
                 pace.compared(++keys);
-                if (keys >= maxKeys || found.size() >= maxFound) {
+                boolean isFull = found.size() >= maxFound || (bytes > MAX_FOUND_BYTES && maxFound < Integer.MAX_VALUE);
+                if (keys >= maxKeys || isFull) {
                     return new RangeComparison(pair, key.key().concat(ZERO_BYTE), keys, found);
                 }
             }
         }
         return new RangeComparison(pair, null, keys, found);
+    }
+
+    private static long bytes(@Nullable KeyValue entry) {
+        return entry == null ? 0 : entry.bytes();
     }
 
     /** Compares the differing keys again, in their current state. */

@@ -33,8 +33,8 @@ final class CopyRestTest {
             SOURCE,
             new Revision(7),
             new Position.Anchor(new Revision(5), CommitDigest.parse("00".repeat(CommitDigest.SIZE_BYTES))));
-    private static final LaneProgress LANE =
-            LaneProgress.first(Checkpoint.first(SOURCE, MirrorScope.all(), "test/1", Instant.EPOCH), 0, "terms", null);
+    private static final LaneProgress LANE = LaneProgress.first(
+            Checkpoint.first(SOURCE, MirrorScope.all(), "test/1", Instant.EPOCH), 0, "terms", null, 0);
     private static final int LARGEST = LANE.largest().encoded().size();
 
     @Property(tries = 100)

@@ -7,6 +7,7 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
 import io.etcd.jetcd.api.PutRequest;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedKind;
@@ -24,6 +25,7 @@ import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
 import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.time.Duration;
 import java.util.SortedMap;
@@ -56,6 +58,12 @@ final class SnapshotResumeIT {
             source.put(key(i), "v".repeat(500));
         }
     }
+
+    /** The source, where deletions are counted before a snapshot begins. */
+    private EtcdCluster prunedFrom;
+
+    /** Whether the next snapshot has the deletions of a commit that is too large. */
+    private boolean replaces;
 
     /** Whether a run has found that the source continues the mirrored history, as a mirror remembers it. */
     private boolean compared;
@@ -159,6 +167,29 @@ final class SnapshotResumeIT {
         assertThat(target.get(ByteString.copyFromUtf8(key(0))).getKvsCount()).isEqualTo(1);
     }
 
+    /** Also by a snapshot from the beginning, when that of the first writer cannot be resumed. */
+    @Test
+    void deletionsOfAReplacedCommitAreFinishedByTheNextWriter() throws Exception {
+        run(KEYS);
+        compact(source.deleteRange(key(200), key(KEYS)));
+        compact(source.put("later", "x"));
+        compared = true;
+        replaces = true;
+        prunedFrom = connections.source();
+        interrupt();
+        assertThat(target.get(ByteString.copyFromUtf8(key(KEYS - 1))).getKvsCount())
+                .as("deletions are left")
+                .isEqualTo(1);
+        compared = false;
+        replaces = false;
+        source.put("later", "y");
+        compact(source.put("later", "z"));
+
+        assertThat(run(KEYS)).isInstanceOf(UnfinishedSnapshot.class);
+
+        assertEqual();
+    }
+
     /** Copies a part of the snapshot, then ends as a process does that lost its role. */
     private void interrupt() throws Exception {
         long before = read();
@@ -178,7 +209,7 @@ final class SnapshotResumeIT {
                 "dr",
                 MirrorScope.all(),
                 "test/" + System.nanoTime(),
-                null,
+                prunedFrom,
                 connections.target(),
                 options,
                 leases,
@@ -187,6 +218,9 @@ final class SnapshotResumeIT {
             FeedStart start = sink.open();
             if (compared) {
                 sink.historyRecognised();
+            }
+            if (replaces) {
+                sink.commitReplaced(new Revision(head));
             }
             boolean interrupted = stopAfter != KEYS;
             Feed feed = feeds.open(KeyRange.all(), FeedKind.STATE, start);

@@ -16,6 +16,7 @@ import io.understudy.kafka.KafkaClients;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.fixture.Topic;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
@@ -311,6 +312,26 @@ final class KafkaSinkTopicsIT {
     }
 
     @Test
+    void anOpenTransactionOfAnotherProducerIsNotATruncatedEnd() {
+        KafkaSink sink = fixture.begun(10);
+        KafkaClients clients = new KafkaClients(fixture.options().kafka(), "test");
+        try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20, Map.of())) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            var unused = producer.send(new ProducerRecord<>(fixture.options().topic(), 0, new byte[] {1}, null));
+            producer.flush();
+            give(sink, commit(11, "a"));
+            sink.settle();
+            sink.close();
+            assertThatThrownBy(() -> fixture.sink().open())
+                    .isInstanceOf(SinkException.Unavailable.class)
+                    .hasMessageContaining("open transaction of another producer");
+            producer.abortTransaction();
+        }
+        assertThat(fixture.sink().open()).isEqualTo(at(commit(11, "a")));
+    }
+
+    @Test
     void resumesAfterRecordsHaveExpired() throws Exception {
         KafkaSink sink = fixture.begun(10);
         give(sink, commit(11, "a"));
@@ -326,6 +347,18 @@ final class KafkaSinkTopicsIT {
         give(next, commit(12, "b"));
         next.settle();
         assertThat(fixture.state()).containsOnlyKeys("first", "a", "b");
+    }
+
+    @Test
+    void anotherScopeIsRejectedAndTheWriterContinues() {
+        KafkaSink owner = fixture.begun(10);
+        fixture.scope(MirrorScope.prefix("/other/"));
+        assertThatThrownBy(() -> fixture.sink("log", "test/2").open())
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining("configured: keys with \"/other/\"");
+        give(owner, commit(11, "a"));
+        owner.settle();
+        assertThat(fixture.history().commits()).isEqualTo(List.of(commit(11, "a")));
     }
 
     @Test

@@ -58,9 +58,13 @@ final class PipelineTest {
     private Supplier<Optional<String>> outage = Optional::empty;
 
     /** One schedule queries for all mirrors of a process, and an exception would end it. */
-    @Test
-    void anExceptionOfAQueryDoesNotAffectOtherMirrors() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anExceptionOfAQueryDoesNotAffectOtherMirrors(boolean isError) {
         outage = () -> {
+            if (isError) {
+                throw new NoClassDefFoundError("removed by an upgrade");
+            }
             throw new IllegalStateException("closed");
         };
         try (Pipeline pipeline = start(activation::incrementAndGet)) {
@@ -85,8 +89,9 @@ final class PipelineTest {
     }
 
     /** Tests invariant M36: a failure releases the role, is reported, and is forgotten once an attempt after it is synced. */
-    @Test
-    void isRetriedAfterAFailureWithItsRoleReleased() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void isRetriedAfterAFailureWithItsRoleReleased(boolean isError) {
         CountDownLatch passed = new CountDownLatch(1);
         FeedSource source = (range, kind, from) -> new Feed() {
             @Override
@@ -105,7 +110,9 @@ final class PipelineTest {
             @Override
             public Position open() {
                 opened.incrementAndGet();
-                if (passed.getCount() > 0) {
+                if (passed.getCount() > 0 && isError) {
+                    throw new NoClassDefFoundError("removed by an upgrade");
+                } else if (passed.getCount() > 0) {
                     throw new SinkException.Refused("the target refuses");
                 }
                 return at(5);
@@ -115,7 +122,11 @@ final class PipelineTest {
             await().atMost(PATIENCE).until(() -> opened.get() >= 3);
             assertThat(competing).startsWith(true, false, true, false);
             assertThat(pipeline.report().state()).isEqualTo(MirrorState.FAILED);
-            assertThat(pipeline.report().reason()).isEqualTo("mirror dr failed: the target refuses");
+            assertThat(pipeline.report().reason())
+                    .isEqualTo("mirror dr failed: "
+                            + (isError
+                                    ? "java.lang.NoClassDefFoundError: removed by an upgrade"
+                                    : "the target refuses"));
             passed.countDown();
             await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
         }

@@ -11,6 +11,7 @@ import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.tls.ClientCertificates;
 import io.understudy.tls.TlsFiles;
 import io.understudy.tls.TlsServer;
+import io.understudy.vocabulary.Revision;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -23,6 +24,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -39,6 +42,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 final class StatusTlsTest {
 
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
     @TempDir
     static Path folder;
 
@@ -46,6 +51,9 @@ final class StatusTlsTest {
     private static Certificates.Pair operator;
     private static Certificates.Pair successor;
     private final Path operators = folder.resolve("operators.crt");
+    /** The targets respond from then on. */
+    private final CountDownLatch responding = new CountDownLatch(1);
+
     private StatusServer server;
 
     @BeforeAll
@@ -76,6 +84,11 @@ final class StatusTlsTest {
 
             @Override
             public Optional<RevisionMap> revisions(String of) {
+                try {
+                    responding.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
                 return Optional.empty();
             }
         });
@@ -124,6 +137,26 @@ final class StatusTlsTest {
                 socket.close();
             }
         }
+    }
+
+    @Test
+    void translationsThatWaitForTheirTargetsBlockNoOtherPage() throws Exception {
+        int requests = 40;
+        AtomicInteger ended = new AtomicInteger();
+        StatusClient client = client("https", operator);
+        for (int i = 0; i < requests; i++) {
+            Thread request = new Thread(() -> {
+                assertThatThrownBy(() -> client.translate("dr", new Revision(1)))
+                        .isInstanceOf(IOException.class);
+                ended.incrementAndGet();
+            });
+            request.setDaemon(true);
+            request.start();
+        }
+        await().atMost(PATIENCE).until(() -> ended.get() == requests - 16);
+        assertThat(client.status()).contains("mirrors");
+        responding.countDown();
+        await().atMost(PATIENCE).until(() -> ended.get() == requests);
     }
 
     private void trust(Certificates.Pair pair) throws IOException {

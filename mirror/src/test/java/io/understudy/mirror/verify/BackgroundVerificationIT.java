@@ -81,6 +81,24 @@ final class BackgroundVerificationIT {
                 .doesNotContain(bytes(KEY));
     }
 
+    /** Neither does one look hold all of them. */
+    @Test
+    void repairsMoreThanOneRequestTakes() throws Exception {
+        int keys = 10;
+        for (int i = 0; i < keys; i++) {
+            commitPut("/t/large" + i, "v".repeat(1 << 20));
+            target.put("/t/large" + i, "foreign".repeat(1 << 17));
+        }
+        BackgroundVerification verification = verification(() -> {});
+        verification.step();
+        assertThat(verification.status().repaired()).isBetween(1L, keys - 1L);
+        verification.step();
+        assertThat(verification.status().repaired()).isEqualTo(keys);
+        assertThat(target.contents().equals(source.contents()))
+                .as("equal, of megabytes")
+                .isTrue();
+    }
+
     /** @param commits is run between each comparison and its repair */
     private BackgroundVerification verification(Runnable commits) {
         Repair repair = keys -> {
