@@ -116,18 +116,28 @@ public final class StepWork {
                 : Optional.empty();
     }
 
-    /** Before the member is stopped: it could not start again. */
+    /** Before the member is stopped, or another removed for it: it could not start. */
     private Optional<Refusal> programFailure(Step step) {
-        return step instanceof Step.Restart restart
-                ? machines.programFailure(restart.member(), configured -> changed(configured, restart))
-                        .map(why -> new Refusal(
-                                "program-runs",
-                                restart.member().name() + " could not start again: " + why,
-                                "Install its program, or correct "
-                                        + (restart.program().isEmpty()
-                                                ? "machines." + restart.member().name() + ".program"
-                                                : "--program")))
+        if (step instanceof Step.Restart restart) {
+            return machines.programFailure(restart.member(), configured -> changed(configured, restart))
+                    .map(why -> programRuns(
+                            restart.member(),
+                            "start again",
+                            why,
+                            restart.program().isPresent()));
+        }
+        return step instanceof Step.Join join
+                ? machines.programFailure(join.member(), UnaryOperator.identity())
+                        .map(why -> programRuns(join.member(), "start", why, false))
                 : Optional.empty();
+    }
+
+    private static Refusal programRuns(MemberSpec member, String what, String why, boolean isByFlag) {
+        return new Refusal(
+                "program-runs",
+                member.name() + " could not " + what + ": " + why,
+                "Install its program, or correct "
+                        + (isByFlag ? "--program" : "machines." + member.name() + ".program"));
     }
 
     /**
@@ -216,10 +226,10 @@ public final class StepWork {
             }
         } else if (step instanceof Step.Restart restart) {
             stop(restart.member());
-            if (restart.program().isEmpty() && !restart.writesRaftSnapshot()) {
-                machines.start(restart.member());
-            } else {
+            if (restart.isChanged()) {
                 machines.start(restart.member(), configured -> changed(configured, restart));
+            } else {
+                machines.start(restart.member());
             }
         } else if (step instanceof Step.Migrate migrate) {
             stop(migrate.from());
