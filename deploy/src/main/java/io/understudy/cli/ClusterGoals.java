@@ -85,7 +85,7 @@ final class ClusterGoals {
         String member = replacement.member;
         String successor = replacement.successor;
         Optional<MemberFacts> old = seen.find(member).flatMap(seen.facts()::member);
-        if (old.isEmpty() && !seen.isRemoved(member)) {
+        if (old.isEmpty() && !seen.isRemoved(member) && !(isId(member) && seen.lacksVoter())) {
             throw seen.unknown(member);
         }
         MemberSpec to = seen.place(successor, replacement.peer, replacement.client);
@@ -118,7 +118,12 @@ final class ClusterGoals {
                 old.get().id(), to, isToVote, seen.isLost(old.get().id()));
     }
 
-    /** The member to replace is configured and no longer listed: an interrupted run removed it, if a voter is missing. */
+    /** As etcd prints it, without leading zeros. */
+    private static boolean isId(String member) {
+        return member.matches("[0-9a-f]{12,16}");
+    }
+
+    /** The member to replace is known and no longer listed: an interrupted run removed it, if a voter is missing. */
     private static Goal resumed(ClusterChange seen, String member, MemberSpec to, Optional<MemberFacts> present) {
         if (present.filter(MemberFacts::isVoter).isPresent()) {
             return facts -> new Plan.Done(member + " is not a member, and " + to.name() + " is a voting member");
@@ -127,7 +132,7 @@ final class ClusterGoals {
                 ? new AddMember(to, true)
                 : refusal(
                         "replaced-is-member",
-                        member + " is configured but not a member, and no voting member is missing",
+                        member + " is not a member, and no voting member is missing",
                         "Check the names (understudy cluster status); add " + to.name()
                                 + " with understudy cluster add");
     }
