@@ -56,7 +56,8 @@ public final class StepWork {
         if (step instanceof Step.Start) {
             performed.add(step);
         }
-        Optional<Refusal> obstacle = obstacle(step, facts);
+        // A start that fails names its reason, so that the program is run once only.
+        Optional<Refusal> obstacle = step instanceof Step.Join ? foreignData(step, facts) : obstacle(step, facts);
         if (obstacle.isPresent()) {
             throw new IllegalStateException(obstacle.get().toString());
         }
