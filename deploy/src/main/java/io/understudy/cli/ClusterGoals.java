@@ -92,7 +92,8 @@ final class ClusterGoals {
         if (replacement.isMigrated) {
             // After the move the member has the name of its successor.
             MemberFacts found = old.orElseGet(() -> seen.member(successor));
-            return new MigrateMember(found.id(), seen.place(member, List.of(), List.of()), to);
+            String from = old.map(MemberFacts::label).orElse(member);
+            return new MigrateMember(found.id(), seen.place(from, List.of(), List.of()), to);
         }
         if (member.equals(successor)) {
             throw seen.usageError("both members have the name " + member

@@ -202,7 +202,7 @@ final class ClusterChangeIT {
             assertThat(cluster(
                             text,
                             "replace",
-                            "names-1",
+                            Long.toHexString(voter.id()),
                             "--with=free",
                             "--migrate-data",
                             "--dry-run",
