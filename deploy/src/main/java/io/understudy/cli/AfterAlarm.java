@@ -16,7 +16,11 @@ final class AfterAlarm implements Runner.Permit, AutoCloseable {
     /** Takes a turn. */
     @FunctionalInterface
     interface Source {
-        /** @throws IllegalStateException another has it, or supervisors cannot be paused */
+        /**
+         * Waits for it.
+         *
+         * @throws IllegalStateException another has it, or supervisors cannot be paused
+         */
         Turn take() throws InterruptedException;
     }
 

@@ -39,12 +39,8 @@ public record SnapshotTool(Path program) {
      */
     public record Contents(long revision, long keys) {}
 
-    /**
-     * That of this machine. Where PATH has {@code etcdutl}, as in our container image, no other program of etcd is needed.
-     *
-     * @throws io.understudy.local.binary.EtcdNotFoundException there is none, and it cannot be fetched
-     */
-    public static SnapshotTool find() {
+    /** That of this machine. Where PATH has {@code etcdutl}, as in our container image, no other program of etcd is needed. */
+    private static SnapshotTool find() {
         Optional<SnapshotTool> onPath = EtcdBinaries.areNamed()
                 ? Optional.empty()
                 : onPath(System.getenv().getOrDefault("PATH", ""));
