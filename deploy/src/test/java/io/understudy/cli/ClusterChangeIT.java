@@ -136,6 +136,12 @@ final class ClusterChangeIT {
             assertThat(text.toString())
                     .contains("refused (replacement-is-new): typo-2 is a member already")
                     .contains("understudy cluster remove typo-1");
+            // Two of three voting members: an interrupted run removed the one that was replaced by its ID.
+            assertThat(cluster(
+                            text, "replace", "8e9e05c52164694d", "--with=gone", "--dry-run", "--config=" + configured))
+                    .as("%s", text)
+                    .isZero();
+            assertThat(text.toString()).contains("add gone as a learner");
         }
     }
 
@@ -162,6 +168,9 @@ final class ClusterChangeIT {
                             "--endpoints=" + endpoints))
                     .isEqualTo(2);
             assertThat(text.toString()).contains("no member has the name or ID names-9");
+            assertThat(cluster(text, "replace", "8e9e05c52164694d", "--with=names-2", "--endpoints=" + endpoints))
+                    .isEqualTo(2);
+            assertThat(text.toString()).contains("no member has the name or ID 8e9e05c52164694d");
             assertThat(cluster(text, "replace", "names-1", "--with=names-2", "--yes", "--endpoints=" + endpoints))
                     .isEqualTo(1);
             assertThat(text.toString()).contains("refused (replacement-is-new): names-2 is a member already");
@@ -185,10 +194,15 @@ final class ClusterChangeIT {
                     .isEqualTo(1);
             assertThat(text.toString())
                     .contains("refused (program-runs): names-1 could not start again: '/nowhere/etcd --version'");
+            assertThat(cluster(text, "demote", "names-1", "--dry-run", "--config=" + configured))
+                    .as("%s", text)
+                    .isEqualTo(1);
+            assertThat(text.toString())
+                    .contains("refused (program-runs): names-1 could not start: '/nowhere/etcd --version'");
             assertThat(cluster(
                             text,
                             "replace",
-                            "names-1",
+                            Long.toHexString(voter.id()),
                             "--with=free",
                             "--migrate-data",
                             "--dry-run",

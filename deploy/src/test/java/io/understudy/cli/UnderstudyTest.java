@@ -45,6 +45,20 @@ final class UnderstudyTest {
         assertThat(err.toString()).isEmpty();
     }
 
+    /** Else watchers of the old cluster miss changes without an error. */
+    @ParameterizedTest
+    @CsvSource({"cluster, restore", "mirror, init-target"})
+    void aRestoredClusterIsAheadOfAllClients(String group, String name) {
+        CommandLine command = Understudy.commandLine()
+                .getSubcommands()
+                .get(group)
+                .getSubcommands()
+                .get(name);
+
+        assertThat(command.getCommandSpec().findOption("--bump-revision").defaultValue())
+                .isEqualTo("1000000000");
+    }
+
     @Test
     void theVersionIsACommandToo() {
         assertThat(run("version")).isZero();

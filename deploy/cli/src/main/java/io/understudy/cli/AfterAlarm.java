@@ -1,40 +1,59 @@
 package io.understudy.cli;
 
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.plan.Step;
+import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.supervise.elect.Turn;
 import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Returns why a step may not be taken after an alarm; empty if it may. It takes the turn before the first such step,
- * since a supervisor may be elected from then on. For one thread.
+ * Takes the turn before the first step that needs it. Under an alarm or without a quorum the cluster grants no lease, and
+ * no supervisor is elected. For one thread.
  */
-final class AfterAlarm implements Function<ClusterFacts, Optional<String>>, AutoCloseable {
+final class AfterAlarm implements Runner.Permit, AutoCloseable {
 
-    private final boolean isExpected;
-    private final Callable<Turn> take;
+    /** Takes a turn. */
+    @FunctionalInterface
+    interface Source {
+        /**
+         * Waits for it.
+         *
+         * @throws IllegalStateException another has it, or supervisors cannot be paused
+         */
+        Turn take() throws InterruptedException;
+    }
+
+    private final Source source;
     private @Nullable Turn turn;
 
-    /** @param isExpected whether there is an alarm */
-    AfterAlarm(boolean isExpected, Callable<Turn> take) {
-        this.isExpected = isExpected;
-        this.take = take;
+    AfterAlarm(Source source) {
+        this.source = source;
+    }
+
+    /** As {@link Source#take}. */
+    void take() throws InterruptedException {
+        turn = source.take();
+    }
+
+    /** Whether the step needs no turn, since it changes no member list. */
+    static boolean isHarmless(Step step) {
+        return step instanceof Step.MoveLeader || step instanceof Step.Start;
     }
 
     @Override
-    public Optional<String> apply(ClusterFacts facts) {
+    public Runner.Permission check(Step step, ClusterFacts facts) throws InterruptedException {
+        if (turn != null) {
+            return new Runner.Permission(turn.lost(), false);
+        }
+        if (isHarmless(step) || !facts.alarms().isEmpty() || facts.verdict() != ClusterFacts.Verdict.HELD) {
+            return Runner.Permission.GRANTED;
+        }
         try {
-            if (turn == null && isExpected && facts.alarms().isEmpty()) {
-                turn = take.call();
-            }
-            return turn == null ? Optional.empty() : turn.lost();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return Optional.of("interrupted while pausing the supervisors");
-        } catch (Exception e) {
-            return Optional.of("the alarm is disarmed, but supervisors are not paused: " + e.getMessage());
+            take();
+            return new Runner.Permission(Optional.empty(), true);
+        } catch (IllegalStateException e) {
+            return new Runner.Permission(Optional.of("supervisors are not paused: " + e.getMessage()), false);
         }
     }
 

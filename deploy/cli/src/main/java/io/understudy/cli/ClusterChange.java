@@ -115,18 +115,15 @@ final class ClusterChange implements AutoCloseable {
                             .file()
                             .path()));
             // Without a quorum no lease is granted, and only starts of members are planned. An alarm prevents a lease
-            // too, and neither a start nor a move of leadership changes the member list.
+            // too.
             boolean isHarmless = !facts.alarms().isEmpty()
-                    && steps.stream()
-                            .allMatch(each ->
-                                    each.step() instanceof Step.MoveLeader || each.step() instanceof Step.Start);
-            if (flags.isTakenOver || isHarmless || facts.verdict() != ClusterFacts.Verdict.HELD) {
-                try (AfterAlarm turn = new AfterAlarm(!facts.alarms().isEmpty(), () -> turn())) {
-                    return ended(text, run(goal, steps, text, turn));
+                    && steps.stream().map(Plan.Planned::step).allMatch(AfterAlarm::isHarmless);
+            boolean needsTurn = !flags.isTakenOver && !isHarmless && facts.verdict() == ClusterFacts.Verdict.HELD;
+            try (AfterAlarm turn = new AfterAlarm(this::turn)) {
+                if (needsTurn) {
+                    turn.take();
                 }
-            }
-            try (Turn turn = turn()) {
-                return ended(text, run(goal, steps, text, now -> turn.lost()));
+                return ended(text, run(goal, steps, text, turn));
             }
         }
     }
@@ -171,10 +168,9 @@ final class ClusterChange implements AutoCloseable {
                 .toList();
     }
 
-    private Outcome run(
-            Goal goal, List<Plan.Planned> steps, ChangeText text, Function<ClusterFacts, Optional<String>> forbidden)
+    private Outcome run(Goal goal, List<Plan.Planned> steps, ChangeText text, Runner.Permit permit)
             throws InterruptedException {
-        return new Runner(new PatientObserver(cluster.observer()), work, flags.patience(), text, forbidden)
+        return new Runner(new PatientObserver(cluster.observer()), work, flags.patience(), text, permit)
                 .run(goal, steps);
     }
 

@@ -85,14 +85,15 @@ final class ClusterGoals {
         String member = replacement.member;
         String successor = replacement.successor;
         Optional<MemberFacts> old = seen.find(member).flatMap(seen.facts()::member);
-        if (old.isEmpty() && !seen.isRemoved(member)) {
+        if (old.isEmpty() && !seen.isRemoved(member) && !(isId(member) && seen.lacksVoter())) {
             throw seen.unknown(member);
         }
         MemberSpec to = seen.place(successor, replacement.peer, replacement.client);
         if (replacement.isMigrated) {
             // After the move the member has the name of its successor.
             MemberFacts found = old.orElseGet(() -> seen.member(successor));
-            return new MigrateMember(found.id(), seen.place(member, List.of(), List.of()), to);
+            String from = old.map(MemberFacts::label).orElse(member);
+            return new MigrateMember(found.id(), seen.place(from, List.of(), List.of()), to);
         }
         if (member.equals(successor)) {
             throw seen.usageError("both members have the name " + member
@@ -118,7 +119,12 @@ final class ClusterGoals {
                 old.get().id(), to, isToVote, seen.isLost(old.get().id()));
     }
 
-    /** Resumes an interrupted replacement: it removed the configured member if a voter is missing. */
+    /** Whether it is an ID as etcd prints it, without leading zeros. */
+    private static boolean isId(String member) {
+        return member.matches("[0-9a-f]{12,16}");
+    }
+
+    /** Resumes an interrupted replacement: it removed the member if a voter is missing. */
     private static Goal resumed(ClusterChange seen, String member, MemberSpec to, Optional<MemberFacts> present) {
         if (present.filter(MemberFacts::isVoter).isPresent()) {
             return facts -> new Plan.Done(member + " is not a member, and " + to.name() + " is a voting member");
@@ -127,7 +133,7 @@ final class ClusterGoals {
                 ? new AddMember(to, true)
                 : refusal(
                         "replaced-is-member",
-                        member + " is configured but not a member, and no voting member is missing",
+                        member + " is not a member, and no voting member is missing",
                         "Check the names (understudy cluster status); add " + to.name()
                                 + " with understudy cluster add");
     }

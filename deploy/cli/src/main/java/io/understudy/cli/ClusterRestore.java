@@ -31,12 +31,12 @@ final class ClusterRestore extends ClusterFlags {
 
     @Option(
             names = "--bump-revision",
-            defaultValue = "0",
+            defaultValue = "1000000000",
             paramLabel = "N",
             description =
                     "Increase of the latest revision (default: ${DEFAULT-VALUE}). Older revisions are marked compacted, so"
-                            + " that watchers of the old cluster resynchronize instead of missing changes. Use 1000000000"
-                            + " if clients watch.")
+                            + " that watchers of the old cluster resynchronize. With 0 they miss changes until their"
+                            + " revision is reached.")
     private long bump;
 
     @Option(

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.understudy.cluster.machine.ConfiguredMachines;
 import io.understudy.cluster.settings.ClusterSettings;
-import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.cluster.supervise.StateClient;
 import io.understudy.cluster.supervise.SupervisorProcess;
 import io.understudy.local.binary.EtcdBinaries;
@@ -56,7 +55,7 @@ final class SuperviseCommand implements Callable<Integer> {
                 () -> EtcdBinaries.find().etcd(),
                 spec.commandLine().getOut()::println,
                 InstantSource.system());
-        return SupervisorProcess.start(settings, machines, SnapshotTool::find);
+        return SupervisorProcess.start(settings, machines);
     }
 
     @Command(name = "pause", description = "Pause all supervisors of the cluster.")

@@ -23,6 +23,7 @@ import io.understudy.etcd.Role;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -157,6 +158,55 @@ final class RunnerTest {
                 .isEqualTo("program-runs: m2 could not start again: no such file. Install its program, or correct"
                         + " machines.m2.program"));
         assertThatThrownBy(() -> work.begin(restart, facts())).hasMessageStartingWith("program-runs");
+        assertThat(work.obstacle(new Step.Join(FactsFixture.place(4), new MemberId(4)), facts()))
+                .hasValueSatisfying(refusal -> assertThat(refusal.why()).isEqualTo("m4 could not start: no such file"));
+    }
+
+    /** Such as a new version that rejects an argument. */
+    @Test
+    void aMemberThatDoesNotStartWithAnotherProgramStartsAsConfigured() throws Exception {
+        List<String> orders = new ArrayList<>();
+        StepWork work = new StepWork(new Moves(), new NoMachines() {
+            @Override
+            public void stop(MemberSpec member) {
+                orders.add("stop");
+            }
+
+            @Override
+            public void start(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+                orders.add("start with another program");
+                throw new IllegalStateException("unknown flag");
+            }
+
+            @Override
+            public void start(MemberSpec member) {
+                orders.add("start as configured");
+            }
+        });
+        Step restart = new Step.Restart(FactsFixture.place(2), TWO, null, Optional.of(Path.of("new/etcd")), false);
+        Goal goal = facts -> plan(restart, facts);
+
+        Outcome outcome = new Runner(patience -> facts(), work, OperationTimeouts.DEFAULT, RunListener.NONE).run(goal);
+
+        assertThat(outcome).isInstanceOfSatisfying(Outcome.Failed.class, failed -> assertThat(failed.why())
+                .contains("unknown flag")
+                .endsWith("; m2 was started again as configured"));
+        assertThat(orders).containsExactly("stop", "start with another program", "start as configured");
+    }
+
+    @Test
+    void theClusterIsObservedAgainOnceOthersCannotChangeIt() throws Exception {
+        List<Plan> plans = new ArrayList<>(List.of(away(facts()), new Plan.Done("another command did it")));
+        StepWork work = new StepWork(new Moves(), new NoMachines());
+        Runner runner = new Runner(
+                patience -> facts(),
+                work,
+                OperationTimeouts.DEFAULT,
+                RunListener.NONE,
+                (step, facts) -> new Runner.Permission(Optional.empty(), true));
+
+        assertThat(runner.run(facts -> plans.remove(0))).isInstanceOf(Outcome.Reached.class);
+        assertThat(moves).isZero();
     }
 
     @Test
@@ -210,7 +260,11 @@ final class RunnerTest {
     private Plan away(ClusterFacts facts) {
         MemberId other = leader.equals(ONE) ? TWO : ONE;
         Step move = new Step.MoveLeader(leader, other, other.toString());
-        return new Plan.Steps(List.of(new Plan.Planned(move, move.text(), facts.quorum(), facts.quorum(), false)));
+        return plan(move, facts);
+    }
+
+    private static Plan plan(Step step, ClusterFacts facts) {
+        return new Plan.Steps(List.of(new Plan.Planned(step, step.text(), facts.quorum(), facts.quorum(), false)));
     }
 
     private ClusterFacts facts() {

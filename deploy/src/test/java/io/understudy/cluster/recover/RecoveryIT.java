@@ -415,7 +415,7 @@ final class RecoveryIT {
         found(1, 0);
         wipe(0);
         assertThatThrownBy(() -> recovery(step -> true).run(Set.of()))
-                .hasMessageContaining("understudy cluster restore --snapshot FILE --bump-revision 1000000000");
+                .hasMessageContaining("understudy cluster restore --snapshot FILE. If a mirror");
     }
 
     private interface Answer {

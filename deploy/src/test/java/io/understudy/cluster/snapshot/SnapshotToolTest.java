@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.binary.ProgramVersion;
 import java.io.File;
@@ -11,6 +12,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,6 +49,22 @@ final class SnapshotToolTest {
         MemberSpec member = new MemberSpec("default", List.of(URI.create("http://localhost:2380")), List.of());
         assertThat(new Founding(List.of(member), "etcd-cluster", 0, true).cluster())
                 .hasToString("cdf818194e3a8c32");
+    }
+
+    /** Without a search on PATH or a download. */
+    @Test
+    void theOneBesideAConfiguredProgramComesFirst() throws Exception {
+        Path tool = program("configured");
+        Path file = Files.writeString(folder.resolve("cluster.yaml"), """
+                cluster:
+                  endpoints: http://127.0.0.1:1
+                machines:
+                  m1: {program: %s, peerUrls: "http://127.0.0.1:2", clientUrls: "http://127.0.0.1:1", dataDirectory: m1}
+                """.formatted(tool.resolveSibling("etcd")));
+
+        assertThat(SnapshotTool.of(
+                        ClusterSettings.load(file, Map.of(), Map.of()).machines()))
+                .isEqualTo(new SnapshotTool(tool));
     }
 
     @Test

@@ -13,7 +13,6 @@ import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.settings.ClusterSettings;
-import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.fault.FaultProxy;
@@ -135,8 +134,7 @@ final class SupervisedCluster implements AutoCloseable {
         ports.add(port);
         ClusterSettings own =
                 ClusterSettings.load(file, Map.of(), Map.of("supervisor.listen", "127.0.0.1:" + port.get(0)));
-        SupervisorProcess supervisor =
-                SupervisorProcess.start(own, machines(own), () -> SnapshotTool.of(EtcdBinaries.find()));
+        SupervisorProcess supervisor = SupervisorProcess.start(own, machines(own));
         supervisors.add(supervisor);
         return supervisor;
     }

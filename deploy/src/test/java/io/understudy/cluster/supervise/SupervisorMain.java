@@ -1,8 +1,6 @@
 package io.understudy.cluster.supervise;
 
 import io.understudy.cluster.settings.ClusterSettings;
-import io.understudy.cluster.snapshot.SnapshotTool;
-import io.understudy.local.binary.EtcdBinaries;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -15,8 +13,7 @@ public final class SupervisorMain {
     public static void main(String[] arguments) throws Exception {
         ClusterSettings settings =
                 ClusterSettings.load(Path.of(arguments[0]), Map.of(), Map.of("supervisor.listen", arguments[1]));
-        SupervisorProcess running = SupervisorProcess.start(
-                settings, SupervisedCluster.machines(settings), () -> SnapshotTool.of(EtcdBinaries.find()));
+        SupervisorProcess running = SupervisorProcess.start(settings, SupervisedCluster.machines(settings));
         new CountDownLatch(1).await();
         running.close();
     }

@@ -149,6 +149,11 @@ public sealed interface Step {
             this(member, id, null, Optional.empty(), false);
         }
 
+        /** Whether it starts otherwise than configured. */
+        public boolean isChanged() {
+            return program.isPresent() || writesRaftSnapshot;
+        }
+
         @Override
         public String text() {
             return "restart " + member.name() + (version == null ? "" : " as " + version)

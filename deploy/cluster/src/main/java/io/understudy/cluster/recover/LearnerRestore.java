@@ -168,7 +168,6 @@ public record LearnerRestore(
                         + ": understudy cluster restore --snapshot " + newest.path())
                 .orElse("Restore a snapshot: understudy cluster restore --snapshot FILE");
         return "no member to recover from: no member responds, and no data of one is accessible. " + all
-                + " --bump-revision " + BUMP
                 + ". If a mirror's target is more recent, move the primary there: understudy mirror failover";
     }
 

@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,12 +56,28 @@ public final class Runner {
     private static final Refusal UNSEEN =
             new Refusal("observable", "no member responds", "Check the endpoints, and that the members run");
 
+    /** Whether a step may be taken. */
+    @FunctionalInterface
+    public interface Permit {
+        Permission check(Step step, ClusterFacts facts) throws InterruptedException;
+    }
+
+    /**
+     * The answer to a {@link Permit}.
+     *
+     * @param denial why no step may be taken; empty if it may
+     * @param isNew whether others could change the cluster until now, so that it is observed again first
+     */
+    public record Permission(Optional<String> denial, boolean isNew) {
+        public static final Permission GRANTED = new Permission(Optional.empty(), false);
+    }
+
     private final ClusterObserver observer;
     private final StepWork work;
     private final Rollback rollback;
     private final OperationTimeouts patience;
     private final RunListener listener;
-    private final Function<ClusterFacts, Optional<String>> forbidden;
+    private final Permit permit;
     /** Failures of steps that the goal may skip. */
     private final Map<Step, String> passed = new LinkedHashMap<>();
 
@@ -72,22 +87,18 @@ public final class Runner {
     private boolean hasBroughtIn;
 
     public Runner(ClusterObserver observer, StepWork work, OperationTimeouts patience, RunListener listener) {
-        this(observer, work, patience, listener, facts -> Optional.empty());
+        this(observer, work, patience, listener, (step, facts) -> Permission.GRANTED);
     }
 
-    /** @param forbidden called before each step; returns why the state forbids it, or empty */
+    /** @param permit required for each step */
     public Runner(
-            ClusterObserver observer,
-            StepWork work,
-            OperationTimeouts patience,
-            RunListener listener,
-            Function<ClusterFacts, Optional<String>> forbidden) {
+            ClusterObserver observer, StepWork work, OperationTimeouts patience, RunListener listener, Permit permit) {
         this.observer = observer;
         this.work = work;
         this.rollback = new Rollback(observer, work, patience);
         this.patience = patience;
         this.listener = listener;
-        this.forbidden = forbidden;
+        this.permit = permit;
     }
 
     /** Runs until the goal is reached or fails; irreversible steps are only those of its first plan. */
@@ -140,9 +151,12 @@ public final class Runner {
             if (next.step().equals(lastDone)) {
                 return new Outcome.Failed(next.step().inVain(), false);
             }
-            Optional<String> why = forbidden.apply(seen.orElseThrow());
-            if (why.isPresent()) {
-                return new Outcome.Failed(why.get(), false);
+            Permission permission = permit.check(next.step(), seen.orElseThrow());
+            if (permission.denial().isPresent()) {
+                return new Outcome.Failed(permission.denial().get(), false);
+            }
+            if (permission.isNew()) {
+                continue;
             }
             if (taken >= MOST_STEPS) {
                 return new Outcome.Failed(
@@ -161,7 +175,7 @@ public final class Runner {
                     settled.pause(patience.between());
                 }
             } catch (StepFailedException e) {
-                String failure = String.valueOf(e.getMessage());
+                String failure = e.getMessage() + startedAgain(next.step(), seen.orElseThrow());
                 // Planned again, it would fail for ever.
                 if (!goal.passes(next.step()) || passed.put(next.step(), failure) != null) {
                     return fail(goal, next, failure);
@@ -218,6 +232,21 @@ public final class Runner {
         begun = "";
         noted = "";
         return true;
+    }
+
+    /** Whether the member of a failed restart with another program serves with its configured one; empty for other steps. */
+    private String startedAgain(Step step, ClusterFacts facts) throws InterruptedException {
+        if (!(step instanceof Step.Restart restart) || !restart.isChanged() || !work.isGone(restart.member())) {
+            return "";
+        }
+        Step start = new Step.Start(restart.member());
+        try {
+            work.begin(start, facts);
+            new StepWatch(observer, work, patience, listener).await(start, facts);
+            return "; " + restart.member().name() + " was started again as configured";
+        } catch (StepFailedException | RefusedException | OutcomeUnknownException | RuntimeException e) {
+            return "; " + restart.member().name() + " does not start as configured either: " + e.getMessage();
+        }
     }
 
     private Outcome fail(Goal goal, Planned next, String why) throws InterruptedException {

@@ -56,7 +56,8 @@ public final class StepWork {
         if (step instanceof Step.Start) {
             performed.add(step);
         }
-        Optional<Refusal> obstacle = obstacle(step, facts);
+        // A start that fails names its reason, so that the program is run once only.
+        Optional<Refusal> obstacle = step instanceof Step.Join ? foreignData(step, facts) : obstacle(step, facts);
         if (obstacle.isPresent()) {
             throw new IllegalStateException(obstacle.get().toString());
         }
@@ -116,18 +117,28 @@ public final class StepWork {
                 : Optional.empty();
     }
 
-    /** Returns why a restarted member could not start again, before it is stopped. */
+    /** Returns why a member could not start, before it is stopped, or another one is removed for it. */
     private Optional<Refusal> programFailure(Step step) {
-        return step instanceof Step.Restart restart
-                ? machines.programFailure(restart.member(), configured -> changed(configured, restart))
-                        .map(why -> new Refusal(
-                                "program-runs",
-                                restart.member().name() + " could not start again: " + why,
-                                "Install its program, or correct "
-                                        + (restart.program().isEmpty()
-                                                ? "machines." + restart.member().name() + ".program"
-                                                : "--program")))
+        if (step instanceof Step.Restart restart) {
+            return machines.programFailure(restart.member(), configured -> changed(configured, restart))
+                    .map(why -> programRuns(
+                            restart.member(),
+                            "start again",
+                            why,
+                            restart.program().isPresent()));
+        }
+        return step instanceof Step.Join join
+                ? machines.programFailure(join.member(), UnaryOperator.identity())
+                        .map(why -> programRuns(join.member(), "start", why, false))
                 : Optional.empty();
+    }
+
+    private static Refusal programRuns(MemberSpec member, String what, String why, boolean isByFlag) {
+        return new Refusal(
+                "program-runs",
+                member.name() + " could not " + what + ": " + why,
+                "Install its program, or correct "
+                        + (isByFlag ? "--program" : "machines." + member.name() + ".program"));
     }
 
     /**
@@ -216,10 +227,10 @@ public final class StepWork {
             }
         } else if (step instanceof Step.Restart restart) {
             stop(restart.member());
-            if (restart.program().isEmpty() && !restart.writesRaftSnapshot()) {
-                machines.start(restart.member());
-            } else {
+            if (restart.isChanged()) {
                 machines.start(restart.member(), configured -> changed(configured, restart));
+            } else {
+                machines.start(restart.member());
             }
         } else if (step instanceof Step.Migrate migrate) {
             stop(migrate.from());

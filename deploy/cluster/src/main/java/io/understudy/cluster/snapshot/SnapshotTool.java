@@ -39,12 +39,8 @@ public record SnapshotTool(Path program) {
      */
     public record Contents(long revision, long keys) {}
 
-    /**
-     * Returns this machine's tool. With {@code etcdutl} on PATH, as in the container image, no other program is needed.
-     *
-     * @throws io.understudy.local.binary.EtcdNotFoundException there is none, and it cannot be fetched
-     */
-    public static SnapshotTool find() {
+    /** Returns this machine's tool. With {@code etcdutl} on PATH, as in the container image, no other program is needed. */
+    private static SnapshotTool find() {
         Optional<SnapshotTool> onPath = EtcdBinaries.areNamed()
                 ? Optional.empty()
                 : onPath(System.getenv().getOrDefault("PATH", ""));

@@ -23,7 +23,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,11 +52,9 @@ public final class SupervisorProcess implements AutoCloseable {
      * Starts everything, or nothing.
      *
      * @param machines where members run or may run
-     * @param tool verifies snapshots; called only if some are to be taken, and may take long to find
      * @throws IOException the address can't be listened at; the message names it
      */
-    public static SupervisorProcess start(ClusterSettings configured, Machines machines, Supplier<SnapshotTool> tool)
-            throws IOException {
+    public static SupervisorProcess start(ClusterSettings configured, Machines machines) throws IOException {
         EtcdSettings cluster = configured.cluster();
         SupervisorSettings settings = configured.supervisor();
         Deque<AutoCloseable> open = new ArrayDeque<>();
@@ -89,7 +86,7 @@ public final class SupervisorProcess implements AutoCloseable {
                             configured.limits(),
                             settings,
                             new Journal(metrics.registry()),
-                            snapshots(open, configured.snapshots(), observer, connections, tool, metrics.registry())));
+                            snapshots(open, configured, observer, connections, metrics.registry())));
             SupervisorMeters.register(supervisor, bounded, metrics.registry());
             StateServer server = opened(
                     open,
@@ -114,15 +111,16 @@ public final class SupervisorProcess implements AutoCloseable {
 
     private static Consumer<ClusterFacts> snapshots(
             Deque<AutoCloseable> open,
-            SnapshotSettings settings,
+            ClusterSettings configured,
             EtcdObserver observer,
             EtcdConnections connections,
-            Supplier<SnapshotTool> tool,
             MeterRegistry meters) {
+        SnapshotSettings settings = configured.snapshots();
         if (settings.directory().isEmpty()) {
             return facts -> {};
         }
-        SnapshotTaker taker = new SnapshotTaker(observer::endpointOf, connections, tool.get());
+        SnapshotTaker taker =
+                new SnapshotTaker(observer::endpointOf, connections, SnapshotTool.of(configured.machines()));
         return opened(open, new PeriodicSnapshots(settings, taker, meters))::tick;
     }
 
