@@ -863,6 +863,29 @@ final class SwitchoverFaultsTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    void aStoppedCommandLeavesToAnotherWhatThatOneDoes(Way way) {
+        World world = new World(way, false);
+        Lock other = world.lock("host b, pid 2");
+        world.meanwhileAt = "drain";
+        world.meanwhile = () -> {
+            world.meanwhile = null;
+            world.heal();
+            other.take(world.records(world.target), "undo");
+        };
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run())
+                .hasMessageContainingAll(
+                        "has expired", "may still be closed", "host b, pid 2, step undo", "or with --undo");
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+        assertThat(Lock.holder(world.records(world.target))).isPresent();
+        other.release();
+        assertThat(world.switchover(OPTIONS).undo()).contains("is open again");
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+    }
+
     /** Clients of both sides write, since none was closed. */
     @Test
     void writesThatAnOpenSourceAcceptsUntilItIsTurnedAreNamed() {
@@ -998,8 +1021,12 @@ final class SwitchoverFaultsTest {
             return new Records(cluster, "dr");
         }
 
+        Lock lock(String process) {
+            return new Lock(process, () -> now, keepAlive -> () -> {});
+        }
+
         private Direction direction(FakeCluster from, FakeCluster to, String process) {
-            Lock lock = new Lock(process, () -> now, keepAlive -> () -> {});
+            Lock lock = lock(process);
             TakeOverCalls first = requiring(lock, from);
             TakeOverCalls second = requiring(lock, to);
             return new Direction(
