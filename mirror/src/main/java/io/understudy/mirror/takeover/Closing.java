@@ -252,9 +252,7 @@ record Closing(
                     addUsers();
                 }
                 var unused = alarm(AlarmAction.ACTIVATE, closed.alarmMember());
-                if (!isRaised(CORRUPT, alarm(AlarmAction.GET, 0))) {
-                    throw new TakeOverException("the CORRUPT alarm at " + cluster.shown() + " was disarmed meanwhile");
-                }
+                requireRaised();
             }
             case AUTH_ENABLE -> enableAuth();
         }
@@ -265,8 +263,17 @@ record Closing(
      * there. To be called before the role moves.
      */
     void refuseKeepAlives(Closed closed) {
-        if (closed.way() == Way.CORRUPT_ALARM && !cluster.isAuthEnabled()) {
-            cluster.enableAuth();
+        if (closed.way() == Way.CORRUPT_ALARM) {
+            if (!cluster.isAuthEnabled()) {
+                cluster.enableAuth();
+            }
+            requireRaised();
+        }
+    }
+
+    private void requireRaised() {
+        if (!isRaised(CORRUPT, alarm(AlarmAction.GET, 0))) {
+            throw new TakeOverException("the CORRUPT alarm at " + cluster.shown() + " was disarmed meanwhile");
         }
     }
 
@@ -300,7 +307,7 @@ record Closing(
         };
     }
 
-    /** Opens it again. */
+    /** @throws TakeOverException also if it is not open then */
     void open(Closed closed) {
         switch (closed.way()) {
             case NONE -> {}
@@ -316,6 +323,7 @@ record Closing(
                                         && before.stream().noneMatch(other -> isSame(each, other)))
                                 .forEach(wanted::add);
                         become(role, grants(role), wanted);
+                        requireOpen(grants(role).containsAll(before), "role " + role + " lacks permissions");
                     }
                 });
             }
@@ -326,7 +334,15 @@ record Closing(
                 if (cluster.isAuthEnabled()) {
                     cluster.disableAuth();
                 }
+                requireOpen(!isClosed(closed), "it has an alarm or authentication");
             }
+        }
+    }
+
+    private void requireOpen(boolean isOpen, String otherwise) {
+        if (!isOpen) {
+            throw new TakeOverException(cluster.shown() + " is still closed: " + otherwise
+                    + " although this command has changed that; run it again");
         }
     }
 

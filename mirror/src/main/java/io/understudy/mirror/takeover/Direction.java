@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param scope of the mirror from {@code from} to {@code to}
  * @param keepsLeases whether keys have the same leases on both sides
+ * @param lock of the command that moves it; the requests to both clusters require it
  */
 record Direction(
         String mirror,
@@ -21,7 +22,8 @@ record Direction(
         Closing closingFrom,
         Closing closingTo,
         Comparer comparer,
-        boolean keepsLeases) {
+        boolean keepsLeases,
+        Lock lock) {
 
     /** Compares the two clusters, while clients write. */
     interface Comparer {
@@ -44,11 +46,12 @@ record Direction(
         Equal changed(Equal before);
 
         /**
-         * The keys that clients of the first cluster changed after a revision, and the other cluster does not have equally.
+         * The keys that clients of the first cluster changed after a revision, up to another, and the other cluster does not
+         * have as they were then.
          *
          * @throws TakeOverException not known
          */
-        Lost lostAfter(long revision);
+        Lost lostBetween(long after, long until);
 
         /**
          * The keys that clients of the first cluster changed after a checkpoint of it, likewise. Unknown if its history is

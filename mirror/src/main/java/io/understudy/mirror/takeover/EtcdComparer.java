@@ -150,24 +150,19 @@ record EtcdComparer(
     }
 
     @Override
-    public Lost lostAfter(long revision) {
-        Set<ByteString> keys = new LinkedHashSet<>();
-        long head = from.range(RangeRequest.newBuilder()
-                        .setKey(ReservedKeys.home(sides.mirror()))
-                        .build())
-                .getHeader()
-                .getRevision();
-        if (head < revision) {
+    public Lost lostBetween(long after, long until) {
+        if (until < after) {
             return new Lost(
-                    List.of(), from.shown() + " is at revision " + head + ", below the mirrored revision " + revision);
+                    List.of(), from.shown() + " is at revision " + until + ", below the mirrored revision " + after);
         }
-        history(sides.source(), from, revision, head, commit -> commit.changes().stream()
+        Set<ByteString> keys = new LinkedHashSet<>();
+        history(sides.source(), from, after, until, commit -> commit.changes().stream()
                 .map(Change::key)
                 .filter(sides.scope()::contains)
                 .map(sides.scope()::inTarget)
                 .forEach(keys::add));
         // None of them is foreign: clients of the first cluster wrote or deleted each.
-        return new Lost(differing(keys, 0, 0, source -> true), null);
+        return new Lost(differing(keys, until, 0, source -> true), null);
     }
 
     @Override
@@ -175,7 +170,9 @@ record EtcdComparer(
         Anchor anchor = reached.anchor();
         String unknown = anchor == null ? "the checkpoint has no commit of " + from.shown() : unrecognised(anchor);
         // The range has no commits between the anchor and the checkpoint, unless in another history.
-        Lost lost = lostAfter((anchor == null ? reached.revision() : anchor.revision()).value());
+        Lost lost = lostBetween(
+                (anchor == null ? reached.revision() : anchor.revision()).value(),
+                new Records(from, sides.mirror()).read().revision());
         return lost.unknown() != null || unknown == null ? lost : new Lost(lost.keys(), unknown);
     }
 

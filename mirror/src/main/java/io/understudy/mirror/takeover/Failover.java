@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,22 +42,15 @@ public final class Failover {
 
     private final Direction direction;
     private final TakeOverOptions options;
-    private final String process;
-    private final LongFunction<Runnable> keeper;
     private final TakeOver.Steps steps;
+    private final Lock lock;
     private final Records from;
     private final Records to;
 
-    Failover(
-            Direction direction,
-            TakeOverOptions options,
-            String process,
-            LongFunction<Runnable> keeper,
-            TakeOver.Steps steps) {
+    Failover(Direction direction, TakeOverOptions options, TakeOver.Steps steps) {
         this.direction = direction;
         this.options = options;
-        this.process = process;
-        this.keeper = keeper;
+        this.lock = direction.lock();
         this.steps = steps;
         this.from = direction.recordsFrom();
         this.to = direction.recordsTo();
@@ -113,8 +105,7 @@ public final class Failover {
         if (!isDone(found)) {
             requireMovable(found);
         }
-        long lock = to.lock(process, "move");
-        Runnable kept = keeper.apply(lock);
+        lock.take(to, "move");
         try {
             steps.begin("move");
             if (!isDone(found)) {
@@ -134,11 +125,10 @@ public final class Failover {
                 throw new TakeOverException("the primary role is at "
                         + direction.to().shown() + " now, but its record was written meanwhile; run the command again");
             }
-            switchover().releaseLeases();
+            turn().releaseLeases();
             return report(primary, expired);
         } finally {
-            kept.run();
-            to.unlock(lock);
+            lock.release();
         }
     }
 
@@ -281,8 +271,7 @@ public final class Failover {
         Found primary = to.read();
         Found former = from.read();
         requireStale(primary, former);
-        long lock = to.lock(process, "rejoin");
-        Runnable kept = keeper.apply(lock);
+        lock.take(to, "rejoin");
         try {
             steps.begin("close");
             Closed closed = prepared(former);
@@ -309,14 +298,13 @@ public final class Failover {
             }
             lost.requireStored();
             steps.begin("turn");
-            if (!switchover().turn(primary, from.read(), false)) {
+            if (!turn().former(primary, from.read(), false)) {
                 throw new TakeOverException(
                         "the record at " + direction.from().shown() + " was written meanwhile; run the command again");
             }
             return rejoined(lost, since.unknown());
         } finally {
-            kept.run();
-            to.unlock(lock);
+            lock.release();
         }
     }
 
@@ -454,8 +442,8 @@ public final class Failover {
 
     /** The command at work, in words. */
     Optional<String> command() {
-        return to.holder()
-                .or(from::holder)
+        return Lock.holder(to)
+                .or(() -> Lock.holder(from))
                 .map(holder -> "a command moves mirror " + direction.mirror() + ": " + holder);
     }
 
@@ -472,8 +460,7 @@ public final class Failover {
         if (way == Way.NONE) {
             return new Former(way, reached, Lost.NOTHING, 0);
         }
-        long lock = to.lock(process, "close");
-        Runnable kept = keeper.apply(lock);
+        lock.take(to, "close");
         try {
             Found former = from.read();
             requireStale(primary, former);
@@ -482,8 +469,7 @@ public final class Failover {
             long written = closeFormer(former, closed);
             return new Former(closed.way(), reached, lost(primary, former), written);
         } finally {
-            kept.run();
-            to.unlock(lock);
+            lock.release();
         }
     }
 
@@ -558,11 +544,15 @@ public final class Failover {
                                     + direction.from().shown() + ": run it again, or with --undo");
         }
         direction.closingFrom().open(closed);
-        var unused = from.write(
+        long written = from.write(
                 found.required().with(found.required().move().closed(null)),
                 found.recordRevision(),
                 List.of(),
                 List.of(unfrozen()));
+        if (written == 0) {
+            throw new TakeOverException("another command changed the record at "
+                    + direction.from().shown() + " meanwhile; run the command again");
+        }
         return direction.from().shown()
                 + " is open. Writes there are overwritten by the mirror; they are not at the primary";
     }
@@ -571,11 +561,11 @@ public final class Failover {
         return Records.delete(ReservedKeys.freeze(direction.mirror()));
     }
 
-    private Switchover switchover() {
-        return new Switchover(direction, options, process, keeper, steps);
+    private Turn turn() {
+        return new Turn(direction, operation(Switchover.SWITCHOVER));
     }
 
     private Operation operation(String kind) {
-        return new Operation(UUID.randomUUID().toString(), kind, process, Instant.now());
+        return new Operation(UUID.randomUUID().toString(), kind, lock.process(), Instant.now());
     }
 }

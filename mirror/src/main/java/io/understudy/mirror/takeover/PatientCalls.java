@@ -64,7 +64,7 @@ public final class PatientCalls implements TakeOverCalls {
     private final @Nullable Credentials credentials;
     private final Duration patience;
     private final ClusterCalls calls;
-    private final String name;
+    private final Lock lock;
 
     /**
      * Calls on {@code cluster}, which stays the caller's to close.
@@ -73,11 +73,12 @@ public final class PatientCalls implements TakeOverCalls {
      * @param patience for how long a call is repeated that isn't answered
      */
     public PatientCalls(EtcdCluster cluster, @Nullable Credentials credentials, Duration patience) {
-        this(cluster, credentials, patience, cluster.settings().name());
+        this(cluster, credentials, patience, new Lock(""));
     }
 
-    private PatientCalls(EtcdCluster cluster, @Nullable Credentials credentials, Duration patience, String name) {
-        this.name = name;
+    /** @param lock required before each attempt, once it is taken */
+    PatientCalls(EtcdCluster cluster, @Nullable Credentials credentials, Duration patience, Lock lock) {
+        this.lock = lock;
         this.cluster = cluster;
         this.credentials = credentials;
         this.patience = patience;
@@ -86,7 +87,7 @@ public final class PatientCalls implements TakeOverCalls {
 
     @Override
     public String shown() {
-        return name + " " + cluster.settings().endpoints();
+        return cluster.settings().name() + " " + cluster.settings().endpoints();
     }
 
     @Override
@@ -100,7 +101,7 @@ public final class PatientCalls implements TakeOverCalls {
 
     @Override
     public PatientCalls with(Duration otherPatience) {
-        return new PatientCalls(cluster, credentials, otherPatience, name);
+        return new PatientCalls(cluster, credentials, otherPatience, lock);
     }
 
     @Override
@@ -348,12 +349,14 @@ public final class PatientCalls implements TakeOverCalls {
     }
 
     private <S extends AbstractBlockingStub<S>> S within(S stub) {
-        return stub.withDeadlineAfter(cluster.settings().requestTimeout().toNanos(), TimeUnit.NANOSECONDS);
+        return stub.withDeadlineAfter(
+                lock.within(cluster.settings().requestTimeout()).toNanos(), TimeUnit.NANOSECONDS);
     }
 
     private <T> T patiently(String what, Attempt<T> attempt) {
-        long deadline = System.nanoTime() + patience.toNanos();
+        long began = System.nanoTime();
         while (true) {
+            lock.require();
             try {
                 return attempt.run();
             } catch (InterruptedException e) {
@@ -362,9 +365,10 @@ public final class PatientCalls implements TakeOverCalls {
                 if (e.isFinal()) {
                     throw new TakeOverException(shown() + " refuses " + what + ": " + e.getMessage(), e);
                 }
-                if (System.nanoTime() > deadline) {
+                Duration waited = Duration.ofNanos(System.nanoTime() - began);
+                if (waited.compareTo(patience) > 0 || lock.isEnding()) {
                     throw new TakeOverException(
-                            shown() + " did not answer " + what + " within " + patience.toSeconds() + " s; the last: "
+                            shown() + " did not answer " + what + " within " + waited.toSeconds() + " s; the last: "
                                     + e.getMessage(),
                             e);
                 }

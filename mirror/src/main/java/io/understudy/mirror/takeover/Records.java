@@ -23,24 +23,17 @@ import io.understudy.mirror.home.Move.Operation;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/** What one cluster stores of a mirror's moves: the record, the checkpoint into it, its epoch, and the command at work. */
+/** What one cluster stores of a mirror's moves: the record, the checkpoint into it, and its epoch. */
 record Records(TakeOverCalls cluster, String mirror) {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Records.class);
     private static final int PAGE_KEYS = 1_000;
-
-    /** How long a command that was killed keeps others out. */
-    static final Duration LOCK_TTL = Duration.ofSeconds(10);
 
     /**
      * What was found, at one revision.
@@ -309,76 +302,6 @@ record Records(TakeOverCalls cluster, String mirror) {
                 .orElse(0L);
     }
 
-    /**
-     * Keeps other commands out while this one lives.
-     *
-     * @return the lease of the lock
-     * @throws TakeOverException another command is at work
-     */
-    long lock(String process, String step) {
-        ByteString key = lockKey();
-        cluster.get(key).ifPresent(this::refuse);
-        long lease = cluster.grantLease(LOCK_TTL);
-        TxnResponse answer = cluster.txn(
-                "the lock",
-                TxnRequest.newBuilder()
-                        .addCompare(isAt(key, 0))
-                        .addSuccess(put(key, value(process, step), lease))
-                        .addFailure(get(key))
-                        .build());
-        if (!answer.getSucceeded()) {
-            first(answer, 0).filter(found -> found.getLease() != lease).ifPresent(found -> {
-                cluster.revokeLease(lease);
-                refuse(found);
-            });
-        }
-        return lease;
-    }
-
-    /** Ends what {@link #lock} began; a failure hides no result, since the lock expires by itself. */
-    void unlock(long lease) {
-        try {
-            cluster.revokeLease(lease);
-        } catch (TakeOverException e) {
-            LOG.atInfo()
-                    .addKeyValue("mirror", mirror)
-                    .addKeyValue("cause", e.getMessage())
-                    .log("lock not released; it expires");
-        }
-    }
-
-    /** Shows the next step; nothing changes if the lock was lost. */
-    void step(long lease, String process, String before, String step) {
-        var unused = cluster.txn(
-                "the lock",
-                TxnRequest.newBuilder()
-                        .addCompare(Compare.newBuilder()
-                                .setKey(lockKey())
-                                .setTarget(Compare.CompareTarget.VALUE)
-                                .setResult(Compare.CompareResult.EQUAL)
-                                .setValue(value(process, before)))
-                        .addSuccess(put(lockKey(), value(process, step), lease))
-                        .build());
-    }
-
-    private static ByteString value(String process, String step) {
-        return ByteString.copyFromUtf8(process + ", step " + step);
-    }
-
-    /** The command at work, in words; empty for none. */
-    Optional<String> holder() {
-        return cluster.get(lockKey()).map(found -> found.getValue().toStringUtf8());
-    }
-
-    private void refuse(KeyValue holder) {
-        throw new TakeOverException("another command is moving mirror " + mirror + ": "
-                + holder.getValue().toStringUtf8() + " (" + cluster.shown() + "). Wait until it has ended");
-    }
-
-    private ByteString lockKey() {
-        return ReservedKeys.of(mirror, "operation");
-    }
-
     private Home decoded(KeyValue found) {
         try {
             return Home.decode(cluster.shown(), found.getValue());
@@ -459,7 +382,7 @@ record Records(TakeOverCalls cluster, String mirror) {
         return put(key, value, 0);
     }
 
-    private static RequestOp put(ByteString key, ByteString value, long lease) {
+    static RequestOp put(ByteString key, ByteString value, long lease) {
         return RequestOp.newBuilder()
                 .setRequestPut(
                         PutRequest.newBuilder().setKey(key).setValue(value).setLease(lease))

@@ -17,9 +17,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -110,12 +107,7 @@ public final class TakeOver implements AutoCloseable {
      */
     public static FormerPrimary former(MirrorSettings.Mirror mirror, EtcdCluster source, EtcdCluster target) {
         TakeOver clusters = running(mirror, source, target);
-        Failover failover = new Failover(
-                clusters.direction(true, step -> {}),
-                TakeOverOptions.DEFAULTS,
-                process(),
-                lease -> keeper(source, lease),
-                step -> {});
+        Failover failover = new Failover(clusters.direction(true, step -> {}), TakeOverOptions.DEFAULTS, step -> {});
         return new FormerPrimary(
                 mirror.name(),
                 "etcd " + source.settings().endpoints(),
@@ -199,18 +191,17 @@ public final class TakeOver implements AutoCloseable {
 
     /** Moves the role to the mirror's target. */
     public Switchover switchover(TakeOverOptions options, Steps steps) {
-        return new Switchover(
-                direction(false, steps), options, process(), lease -> keeper(targetCluster, lease), steps);
+        return new Switchover(direction(false, steps), options, steps);
     }
 
     /** Moves the role back to the mirror's source. */
     public Switchover failback(TakeOverOptions options, Steps steps) {
-        return new Switchover(direction(true, steps), options, process(), lease -> keeper(sourceCluster, lease), steps);
+        return new Switchover(direction(true, steps), options, steps);
     }
 
     /** Moves the role to the mirror's target without the source. */
     public Failover failover(TakeOverOptions options, Steps steps) {
-        return new Failover(direction(false, steps), options, process(), lease -> keeper(targetCluster, lease), steps);
+        return new Failover(direction(false, steps), options, steps);
     }
 
     /** Of the side of the lower epoch, which does not know that it has lost the role. */
@@ -223,26 +214,19 @@ public final class TakeOver implements AutoCloseable {
 
     /** Of the source, or of the target, to a primary that the operator chose. */
     public Failover rejoin(boolean isTargetPrimary, TakeOverOptions options, Steps steps) {
-        EtcdCluster primary = isTargetPrimary ? targetCluster : sourceCluster;
-        return new Failover(
-                direction(!isTargetPrimary, steps), options, process(), lease -> keeper(primary, lease), steps);
+        return new Failover(direction(!isTargetPrimary, steps), options, steps);
     }
 
     /** Of the side that is closed, of which the other may be lost. */
     public String release(boolean ofTarget) {
-        return new Failover(
-                        direction(ofTarget, step -> {}),
-                        TakeOverOptions.DEFAULTS,
-                        process(),
-                        lease -> () -> {},
-                        step -> {})
-                .release();
+        return new Failover(direction(ofTarget, step -> {}), TakeOverOptions.DEFAULTS, step -> {}).release();
     }
 
     private Direction direction(boolean back, Steps steps) {
         MirrorScope scope = back ? mirror.scope().reversed() : mirror.scope();
-        TakeOverCalls sources = new PatientCalls(sourceCluster, null, patience);
-        TakeOverCalls targets = new PatientCalls(targetCluster, null, patience);
+        Lock lock = new Lock(process());
+        TakeOverCalls sources = new PatientCalls(sourceCluster, null, patience, lock);
+        TakeOverCalls targets = new PatientCalls(targetCluster, null, patience, lock);
         EtcdCluster from = back ? targetCluster : sourceCluster;
         EtcdCluster to = back ? sourceCluster : targetCluster;
         boolean leases = target.options().leases() == LeaseMode.TTL;
@@ -274,7 +258,8 @@ public final class TakeOver implements AutoCloseable {
                 back ? atTarget : atSource,
                 back ? atSource : atTarget,
                 new EtcdComparer(sides, source.marked(), first, second, patience, steps),
-                leases);
+                leases,
+                lock);
     }
 
     private static Set<String> exempt(@Nullable Credentials user, EtcdSettings cluster) {
@@ -287,31 +272,6 @@ public final class TakeOver implements AutoCloseable {
             exempt.add(login.user());
         }
         return exempt;
-    }
-
-    /** Keeps the lock of a command alive, on a thread of its own. */
-    private static Runnable keeper(EtcdCluster cluster, long lease) {
-        ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
-            Thread daemon = new Thread(work, "takeover-lock");
-            daemon.setDaemon(true);
-            return daemon;
-        });
-        Duration interval = Records.LOCK_TTL.dividedBy(4);
-        TakeOverCalls calls = new PatientCalls(cluster, null, interval);
-        var unused = thread.scheduleWithFixedDelay(
-                () -> {
-                    try {
-                        var unusedAlive = calls.keepAlive(List.of(lease));
-                    } catch (TakeOverException e) {
-                        // The next attempt comes soon.
-                    }
-                },
-                interval.toMillis(),
-                interval.toMillis(),
-                TimeUnit.MILLISECONDS);
-        return () -> {
-            var unusedTasks = thread.shutdownNow();
-        };
     }
 
     private static String process() {

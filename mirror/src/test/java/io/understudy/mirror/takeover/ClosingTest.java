@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,14 +27,17 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 final class ClosingTest {
 
-    private static final FakeCluster.World QUIET = new FakeCluster.World() {
+    private final FakeCluster cluster = new FakeCluster("source", 1, new FakeCluster.World() {
         @Override
-        public <T> T request(FakeCluster cluster, String what, Supplier<T> body) {
-            return body.get();
+        public <T> T request(FakeCluster at, String what, Supplier<T> body) {
+            T answer = body.get();
+            after.accept(what);
+            return answer;
         }
-    };
+    });
+    /** What happens after each request. */
+    private Consumer<String> after = request -> {};
 
-    private final FakeCluster cluster = new FakeCluster("source", 1, QUIET);
     private final Closing closing = new Closing(
             cluster,
             List.of(KeyRange.prefix(bytes("/b/")), KeyRange.prefix(bytes("/d/"))),
@@ -70,6 +74,31 @@ final class ClosingTest {
         closing.open(closed);
         closing.open(closed);
         assertThat(new HashSet<>(cluster.roles.get("app"))).isEqualTo(before);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    void itIsNotOpenIfAnotherClosesItMeanwhile(Way way) {
+        cluster.login = new Credentials("mirror", "secret");
+        if (way == Way.ROLES) {
+            start(permission(Permission.Type.READWRITE, "/", "0"));
+        }
+        Closed closed = closing.prepare(way);
+        closing.close(closed);
+        after = request -> {
+            switch (request) {
+                case "revoke" -> cluster.roles.put("app", new ArrayList<>());
+                case "alarm DEACTIVATE" -> cluster.corrupt = true;
+                case "auth disable" -> cluster.auth = true;
+                default -> {}
+            }
+        };
+        assertThatThrownBy(() -> closing.open(closed)).hasMessageContaining("source is still closed");
+        after = request -> {};
+        closing.open(closed);
+        assertThat(cluster.isOpen("/b/k")).isTrue();
     }
 
     /** etcd 3.5 lets deletes pass then, whatever closes the cluster. */

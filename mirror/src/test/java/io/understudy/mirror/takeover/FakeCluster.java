@@ -211,10 +211,10 @@ final class FakeCluster implements TakeOverCalls {
                 .toList();
     }
 
-    /** Those of them that changed after a revision. */
-    List<ByteString> changedAfter(String prefix, long after) {
+    /** Those of them that changed after a revision, up to another. */
+    List<ByteString> changed(String prefix, long after, long until) {
         return keysBelow(prefix).stream()
-                .filter(key -> history.get(key).higherKey(after) != null)
+                .filter(key -> !history.get(key).subMap(after + 1, until + 1).isEmpty())
                 .toList();
     }
 

@@ -75,8 +75,16 @@ final class ReadinessTest {
     }
 
     private Readiness readiness() {
-        return Readiness.of(
-                new Direction("dr", SCOPE, source, target, closing(source), closing(target), new NoComparer(), true));
+        return Readiness.of(new Direction(
+                "dr",
+                SCOPE,
+                source,
+                target,
+                closing(source),
+                closing(target),
+                new NoComparer(),
+                true,
+                new Lock("a test")));
     }
 
     private static Closing closing(FakeCluster cluster) {
@@ -200,7 +208,7 @@ final class ReadinessTest {
         }
 
         @Override
-        public Lost lostAfter(long revision) {
+        public Lost lostBetween(long after, long until) {
             throw new AssertionError();
         }
 

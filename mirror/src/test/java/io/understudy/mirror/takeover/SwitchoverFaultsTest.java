@@ -20,6 +20,9 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -776,6 +779,137 @@ final class SwitchoverFaultsTest {
         assertThat(world.source.isOpen("/app/k")).isTrue();
     }
 
+    /**
+     * The command is stopped at each of its requests for longer than its lock lives, while another one undoes or resumes the
+     * move.
+     */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    void aCommandThatWasStoppedForLongerThanItsLockLivesStartsNothingMore(Way way) {
+        for (boolean isUndo : new boolean[] {false, true}) {
+            World whole = begun(way, isUndo);
+            int first = whole.requests + 1;
+            var unused = ended(whole, isUndo);
+            assertThat(whole.requests - first).isGreaterThan(10);
+            // The last one releases the lock: all is done.
+            for (int stop = first; stop < whole.requests; stop++) {
+                for (Next next : Next.values()) {
+                    stopped(begun(way, isUndo), isUndo, stop, false, next);
+                    // One request is on its way already: what it does is undone.
+                    stopped(begun(way, isUndo), isUndo, stop, true, next);
+                }
+            }
+        }
+    }
+
+    /** With a switchover that was killed, if one is to be undone. */
+    private static World begun(Way way, boolean isUndo) {
+        World world = new World(way, false);
+        if (isUndo) {
+            world.meanwhileAt = "drain";
+            world.meanwhile = () -> {
+                throw new Killed();
+            };
+            assertThatThrownBy(() -> world.switchover(OPTIONS).run()).isInstanceOf(Killed.class);
+            world.meanwhile = null;
+            world.heal();
+        }
+        return world;
+    }
+
+    private static void stopped(World world, boolean isUndo, int stop, boolean isLate, Next next) {
+        world.stopAt = stop;
+        world.isLate = isLate;
+        // The request that is on its way may open one side until the command has found out.
+        world.disputed = isLate;
+        List<String> texts = new ArrayList<>();
+        world.beside = () -> texts.add("beside: " + ended(world, next == Next.UNDO));
+        texts.add(ended(world, isUndo));
+        String shown = "%s of %s, late %s: %s %s".formatted(stop, isUndo, isLate, texts, world.names);
+        assertThat(texts).as(shown).hasSize(2);
+        String text = texts.get(1);
+        boolean isMoved = world.home(world.target).cluster().value() == 2;
+        if (text.contains("is open again")) {
+            assertThat(world.source.isOpen("/app/k")).as(shown).isTrue();
+            assertThat(isMoved).as(shown).isFalse();
+        }
+        if (text.contains("stays closed") || text.contains("is now target")) {
+            assertThat(world.source.isOpen("/app/k")).as(shown).isFalse();
+            assertThat(isMoved).as(shown).isTrue();
+        }
+        assertThat(world.source.isOpen("/app/k"))
+                .as(shown)
+                .isEqualTo(world.home(world.source).move().closed() == null);
+        world.disputed = false;
+        var unusedText = ended(world, false);
+        try {
+            world.assertMoved();
+            assertThat(closed(world).grants()).hasSize(world.way == Way.ROLES ? 2 : 0);
+        } catch (AssertionError e) {
+            throw new AssertionError(shown + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** What a command prints. */
+    private static String ended(World world, boolean isUndo) {
+        try {
+            return isUndo
+                    ? world.switchover(OPTIONS).undo()
+                    : world.switchover(OPTIONS).run().summary();
+        } catch (TakeOverException e) {
+            return "refused: " + e.getMessage();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    void aStoppedCommandLeavesToAnotherWhatThatOneDoes(Way way) {
+        World world = new World(way, false);
+        Lock other = world.lock("host b, pid 2");
+        world.meanwhileAt = "drain";
+        world.meanwhile = () -> {
+            world.meanwhile = null;
+            world.heal();
+            other.take(world.records(world.target), "undo");
+        };
+        assertThatThrownBy(() -> world.switchover(OPTIONS).run())
+                .hasMessageContainingAll(
+                        "has expired", "may still be closed", "host b, pid 2, step undo", "or with --undo");
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+        assertThat(Lock.holder(world.records(world.target))).isPresent();
+        other.release();
+        assertThat(world.switchover(OPTIONS).undo()).contains("is open again");
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+    }
+
+    /** Clients of both sides write, since none was closed. */
+    @Test
+    void writesThatAnOpenSourceAcceptsUntilItIsTurnedAreNamed() {
+        World world = new World(Way.ROLES, false);
+        world.disputed = true;
+        Set<String> late = new LinkedHashSet<>();
+        world.writing = () -> {
+            String key = "/app/late/" + world.requests;
+            if (world.home(world.source).cluster().value() == 1) {
+                assertThat(world.source.clientPuts(key, "1")).isTrue();
+                late.add(key);
+            }
+        };
+        TakeOverReport report = world.switchover(OPTIONS, Way.NONE).run();
+        assertThat(late.stream()
+                        .filter(key -> world.target
+                                .valueAt(ByteString.copyFromUtf8(key), world.target.revision())
+                                .isEmpty())
+                        .map(key -> '"' + key + '"'))
+                .isNotEmpty()
+                .isSubsetOf(report.lost());
+        assertThat(report.isWithoutLoss()).isFalse();
+    }
+
     /** Two clusters, a mirror, clients, and the faults between them and the command. */
     private static final class World implements FakeCluster.World {
 
@@ -798,8 +932,20 @@ final class SwitchoverFaultsTest {
         /** Whether clients cannot reach the target either. */
         private boolean gone;
 
+        /** Of the locks. */
+        private long now;
+        /** Runs while the command is stopped at a request. */
+        private @Nullable Runnable beside;
+
+        private int stopAt;
+        /** Whether it is stopped after it has found that its lock lives. */
+        private boolean isLate;
+
         private @Nullable Runnable meanwhile;
         private String meanwhileAt = "";
+        /** What clients do beside. */
+        private Runnable writing = () -> {};
+
         private int written;
         private boolean quiet;
         /** Whether both are the primary after a failover: writes at the one of the lower epoch are not kept. */
@@ -875,7 +1021,50 @@ final class SwitchoverFaultsTest {
             return new Records(cluster, "dr");
         }
 
-        private Closing closing(FakeCluster cluster) {
+        Lock lock(String process) {
+            return new Lock(process, () -> now, keepAlive -> () -> {});
+        }
+
+        private Direction direction(FakeCluster from, FakeCluster to, String process) {
+            Lock lock = lock(process);
+            TakeOverCalls first = requiring(lock, from);
+            TakeOverCalls second = requiring(lock, to);
+            return new Direction(
+                    "dr", SCOPE, first, second, closing(first), closing(second), new Comparing(from, to), true, lock);
+        }
+
+        /** As the calls of a command, which may be stopped at each. */
+        private TakeOverCalls requiring(Lock lock, FakeCluster cluster) {
+            InvocationHandler calls = (proxy, method, arguments) -> {
+                if (method.getName().equals("with")) {
+                    return proxy;
+                }
+                if (!method.getName().equals("shown") && !method.getName().equals("login")) {
+                    stop(false);
+                    lock.require();
+                    stop(true);
+                }
+                try {
+                    return method.invoke(cluster, arguments);
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            };
+            return (TakeOverCalls) Proxy.newProxyInstance(
+                    TakeOverCalls.class.getClassLoader(), new Class<?>[] {TakeOverCalls.class}, calls);
+        }
+
+        private void stop(boolean late) {
+            Runnable other = beside;
+            if (other != null && late == isLate && requests + 1 >= stopAt) {
+                beside = null;
+                heal();
+                other.run();
+                heal();
+            }
+        }
+
+        private Closing closing(TakeOverCalls cluster) {
             return new Closing(
                     cluster,
                     List.of(KeyRange.prefix(ByteString.copyFromUtf8("/app/"))),
@@ -888,9 +1077,7 @@ final class SwitchoverFaultsTest {
         }
 
         Switchover switchover(TakeOverOptions options, Way closing) {
-            Direction direction = new Direction(
-                    "dr", SCOPE, source, target, closing(source), closing(target), new Comparing(source, target), true);
-            return new Switchover(direction, options.with(closing), "host test, pid 1", lease -> () -> {}, step -> {
+            return new Switchover(direction(source, target, "host test, pid 1"), options.with(closing), step -> {
                 Runnable other = meanwhile;
                 if (step.equals(meanwhileAt) && other != null) {
                     other.run();
@@ -899,9 +1086,7 @@ final class SwitchoverFaultsTest {
         }
 
         Switchover failback() {
-            Direction back = new Direction(
-                    "dr", SCOPE, target, source, closing(target), closing(source), new Comparing(target, source), true);
-            return new Switchover(back, OPTIONS.with(way), "host test, pid 2", lease -> () -> {}, step -> {});
+            return new Switchover(direction(target, source, "host test, pid 2"), OPTIONS.with(way), step -> {});
         }
 
         Failover failover(TakeOverOptions options) {
@@ -913,9 +1098,7 @@ final class SwitchoverFaultsTest {
         }
 
         private Failover failover(FakeCluster from, FakeCluster to, TakeOverOptions options) {
-            Direction direction =
-                    new Direction("dr", SCOPE, from, to, closing(from), closing(to), new Comparing(from, to), true);
-            return new Failover(direction, options, "host test, pid 1", lease -> () -> {}, step -> {});
+            return new Failover(direction(from, to, "host test, pid 1"), options, step -> {});
         }
 
         FormerPrimary former(FakeCluster from, FakeCluster to) {
@@ -928,10 +1111,11 @@ final class SwitchoverFaultsTest {
             delivered = isDelivered;
         }
 
-        /** The command is gone, and clusters respond. */
+        /** The command is gone, or is stopped for longer than its lock lives; clusters respond. */
         void heal() {
             cutAt = 0;
             lost = null;
+            now += Lock.TTL.toNanos();
             source.expireLeases();
             target.expireLeases();
         }
@@ -989,6 +1173,7 @@ final class SwitchoverFaultsTest {
                 acknowledged.put(key, value);
             }
             var unused = source.clientPuts("/tenant", value);
+            writing.run();
             mirror(source, target);
             mirror(target, source);
         }
@@ -1022,7 +1207,7 @@ final class SwitchoverFaultsTest {
             boolean all = checkpoint.state() == CheckpointState.SYNCING;
             List<ByteString> changed = all
                     ? from.keysBelow("/app/")
-                    : from.changedAfter("/app/", checkpoint.revision().value());
+                    : from.changed("/app/", checkpoint.revision().value(), from.revision());
             for (ByteString key : changed) {
                 Optional<ByteString> value = from.valueAt(key, from.revision());
                 if (!value.equals(to.valueAt(key, to.revision()))) {
@@ -1091,13 +1276,20 @@ final class SwitchoverFaultsTest {
             }
 
             @Override
-            public Lost lostAfter(long revision) {
-                return new Lost(from.changedAfter("/app/", revision), null);
+            public Lost lostBetween(long after, long until) {
+                return request(
+                        from,
+                        "lost keys",
+                        () -> new Lost(
+                                from.changed("/app/", after, until).stream()
+                                        .filter(key -> !from.valueAt(key, until).equals(to.valueAt(key, to.revision())))
+                                        .toList(),
+                                null));
             }
 
             @Override
             public Lost lostAfter(Checkpoint reached) {
-                return lostAfter(reached.revision().value());
+                return new Lost(from.changed("/app/", reached.revision().value(), from.revision()), null);
             }
 
             @Override

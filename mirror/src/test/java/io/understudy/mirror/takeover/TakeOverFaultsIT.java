@@ -192,8 +192,11 @@ final class TakeOverFaultsIT {
                 case PAUSE_COMMAND -> {
                     if (command.isAlive()) {
                         command.pause();
-                        // Longer than its lock lives.
-                        PatientCalls.pause(time.multipliedBy(5));
+                        // About as long as its lock lives.
+                        PatientCalls.pause(time.plus(Lock.TTL));
+                        if (time.toMillis() % 3 > 0) {
+                            beside((time.toMillis() % 3 == 1 ? "undo-" : "") + names[0]);
+                        }
                         command.resume();
                     }
                 }

@@ -1,0 +1,259 @@
+package io.understudy.mirror.takeover;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.mirror.scope.ReservedKeys;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lets one command at a time move a primary role: a key in one cluster, with a lease that is kept alive. When the TTL has passed
+ * since the last successful request was sent, by this process's clock, another command may be at work: from then on, every
+ * request of this one is refused before it is sent. Thread-safe.
+ */
+final class Lock {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Lock.class);
+
+    /** How long a command that was killed keeps others out. The cluster may grant more. */
+    static final Duration TTL = Duration.ofSeconds(10);
+
+    private static final Duration BEAT = TTL.dividedBy(4);
+    /** Of the TTL, for an undo if the cluster does not respond. */
+    private static final Duration RESERVE = TTL.dividedBy(3);
+
+    /** Another command may be at work. */
+    static final class Expired extends TakeOverException {
+        private static final long serialVersionUID = 1L;
+
+        private Expired(String message) {
+            super(message, null);
+        }
+    }
+
+    private final String process;
+    private final LongSupplier nanoTime;
+    private final UnaryOperator<Runnable> repeated;
+
+    private @Nullable Records held;
+    /** 0 for none. */
+    private long lease;
+    /** When another command may be at work, by the clock. */
+    private long until;
+
+    private String step = "";
+    private Runnable beats = () -> {};
+
+    /** @param process host and process ID */
+    Lock(String process) {
+        this(process, System::nanoTime, Lock::onOwnThread);
+    }
+
+    /** @param repeated begins to repeat what it is given; its result ends that */
+    Lock(String process, LongSupplier nanoTime, UnaryOperator<Runnable> repeated) {
+        this.process = process;
+        this.nanoTime = nanoTime;
+        this.repeated = repeated;
+    }
+
+    private static Runnable onOwnThread(Runnable work) {
+        ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(each -> {
+            Thread daemon = new Thread(each, "takeover-lock");
+            daemon.setDaemon(true);
+            return daemon;
+        });
+        var unused = thread.scheduleWithFixedDelay(work, BEAT.toMillis(), BEAT.toMillis(), TimeUnit.MILLISECONDS);
+        return () -> {
+            var unusedTasks = thread.shutdownNow();
+        };
+    }
+
+    String process() {
+        return process;
+    }
+
+    /** The command at work, in words; empty for none. */
+    static Optional<String> holder(Records at) {
+        return at.cluster().get(key(at)).map(found -> found.getValue().toStringUtf8());
+    }
+
+    private static ByteString key(Records at) {
+        return ReservedKeys.of(at.mirror(), "operation");
+    }
+
+    private ByteString value(String inStep) {
+        return ByteString.copyFromUtf8(process + ", step " + inStep);
+    }
+
+    /** @throws TakeOverException another command is at work */
+    void take(Records at, String first) {
+        step = first;
+        hold(at);
+        beats = repeated.apply(this::keepAlive);
+    }
+
+    private void hold(Records at) {
+        requireFree(at);
+        long sent = nanoTime.getAsLong();
+        long granted = at.cluster().grantLease(TTL);
+        TxnRequest put = TxnRequest.newBuilder()
+                .addCompare(Records.isAt(key(at), 0))
+                .addSuccess(Records.put(key(at), value(step), granted))
+                .build();
+        if (!at.cluster().txn("the lock", put).getSucceeded()
+                && at.cluster()
+                        .get(key(at))
+                        .filter(found -> found.getLease() == granted)
+                        .isEmpty()) {
+            at.cluster().revokeLease(granted);
+            requireFree(at);
+            throw new TakeOverException("another command has moved mirror " + at.mirror() + " just now");
+        }
+        held(at, granted, sent);
+    }
+
+    /** @throws TakeOverException another command holds the lock there */
+    static void requireFree(Records at) {
+        holder(at).ifPresent(holder -> {
+            throw new TakeOverException("another command is moving mirror " + at.mirror() + ": " + holder + " ("
+                    + at.cluster().shown() + "). Wait until it has ended");
+        });
+    }
+
+    private synchronized void held(@Nullable Records at, long granted, long sent) {
+        held = at;
+        lease = granted;
+        until = sent + TTL.toNanos();
+    }
+
+    private void keepAlive() {
+        Records at;
+        long kept;
+        synchronized (this) {
+            at = held;
+            kept = lease;
+        }
+        long sent = nanoTime.getAsLong();
+        try {
+            if (at != null
+                    && kept != 0
+                    && at.cluster().with(BEAT).keepAlive(List.of(kept)).contains(kept)) {
+                synchronized (this) {
+                    until = lease == kept ? sent + TTL.toNanos() : until;
+                }
+            }
+        } catch (TakeOverException e) {
+            // The next attempt comes soon.
+        }
+    }
+
+    /** Shows the next step. */
+    void show(String next) {
+        Records at = held;
+        if (at != null) {
+            Compare isShown = Compare.newBuilder()
+                    .setKey(key(at))
+                    .setTarget(Compare.CompareTarget.VALUE)
+                    .setResult(Compare.CompareResult.EQUAL)
+                    .setValue(value(step))
+                    .build();
+            var unused = at.cluster()
+                    .txn(
+                            "the lock",
+                            TxnRequest.newBuilder()
+                                    .addCompare(isShown)
+                                    .addSuccess(Records.put(key(at), value(next), lease))
+                                    .build());
+        }
+        step = next;
+    }
+
+    /** @throws Expired if it was taken, and another command may be at work */
+    synchronized void require() {
+        if (held != null && lease != 0 && left() <= 0) {
+            throw new Expired("the lock at " + held.cluster().shown() + " has expired: this command was stopped, or "
+                    + held.cluster().shown() + " did not respond, for " + TTL.toSeconds()
+                    + " s. Another command may have been at work; run this one again");
+        }
+    }
+
+    private long left() {
+        return until - nanoTime.getAsLong();
+    }
+
+    /** Whether no more time is left than an undo needs: what does not respond should be given up. */
+    synchronized boolean isEnding() {
+        return lease != 0 && left() <= RESERVE.toNanos();
+    }
+
+    /** The timeout of one attempt, so that it does not outlast the lock. */
+    synchronized Duration within(Duration timeout) {
+        long spare = isEnding() ? left() : left() - RESERVE.toNanos();
+        return lease == 0 || spare > timeout.toNanos() ? timeout : Duration.ofNanos(Math.max(1, spare));
+    }
+
+    /**
+     * Takes it again if it has expired.
+     *
+     * @return whether another command may have been at work meanwhile
+     * @throws TakeOverException one is
+     */
+    boolean again() {
+        Records at;
+        long lost;
+        synchronized (this) {
+            at = held;
+            if (at == null || left() > 0) {
+                return false;
+            }
+            lost = lease;
+            lease = 0;
+        }
+        try {
+            long sent = nanoTime.getAsLong();
+            if (at.cluster().keepAlive(List.of(lost)).contains(lost)) {
+                held(at, lost, sent);
+                return false;
+            }
+            hold(at);
+            return true;
+        } finally {
+            synchronized (this) {
+                lease = lease == 0 ? lost : lease;
+            }
+        }
+    }
+
+    /** A failure hides no result, since the lock expires by itself. */
+    void release() {
+        beats.run();
+        Records at;
+        long kept;
+        synchronized (this) {
+            at = held;
+            kept = lease;
+            held(null, 0, 0);
+        }
+        if (at == null) {
+            return;
+        }
+        try {
+            at.cluster().revokeLease(kept);
+        } catch (TakeOverException e) {
+            LOG.atInfo()
+                    .addKeyValue("mirror", at.mirror())
+                    .addKeyValue("cause", e.getMessage())
+                    .log("lock not released; it expires");
+        }
+    }
+}

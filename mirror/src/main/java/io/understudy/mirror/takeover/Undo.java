@@ -1,0 +1,296 @@
+package io.understudy.mirror.takeover;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.RequestOp;
+import io.understudy.mirror.home.Home;
+import io.understudy.mirror.home.Move;
+import io.understudy.mirror.home.Move.Closed;
+import io.understudy.mirror.home.Move.Operation;
+import io.understudy.mirror.home.Move.Phase;
+import io.understudy.mirror.home.Move.Way;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.takeover.Failover.Claims;
+import io.understudy.mirror.takeover.Records.Found;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a switchover has begun, and how it is undone: the former primary is opened again unless the role has moved. If the lock
+ * expired meanwhile, it is taken again first, and the records show what is left to undo. One thread.
+ */
+final class Undo {
+
+    private static final int ATTEMPTS = 5;
+    /** Beyond that of a move of unknown outcome. */
+    private static final int FORCED_EPOCHS = 2;
+
+    /** The role may be at the other cluster: this one may not be opened. */
+    static final class StaysClosed extends TakeOverException {
+        private static final long serialVersionUID = 1L;
+
+        StaysClosed(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    private final Direction direction;
+    private final TakeOverOptions options;
+    private final Operation operation;
+    private final Records from;
+    private final Records to;
+    /** Whether a moving transaction may be on its way, of this command or of another. */
+    private boolean mayMove;
+    /** The command that is resumed or undone; null for none. */
+    private @Nullable Operation resumed;
+    /** How the former primary is closed since; null if it is not. */
+    private @Nullable Closed closed;
+
+    Undo(Direction direction, TakeOverOptions options, Operation operation) {
+        this.direction = direction;
+        this.options = options;
+        this.operation = operation;
+        this.from = direction.recordsFrom();
+        this.to = direction.recordsTo();
+    }
+
+    /** @param killed began what this command resumes or undoes; null for none */
+    void resume(@Nullable Operation killed) {
+        resumed = killed;
+    }
+
+    /** The former primary is about to be closed. */
+    void closes(Closed how) {
+        closed = how;
+    }
+
+    /** The moving transaction is about to be sent, or may be on its way. */
+    void moves() {
+        mayMove = true;
+    }
+
+    /** Of which the records have the ID. */
+    Operation begun() {
+        return resumed == null ? operation : resumed;
+    }
+
+    private boolean isBegun(Found primary) {
+        Operation last = primary.move().operation();
+        return primary.move().phase() == Phase.CLOSING
+                && last != null
+                && last.id().equals(begun().id());
+    }
+
+    /** Whether the role is there by the move of this command, or of the one that it resumes. */
+    boolean isOwn(Found moved) {
+        Operation last = moved.move().operation();
+        String id = last == null ? "" : last.id();
+        return moved.isPrimary()
+                && (id.equals(operation.id())
+                        || (resumed == null ? last == null && !mayMove : id.equals(resumed.id())));
+    }
+
+    /** Another command may have opened the primary. */
+    void requireClosing() {
+        if (!isBegun(from.read())) {
+            throw writtenMeanwhile();
+        }
+    }
+
+    TakeOverException writtenMeanwhile() {
+        return new TakeOverException("another command moves mirror " + direction.mirror()
+                + " at the same time; see \"understudy mirror status\"");
+    }
+
+    /** Does it once more if the lock expires meanwhile, and no other command has it. */
+    <T> T again(Supplier<T> work) {
+        try {
+            return work.get();
+        } catch (Lock.Expired e) {
+            mayMove |= direction.lock().again();
+            return work.get();
+        }
+    }
+
+    /** A mark, so that the roles are not copied meanwhile. */
+    List<RequestOp> frozen(Closed how, boolean frozen) {
+        ByteString key = ReservedKeys.freeze(direction.mirror());
+        return how.way() != Way.ROLES
+                ? List.of()
+                : List.of(
+                        frozen ? Records.put(key, ByteString.copyFromUtf8(operation.process())) : Records.delete(key));
+    }
+
+    /** Undoes what this command has begun; returns what to report. */
+    TakeOverException after(RuntimeException why) {
+        String what = why.getMessage() == null ? why.toString() : why.getMessage();
+        boolean interrupted = Thread.interrupted();
+        try {
+            return new TakeOverException(
+                    again(this::undone)
+                            ? what + ". The primary role has not moved, and "
+                                    + direction.from().shown() + " is open again"
+                            : what,
+                    why);
+        } catch (StaysClosed e) {
+            return new TakeOverException(what + ". " + e.getMessage(), why);
+        } catch (RuntimeException e) {
+            why.addSuppressed(e);
+            return new TakeOverException(
+                    what + ". " + direction.from().shown() + " may still be closed: " + e.getMessage()
+                            + ". Run the command again, or with --undo",
+                    why);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** As {@link #fenced}, after a move that was not answered. */
+    Optional<Found> fencedFor(TakeOverException why) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            return again(this::fenced);
+        } catch (TakeOverException e) {
+            why.addSuppressed(e);
+            throw new StaysClosed(
+                    why.getMessage() + ". Whether the primary role has moved is unknown, so "
+                            + direction.from().shown() + " stays closed. Run the command again once "
+                            + direction.to().shown() + " responds, or with --undo --force if it is lost",
+                    why);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /**
+     * Writes the record there again, so that no moving transaction that is on its way succeeds.
+     *
+     * @return what is stored there if the role has moved; empty if it has not
+     */
+    private Optional<Found> fenced() {
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            Found now = to.read();
+            if (now.isPrimary()) {
+                return Optional.of(now);
+            }
+            Home same = now.required();
+            Home again = same.movedTo(same.cluster(), same.moves(), operation.startedAt())
+                    .with(now.move()
+                            .by(new Operation(
+                                    UUID.randomUUID().toString(), "undo", operation.process(), operation.startedAt())));
+            if (to.write(again, now.recordRevision(), List.of(), List.of()) > 0) {
+                return Optional.empty();
+            }
+        }
+        throw new TakeOverException("the record of mirror " + direction.mirror() + " at "
+                + direction.to().shown() + " is being written by another command");
+    }
+
+    /** The command of an operator; returns what was done, in words. */
+    String run() {
+        Found primary = from.read();
+        if (primary.move().phase() != Phase.CLOSING) {
+            throw new TakeOverException("there is nothing to undo: no switchover of mirror " + direction.mirror()
+                    + " from " + direction.from().shown() + " is unfinished");
+        }
+        Lock.requireFree(from);
+        resumed = primary.move().operation();
+        closed = primary.move().closed();
+        mayMove = true;
+        // After a failover that is known here, the operator chooses this cluster.
+        if (options.force() && (primary.isLast(Failover.FAILOVER) || !isTargetPresent())) {
+            var unused = reopened(FORCED_EPOCHS);
+        } else {
+            direction.lock().take(to, "undo");
+            try {
+                var unused = again(this::undone);
+            } finally {
+                direction.lock().release();
+            }
+        }
+        return direction.from().shown() + " is open again and remains the primary";
+    }
+
+    /** @throws TakeOverException another command holds the lock there */
+    private boolean isTargetPresent() {
+        Records there = new Records(direction.to().with(Failover.ANSWER), direction.mirror());
+        Optional<String> holder;
+        try {
+            holder = Lock.holder(there);
+        } catch (TakeOverException e) {
+            return false;
+        }
+        if (holder.isPresent()) {
+            Lock.requireFree(there);
+        }
+        return true;
+    }
+
+    /** As {@link #reopened}; while the lock is held, only this command's own move, or one before it, may be on its way. */
+    private boolean undone() {
+        if (mayMove) {
+            fenced().ifPresent(moved -> {
+                throw stillClosed(moved);
+            });
+        }
+        return reopened(0);
+    }
+
+    /** As it is recorded: a request may have been on its way when the lock expired. */
+    StaysClosed stillClosed(Found moved) {
+        Found former = from.read();
+        Closed how = former.move().closed();
+        Closed begun = closed;
+        if (how != null) {
+            direction.closingFrom().close(how);
+            if (begun != null && begun.way() != how.way()) {
+                var unused = direction.closingFrom().settle(begun);
+            }
+        }
+        String remedy = former.isPrimary() ? "; run " + new Claims(moved, former).remedy() : "";
+        return new StaysClosed(
+                (how == null ? "" : direction.from().shown() + " stays closed: ") + "the primary role of mirror "
+                        + direction.mirror() + " has moved to "
+                        + direction.to().shown() + remedy,
+                null);
+    }
+
+    /** Whether there was something to open; then it is open. */
+    private boolean reopened(long epochs) {
+        Found primary = from.read();
+        Closed how = isBegun(primary) ? primary.move().closed() : closed;
+        if (how == null) {
+            return false;
+        }
+        if (!isBegun(primary)
+                && (!primary.isPrimary()
+                        || primary.move().phase() != Phase.STEADY
+                        || primary.move().closed() != null)) {
+            throw writtenMeanwhile();
+        }
+        // Also if another command has opened it, and this one has closed more since.
+        direction.closingFrom().open(how);
+        if (!isBegun(primary)) {
+            return true;
+        }
+        Home record = primary.required();
+        Operation undo =
+                new Operation(begun().id(), Switchover.FORCED_UNDO, operation.process(), operation.startedAt());
+        // Where the mirror closed a former primary, the failover is known.
+        Move none = epochs == 0
+                ? Move.NONE
+                : Move.NONE.former(options.way()).by(primary.isLast(Failover.FAILOVER) ? null : undo);
+        Home open = record.movedTo(record.cluster(), record.moves() + epochs, operation.startedAt())
+                .with(none);
+        if (from.write(open, primary.recordRevision(), List.of(), frozen(how, false)) == 0) {
+            throw writtenMeanwhile();
+        }
+        return true;
+    }
+}
