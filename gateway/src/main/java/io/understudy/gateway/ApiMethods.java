@@ -7,6 +7,7 @@ import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.MemberListRequest;
 import io.etcd.jetcd.api.MemberListResponse;
+import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.StatusRequest;
 import io.etcd.jetcd.api.StatusResponse;
 import io.etcd.jetcd.api.WatchGrpc;
@@ -38,6 +39,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -188,7 +190,9 @@ final class ApiMethods {
         }
         Permission.Standing required =
                 reads.version().statusRequiresRoot() ? Permission.Standing.ROOT : Permission.Standing.USER;
-        return permissions.check(caller.principal(), required).compose(allowed -> answered(self::status));
+        return permissions
+                .check(caller.principal(), required)
+                .compose(allowed -> answered(caller, self::status, StatusResponse::getHeader));
     }
 
     /** For any user, as in etcd. */
@@ -198,12 +202,14 @@ final class ApiMethods {
         }
         return permissions
                 .check(caller.principal(), Permission.Standing.USER)
-                .compose(allowed -> answered(self::gateways));
+                .compose(allowed -> answered(caller, self::gateways, MemberListResponse::getHeader));
     }
 
-    private static <A extends MessageLite> Future<A> answered(Answer<A> answer) {
+    private static <A> Future<A> answered(Caller caller, Answer<A> own, Function<A, ResponseHeader> header) {
         try {
-            return Future.succeededFuture(answer.get());
+            A answer = own.get(caller.session().lastRevision());
+            caller.session().answered(header.apply(answer).getRevision());
+            return Future.succeededFuture(answer);
         } catch (ApiException e) {
             return Future.failedFuture(e);
         }
@@ -211,6 +217,6 @@ final class ApiMethods {
 
     @FunctionalInterface
     private interface Answer<A> {
-        A get() throws ApiException;
+        A get(long known) throws ApiException;
     }
 }

@@ -92,6 +92,9 @@ public final class HeldWrites implements Forwarding {
         private final boolean theirs;
         private final long deadlineNanos;
         private ServerCall.@Nullable Listener<byte[]> sent;
+        /** Ends the last wait. */
+        private @Nullable CompletableFuture<?> wait;
+
         private boolean over;
 
         Write(
@@ -124,7 +127,9 @@ public final class HeldWrites implements Forwarding {
 
         /** Waits for a condition, unsent; {@code late} runs before the client gets the error. */
         private void hold(CompletableFuture<?> condition, Runnable met, Runnable late) {
-            boolean fits = held.hold(request, condition.copy(), deadlineNanos, loop, inTime -> {
+            CompletableFuture<?> began = condition.copy();
+            wait = began;
+            boolean fits = held.hold(request, began, deadlineNanos, loop, inTime -> {
                 if (over) {
                     return;
                 }
@@ -157,6 +162,9 @@ public final class HeldWrites implements Forwarding {
         @Override
         public void onCancel() {
             over = true;
+            if (wait != null) {
+                wait.cancel(false);
+            }
             if (sent != null) {
                 sent.onCancel();
             }

@@ -79,15 +79,16 @@ public final class MemberAnswers {
      * Returns the status of a learner, with version, database and alarms of the source. The database is the replica
      * while no member of the source reports its own.
      *
+     * @param known the greatest revision that the client has seen
      * @throws ApiException while the source is unknown
      */
-    public StatusResponse status() throws ApiException {
+    public StatusResponse status(long known) throws ApiException {
         EtcdVersion served = version.get();
         if (served.equals(EtcdVersion.UNKNOWN)) {
             throw ApiException.notReady();
         }
         ReplicaState state = replica.get();
-        ResponseHeader header = header(state);
+        ResponseHeader header = header(state, known);
         if (header.getRevision() == 0) {
             // Clients such as compactors use this revision.
             throw ApiException.notReady();
@@ -106,13 +107,13 @@ public final class MemberAnswers {
         } else {
             status.setLeader(led.value());
         }
-        StatusResponse known = source.get();
-        if (known != null) {
+        StatusResponse reported = source.get();
+        if (reported != null) {
             // Unknown fields are those since etcd 3.6: storageVersion, dbSizeQuota, downgradeInfo.
-            status.setDbSize(known.getDbSize())
-                    .setDbSizeInUse(known.getDbSizeInUse())
-                    .setUnknownFields(known.getUnknownFields());
-            known.getErrorsList().stream()
+            status.setDbSize(reported.getDbSize())
+                    .setDbSizeInUse(reported.getDbSizeInUse())
+                    .setUnknownFields(reported.getUnknownFields());
+            reported.getErrorsList().stream()
                     .filter(error -> EtcdErrors.error(error) != EtcdError.NO_LEADER)
                     .forEach(status::addErrors);
         }
@@ -143,10 +144,11 @@ public final class MemberAnswers {
     /**
      * Returns the gateways.
      *
+     * @param known as for {@link #status}
      * @throws ApiException while the source is unknown
      */
-    public MemberListResponse gateways() throws ApiException {
-        MemberListResponse.Builder list = MemberListResponse.newBuilder().setHeader(header(replica.get()));
+    public MemberListResponse gateways(long known) throws ApiException {
+        MemberListResponse.Builder list = MemberListResponse.newBuilder().setHeader(header(replica.get(), known));
         Map<String, MemberSettings.Gateway> all = new TreeMap<>(settings.others());
         all.put(name, new MemberSettings.Gateway(settings.advertise()));
         all.forEach((gateway, at) -> list.addMembers(Member.newBuilder()
@@ -157,14 +159,12 @@ public final class MemberAnswers {
         return list.build();
     }
 
-    private ResponseHeader header(@Nullable ReplicaState state) throws ApiException {
-        if (state != null) {
-            return headers.of(state);
-        }
-        ClusterId known = cluster.get();
-        if (known == null) {
+    private ResponseHeader header(@Nullable ReplicaState state, long known) throws ApiException {
+        ClusterId of = state == null ? cluster.get() : state.cluster();
+        if (of == null) {
             throw ApiException.notReady();
         }
-        return headers.of(known, new Revision(revision.getAsLong()));
+        long newest = state == null ? revision.getAsLong() : state.revision().value();
+        return headers.of(of, new Revision(Math.max(known, newest)));
     }
 }

@@ -124,7 +124,9 @@ final class RoleAuthorizer implements Authorizer<Principal.Certificate> {
         CompletableFuture<User> read = new CompletableFuture<>();
         CompletableFuture<User> same = reading.putIfAbsent(name, read);
         if (same != null) {
-            return same;
+            // It may be of an earlier revision.
+            return same.thenCompose(user ->
+                    user.revision() < now.revision() ? user(name, now) : CompletableFuture.completedFuture(user));
         }
         if (reading.size() > MOST_READ) {
             reading.remove(name, read);

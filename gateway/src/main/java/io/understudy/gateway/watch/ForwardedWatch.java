@@ -1,6 +1,7 @@
 package io.understudy.gateway.watch;
 
 import com.google.protobuf.InvalidProtocolBufferException;
+import io.etcd.jetcd.api.Event;
 import io.etcd.jetcd.api.WatchCreateRequest;
 import io.etcd.jetcd.api.WatchProgressRequest;
 import io.etcd.jetcd.api.WatchRequest;
@@ -23,6 +24,9 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
     private final StreamedRequests requests = new StreamedRequests(() -> {});
     private final Runnable taken;
     private @Nullable StreamedCall call;
+    /** Only later events belong to a watch without a start: the member may lag behind the client's last answer. */
+    private long after;
+
     private boolean created;
     /** Whether a progress request is unanswered: requests to a hanging source must not accumulate. */
     private boolean awaitsProgress;
@@ -35,7 +39,9 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
         this.taken = taken;
     }
 
-    void begin(WatchCreateRequest request, WatchForwarding forwarding) {
+    /** @param known the greatest revision answered on the connection */
+    void begin(WatchCreateRequest request, WatchForwarding forwarding, long known) {
+        after = request.getStartRevision() == 0 ? known : 0;
         send(WatchRequest.newBuilder().setCreateRequest(WatchMessage.withoutId(request)));
         StreamedCall begun = stream().watch(forwarding, requests, this);
         call = begun;
@@ -59,13 +65,35 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
             return;
         }
         try {
-            take(WatchResponse.parseFrom(answer));
+            take(later(WatchResponse.parseFrom(answer)));
         } catch (InvalidProtocolBufferException e) {
             stream().end(new ApiException(Status.Code.INTERNAL, "understudy: invalid watch response of the source"));
         }
     }
 
-    private void take(WatchResponse response) {
+    /** Returns the response without events from before the watch; null if there are no others. */
+    private @Nullable WatchResponse later(WatchResponse response) {
+        boolean isOld = response.getHeader().getRevision() < after && response.getCompactRevision() == 0;
+        // They are in the order of their revisions.
+        if (!isOld && (response.getEventsCount() == 0 || !isEarlier(response.getEvents(0)))) {
+            return response;
+        }
+        WatchResponse.Builder later = response.toBuilder();
+        later.getHeaderBuilder()
+                .setRevision(Math.max(after, response.getHeader().getRevision()));
+        later.clearEvents();
+        response.getEventsList().stream().filter(event -> !isEarlier(event)).forEach(later::addEvents);
+        return response.getEventsCount() > 0 && later.getEventsCount() == 0 ? null : later.build();
+    }
+
+    private boolean isEarlier(Event event) {
+        return event.getKv().getModRevision() <= after;
+    }
+
+    private void take(@Nullable WatchResponse response) {
+        if (response == null) {
+            return;
+        }
         boolean answers = response.getCreated() && !created;
         boolean isOver = response.getCanceled() && response.getCompactRevision() == 0;
         boolean ofStream = response.getWatchId() == WatchControl.NO_WATCHER;

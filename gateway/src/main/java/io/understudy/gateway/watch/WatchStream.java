@@ -266,8 +266,9 @@ public final class WatchStream {
             long id, WatchCreateRequest request, KeyRange range, WatchForwarding forwarding, Runnable taken) {
         ForwardedWatch forwarded = new ForwardedWatch(this, id, range, taken);
         watchers.put(id, forwarded);
-        forwarded.begin(request, forwarding);
+        // In this order: the source may end it at once.
         forwarded.recheck();
+        forwarded.begin(request, forwarding, caller.session().lastRevision());
     }
 
     private long freeId() {
@@ -288,6 +289,11 @@ public final class WatchStream {
         ServedWatch served = new ServedWatch(
                 this, loop, output, caller, id, spec, WatchMessage.fragments(request), request.getProgressNotify());
         served.begin();
+        if (over) {
+            // Ended by events of another watcher.
+            served.stop();
+            return;
+        }
         watchers.put(id, served);
         served.recheck();
         if (request.getProgressNotify() && ticker == null) {

@@ -236,6 +236,20 @@ final class HeldWritesTest {
         assertThat(next.methods).hasSize(HeldCalls.MAX_CALLS + 1);
     }
 
+    @Test
+    void aCancelledWriteIsNotHeld() {
+        HeldWrites held = held(Duration.ofSeconds(30));
+        for (int i = 0; i < HeldCalls.MAX_CALLS; i++) {
+            held.start(PUT, new PromisedAnswer(PUT), new Metadata(), caller(Caller.NO_DEADLINE), Runnable::run, REQUEST)
+                    .onCancel();
+        }
+        assertThat(metrics.held().count()).isZero();
+        assertThat(call(held, PUT, Caller.NO_DEADLINE).future().isComplete()).isFalse();
+        primary = open(next);
+        open.complete(null);
+        assertThat(next.methods).containsExactly(PUT);
+    }
+
     private HeldWrites.Primary closed() {
         return new HeldWrites.Primary(former, open, () -> moved);
     }

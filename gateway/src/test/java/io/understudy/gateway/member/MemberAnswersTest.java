@@ -37,7 +37,7 @@ final class MemberAnswersTest {
     @Test
     void statusIsThatOfALearnerWhichHoldsTheReplica() throws ApiException {
         ReplicaState state = States.of(KeyRange.all(), 7, List.of(States.entry("key", "value", 5, 6, 2)));
-        StatusResponse status = answers(MemberSettings.DEFAULTS, state, LED).status();
+        StatusResponse status = answers(MemberSettings.DEFAULTS, state, LED).status(0);
         assertThat(status.getHeader().getClusterId()).isEqualTo(States.CLUSTER.value());
         assertThat(status.getHeader().getMemberId()).isEqualTo(1);
         assertThat(status.getHeader().getRevision()).isEqualTo(7);
@@ -49,10 +49,19 @@ final class MemberAnswersTest {
         assertThat(status.getErrorsList()).isEmpty();
     }
 
+    /** Such as that of the client's last write, which the replica may not have yet. */
+    @Test
+    void noAnswerHasALowerRevisionThanTheClientHasSeen() throws ApiException {
+        MemberAnswers answers = answers(MemberSettings.DEFAULTS, States.of(KeyRange.all(), 7, List.of()), LED);
+        assertThat(answers.status(9).getHeader().getRevision()).isEqualTo(9);
+        assertThat(answers.gateways(9).getHeader().getRevision()).isEqualTo(9);
+        assertThat(answers.gateways(6).getHeader().getRevision()).isEqualTo(7);
+    }
+
     @Test
     void statusNamesWhatIsMissing() throws ApiException {
         StatusResponse status =
-                answers(MemberSettings.DEFAULTS, null, LEADERLESS, 8).status();
+                answers(MemberSettings.DEFAULTS, null, LEADERLESS, 8).status(0);
         assertThat(status.getErrorsList()).containsExactly("etcdserver: no leader");
         assertThat(status.getHeader().getRevision()).isEqualTo(8);
     }
@@ -62,7 +71,7 @@ final class MemberAnswersTest {
         for (ClusterView source : List.of(NOTHING, LEADERLESS, LED)) {
             assertThatExceptionOfType(ApiException.class)
                     .isThrownBy(() ->
-                            answers(MemberSettings.DEFAULTS, null, source, 0).status())
+                            answers(MemberSettings.DEFAULTS, null, source, 0).status(0))
                     .extracting(ApiException::code)
                     .isEqualTo(Status.Code.UNAVAILABLE);
         }
@@ -82,7 +91,7 @@ final class MemberAnswersTest {
         ClusterView led =
                 new ClusterView(States.CLUSTER, List.of(), new MemberId(9), List.of(), List.of(), List.of(), member);
         MemberAnswers answers = answers(MemberSettings.DEFAULTS, null, led);
-        StatusResponse status = answers.status();
+        StatusResponse status = answers.status(0);
         assertThat(status.getDbSize()).isEqualTo(1024);
         assertThat(status.getDbSizeInUse()).isEqualTo(512);
         assertThat(status.getErrorsList()).containsExactly("memberID:1 alarm:NOSPACE ");
@@ -100,7 +109,7 @@ final class MemberAnswersTest {
     void nothingIsReportedInPlaceOfAnUnknownVersion() {
         MemberAnswers answers = answers(MemberSettings.DEFAULTS, null, LED, EtcdVersion.UNKNOWN);
         assertThatExceptionOfType(ApiException.class)
-                .isThrownBy(answers::status)
+                .isThrownBy(() -> answers.status(0))
                 .satisfies(why -> assertThat(why.code()).isEqualTo(Status.Code.UNAVAILABLE));
         assertThat(answers.versions()).isEmpty();
     }
@@ -111,7 +120,7 @@ final class MemberAnswersTest {
                 MembersShown.GATEWAYS,
                 List.of(URI.create("http://a:2379")),
                 Map.of("bb", new MemberSettings.Gateway(List.of(URI.create("http://b:2379")))));
-        MemberListResponse list = answers(settings, null, LED).gateways();
+        MemberListResponse list = answers(settings, null, LED).gateways(0);
         assertThat(list.getMembersList())
                 .extracting(member -> member.getName() + " " + member.getID() + " " + member.getClientURLsList() + " "
                         + member.getIsLearner())

@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,12 +39,18 @@ final class RoleAuthorizerTest {
     private volatile long revision = 1;
     private volatile boolean away;
     private volatile Runnable whenRead = () -> {};
+    private volatile @Nullable CompletableFuture<Long> nextRevision;
 
     private final RoleAuthorizer authorizer = new RoleAuthorizer(
             new RoleSource() {
                 @Override
                 public CompletableFuture<Long> revision() {
                     revisionReads.incrementAndGet();
+                    CompletableFuture<Long> scripted = nextRevision;
+                    nextRevision = null;
+                    if (scripted != null) {
+                        return scripted;
+                    }
                     return away
                             ? CompletableFuture.failedFuture(Status.UNAVAILABLE.asRuntimeException())
                             : CompletableFuture.completedFuture(revision);
@@ -120,6 +127,24 @@ final class RoleAuthorizerTest {
         };
         assertThat(isGranted(GUEST, read("script"))).isFalse();
         assertThat(usersRead).hasValue(2);
+    }
+
+    /** Otherwise a permission would be used that was revoked before the second request. */
+    @Test
+    void aReadOfAnEarlierRevisionIsNotShared() {
+        CompletableFuture<Long> late = new CompletableFuture<>();
+        whenRead = () -> {
+            whenRead = () -> {};
+            nextRevision = late;
+        };
+        var before = authorizer.authorize(GUEST, read("script"));
+        users.put("guest", List.of());
+        revision = 2;
+        pass(AGE);
+        var after = authorizer.authorize(GUEST, read("script"));
+        late.complete(1L);
+        assertThat(before).isCompletedWithValue(Verdict.GRANTED);
+        assertThat(after.join()).isInstanceOf(Verdict.Refused.class);
     }
 
     @Test

@@ -4,9 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.etcd.jetcd.api.Event;
+import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.WatchCreateRequest;
 import io.etcd.jetcd.api.WatchProgressRequest;
 import io.etcd.jetcd.api.WatchRequest;
+import io.etcd.jetcd.api.WatchResponse;
+import io.grpc.Status;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
@@ -16,13 +21,18 @@ import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.caller.StreamedCall;
 import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.HubSettings;
 import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.replica.CommitLog;
+import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.replica.LoggedCommit;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
@@ -47,6 +57,7 @@ import org.junit.jupiter.api.Timeout;
 final class WatchPermissionsTest {
 
     private static final ByteString KEY = ByteString.copyFromUtf8("script");
+    private static final ByteString ELSEWHERE = ByteString.copyFromUtf8("elsewhere");
 
     private final Vertx vertx = Vertx.vertx();
     private final ContextInternal loop = (ContextInternal) vertx.getOrCreateContext();
@@ -64,6 +75,9 @@ final class WatchPermissionsTest {
     private final AtomicInteger checks = new AtomicInteger();
     private final AtomicInteger progress = new AtomicInteger();
     private final AtomicLong clock = new AtomicLong(System.nanoTime());
+    private volatile WatchForwarding source = (caller, calls, requests, taker) -> {
+        throw new AssertionError("nothing is forwarded");
+    };
     private volatile boolean enforced;
     private volatile Future<Void> permitted = Future.succeededFuture();
 
@@ -84,7 +98,7 @@ final class WatchPermissionsTest {
                 }
             },
             new Watches.Source(() -> new ClusterId(7), () -> Duration.ZERO, progress::incrementAndGet),
-            null,
+            (caller, calls, requests, taker) -> source.watch(caller, calls, requests, taker),
             1 << 20,
             registry,
             clock::get);
@@ -152,6 +166,90 @@ final class WatchPermissionsTest {
         assertThat(client.received.get(0).cancelReason()).contains("permission denied");
     }
 
+    /** Otherwise its check would outlive it, and cancel another watch of that ID. */
+    @Test
+    void aForwardedWatchThatIsRefusedAtOnceIsNotRechecked() throws Exception {
+        log.begin(5);
+        enforced = true;
+        source = (caller, calls, requests, taker) -> {
+            taker.end(new ApiException(Status.Code.RESOURCE_EXHAUSTED, "too many"));
+            return new Ended();
+        };
+        Client client = new Client();
+        client.watch(ELSEWHERE);
+        client.watch();
+        permitted = Future.failedFuture(ApiException.permissionDenied());
+        await().until(() ->
+                client.received.stream().anyMatch(response -> response.canceled() && response.watchId() == 1));
+        assertThat(client.received).extracting(WatchControl::watchId).containsExactly(-1L, 1L, 1L);
+    }
+
+    /** Otherwise it would stay in the hub after its client has gone. */
+    @Test
+    void aStreamThatEndsWhileAWatchIsAddedKeepsNoWatcher() throws Exception {
+        log.begin(5);
+        Client client = new Client();
+        client.watch();
+        KeyValue put = new KeyValue(KEY, ByteString.EMPTY, new Revision(6), new Revision(6), 1, 0);
+        log.add(new LoggedCommit(new Revision(6), List.of(Entry.of(put)), null));
+        client.whenEvents = client.stream::close;
+        client.watch();
+        hub.moved();
+        await().untilAsserted(() -> assertThat(
+                        registry.get("understudy.gateway.watchers").gauges())
+                .allSatisfy(gauge -> assertThat(gauge.value()).isZero()));
+        assertThat(client.received).hasSize(1);
+    }
+
+    /** As at a member of etcd: the client's own write comes before its watch. */
+    @Test
+    void aForwardedWatchBeginsAfterTheLastAnswerOfItsConnection() throws Exception {
+        log.begin(5);
+        Client client = new Client();
+        client.session.answered(9);
+        source = (caller, calls, requests, taker) -> {
+            taker.take(atRevision(8).setCreated(true).build().toByteArray());
+            taker.take(atRevision(9).addEvents(put(9)).build().toByteArray());
+            taker.take(atRevision(9).build().toByteArray());
+            taker.take(atRevision(11)
+                    .addEvents(put(8))
+                    .addEvents(put(10))
+                    .addEvents(put(11))
+                    .build()
+                    .toByteArray());
+            return new Ended();
+        };
+        client.watch(ELSEWHERE);
+        assertThat(client.forwarded)
+                .containsExactly(
+                        atRevision(9).setCreated(true).build(),
+                        atRevision(9).build(),
+                        atRevision(11).addEvents(put(10)).addEvents(put(11)).build());
+    }
+
+    private static WatchResponse.Builder atRevision(long revision) {
+        return WatchResponse.newBuilder().setHeader(ResponseHeader.newBuilder().setRevision(revision));
+    }
+
+    private static Event put(long revision) {
+        return Event.newBuilder()
+                .setKv(io.etcd.jetcd.api.KeyValue.newBuilder().setKey(ELSEWHERE).setModRevision(revision))
+                .build();
+    }
+
+    /** A call to which nothing happens any more. */
+    private static final class Ended implements StreamedCall {
+        @Override
+        public void takesMore() {
+            // It has nothing.
+        }
+
+        @Override
+        public void gone() {
+            // It is.
+        }
+    }
+
     private <T> T onLoop(Callable<T> work) throws Exception {
         CompletableFuture<T> done = new CompletableFuture<>();
         loop.runOnContext(now -> {
@@ -167,11 +265,14 @@ final class WatchPermissionsTest {
     /** Takes whatever it is received. */
     private final class Client implements WatchOutput {
         private final List<WatchControl> received = new CopyOnWriteArrayList<>();
+        private final List<WatchResponse> forwarded = new CopyOnWriteArrayList<>();
+        private final Session session = new Session();
+        private volatile Runnable whenEvents = () -> {};
         private final WatchStream stream = onLoop(() -> watches.open(
                 this,
                 new Caller(
                         new Principal.Token("guest.7"),
-                        new Session(),
+                        session,
                         Freshness.ANY,
                         Caller.NO_DEADLINE,
                         () -> false,
@@ -183,11 +284,15 @@ final class WatchPermissionsTest {
         Client() throws Exception {}
 
         void watch() throws Exception {
+            watch(KEY);
+        }
+
+        void watch(ByteString key) throws Exception {
             var unused = onLoop(() -> {
                 stream.receive(
                         WatchRequest.newBuilder()
                                 .setCreateRequest(
-                                        WatchCreateRequest.newBuilder().setKey(KEY))
+                                        WatchCreateRequest.newBuilder().setKey(key))
                                 .build(),
                         () -> {});
                 return true;
@@ -224,12 +329,16 @@ final class WatchPermissionsTest {
 
         @Override
         public void message(byte[] response) {
-            throw new AssertionError("nothing is forwarded here");
+            try {
+                forwarded.add(WatchResponse.parseFrom(response));
+            } catch (InvalidProtocolBufferException e) {
+                throw new AssertionError(e);
+            }
         }
 
         @Override
         public void events(long watchId, EventBatch batch, int first, int end, boolean fragment) {
-            // Nothing is committed here.
+            whenEvents.run();
         }
 
         @Override
