@@ -183,7 +183,7 @@ final class WalksIT {
     @Test
     void commitToDrCluster() throws Exception {
         walk("commit to DR cluster", GATEWAY, () -> {
-            long revision = put();
+            var unused = put();
             ByteString value = ByteString.copyFromUtf8(String.valueOf(number));
             awaitAtLeast(1, () -> {
                 var kvs = KVGrpc.newBlockingStub(target)

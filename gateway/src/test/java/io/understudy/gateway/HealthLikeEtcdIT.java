@@ -128,11 +128,16 @@ final class HealthLikeEtcdIT {
         }
     }
 
-    /** etcd's multiplexer closes connections that do not begin with a request line of HTTP/1, and its router redirects (301, since Go 1.26 307). */
+    /**
+     * etcd's multiplexer closes connections that do not begin with a request line of HTTP/1. Its router redirects, with 301
+     * or, since Go 1.26, 307.
+     */
     private static boolean alike(int theirs, int ours) {
-        return theirs == HttpHeads.NONE
-                ? ours == HttpHeads.NONE || ours >= 400
-                : theirs == 301 || theirs == 307 ? ours == 404 || ours == 400 : ours == theirs;
+        return switch (theirs) {
+            case HttpHeads.NONE -> ours == HttpHeads.NONE || ours >= 400;
+            case 301, 307 -> ours == 404 || ours == 400;
+            default -> ours == theirs;
+        };
     }
 
     private static HttpResponse<String> send(String method, URI url) throws IOException, InterruptedException {

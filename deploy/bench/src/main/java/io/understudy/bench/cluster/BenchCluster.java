@@ -168,9 +168,7 @@ final class BenchCluster implements AutoCloseable {
                             STABLE.toMillis() + "ms",
                             "supervisor.listen",
                             "127.0.0.1:" + port.get(0)));
-            return SupervisorProcess.start(settings, machines, () -> {
-                throw new IllegalStateException("snapshots are disabled");
-            });
+            return SupervisorProcess.start(settings, machines);
         } catch (IOException e) {
             throw new BenchException("cannot start the supervisor", e);
         }
