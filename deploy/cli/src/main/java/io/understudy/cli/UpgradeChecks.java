@@ -169,8 +169,8 @@ record UpgradeChecks(
     }
 
     /**
-     * Requires the old program for the restart before an upgrade, and for a member of unknown version: the new one may not
-     * read its data.
+     * Requires the old program for the restart before an upgrade. So it does for a member of unknown version: the new
+     * one may not read its data.
      */
     private Optional<Refusal> oldProgram(MemberFacts member, Optional<MachineSettings> machine) {
         EtcdVersion running = version(member);

@@ -24,7 +24,7 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
     private final StreamedRequests requests = new StreamedRequests(() -> {});
     private final Runnable taken;
     private @Nullable StreamedCall call;
-    /** Only later events belong to a watch without a start: the member may lag behind the client's last answer. */
+    /** Revision after which a watch without a start begins. The member may lag behind the client's last answer. */
     private long after;
 
     private boolean created;

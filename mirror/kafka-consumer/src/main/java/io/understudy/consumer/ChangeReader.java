@@ -15,7 +15,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the partitions of the change topic from a position, or from the revision of a state. */
+/** Reads the change topic from a position, or from the revision of a state. */
 final class ChangeReader<K, V> {
 
     /** How far before the end to search first; then further and further. */
@@ -162,7 +162,7 @@ final class ChangeReader<K, V> {
         return null;
     }
 
-    /** Marks are written to those partitions only, so that a reader would wait forever for those of another. */
+    /** Requires the partitions that have marks. A reader would wait forever for those of another. */
     private void requirePartitions(long written) {
         if (written != partitions.size()) {
             throw new MirrorConsumerException("topic " + options.topic() + " has " + partitions.size()

@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads a mirror's topics: the state at one revision, then every commit after it, each once and in order.
+ * Reads a mirror's topics: first a state, then every later commit once and in order.
  *
  * <p>The caller stores the {@link Position} of an event together with its effects, and opens the next consumer with it.
  * There is no consumer group, and nothing is committed to Kafka. If the topics no longer continue at the position, or were

@@ -215,7 +215,7 @@ final class StateReader<K, V> {
         events.add(new Event.StatePart<>(CommitAssembly.change(record, options)));
     }
 
-    /** Compaction may have removed the mirror's record of that key: it counts as absent until the mirror writes it again. */
+    /** Takes the key for absent until the mirror writes it again. Compaction may have removed the mirror's record. */
     private void stray(ConsumerRecord<byte[], byte[]> source, List<Event<K, V>> events) {
         byte[] key = source.key();
         if (key == null || key.length == 0) {

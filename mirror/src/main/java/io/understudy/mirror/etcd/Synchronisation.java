@@ -62,7 +62,7 @@ final class Synchronisation implements AutoCloseable {
     private boolean recognised;
     /** The commit that the next complete snapshot replaces; null if there is none. */
     private @Nullable Revision replaced;
-    /** Approximate number of keys deleted by that commit, or by the one that an unfinished snapshot replaces; 0 for none. */
+    /** Approximate number of keys that the replaced commit deleted, also of an unfinished snapshot; 0 for none. */
     private long deletions;
 
     /** Position of the next snapshot, if a later feed can continue it. */

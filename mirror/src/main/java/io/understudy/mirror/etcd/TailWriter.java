@@ -131,8 +131,8 @@ final class TailWriter implements AutoCloseable {
     }
 
     /**
-     * Repairs keys that no commit changed since {@code observed} began, as many at a time as one request takes; the
-     * checkpoint does not advance. Any thread; returns when done.
+     * Repairs keys that no commit changed since {@code observed} began. One request repairs as many as it has room for;
+     * the checkpoint does not advance. Any thread; returns when done.
      *
      * @return false while a snapshot, or a commit in parts, is written
      */

@@ -64,7 +64,7 @@ final class TargetChecks {
         return count(calls, scope.targetRanges(), Revision.ZERO);
     }
 
-    /** How many keys a cluster held in disjoint ranges at a revision, {@link Revision#ZERO} for the present. */
+    /** Counts the keys of disjoint ranges at a revision; {@link Revision#ZERO} for the present. */
     static long count(TargetCalls calls, List<KeyRange> ranges, Revision at) {
         return ranges.stream()
                 .map(range -> EtcdMessages.range(range).setCountOnly(true).setRevision(at.value()))

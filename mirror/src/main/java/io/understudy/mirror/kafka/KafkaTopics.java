@@ -266,7 +266,7 @@ final class KafkaTopics {
         }
     }
 
-    /** Whether an open transaction hides the last records of a partition from readers of committed ones. */
+    /** Whether an open transaction hides the last records of a partition. */
     boolean hidesRecords(TopicPartition partition) {
         // This order: what is written in between does not count as hidden.
         long all = end(partition, IsolationLevel.READ_UNCOMMITTED);

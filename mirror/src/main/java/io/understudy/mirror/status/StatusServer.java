@@ -41,7 +41,7 @@ public final class StatusServer implements AutoCloseable {
 
     private static final String JSON = "application/json";
 
-    /** Half of the server's threads: a translation waits while its target does not respond, other pages must not. */
+    /** Half of the server's threads. A translation waits while its target does not respond, other pages must not. */
     private static final int MAX_TRANSLATIONS = 16;
 
     private final Shown shown;

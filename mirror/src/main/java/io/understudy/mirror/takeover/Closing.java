@@ -104,7 +104,7 @@ record Closing(
         return login;
     }
 
-    /** Once authentication is enabled, another user of the command cannot log in, not even to undo that. */
+    /** Requires the mirror's own user. With authentication enabled, another one could not log in, not even to undo. */
     private Credentials requireOwnLogin() {
         Credentials login = requireLogin();
         Credentials own = cluster.login();
@@ -259,7 +259,7 @@ record Closing(
     }
 
     /**
-     * Refuses keep-alives, which pass under an alarm: a client that stays connected would hold its locks here, and others
+     * Refuses keep-alives, which pass under an alarm. A client that stays connected would hold its locks here, and others
      * there. To be called before the role moves.
      */
     void refuseKeepAlives(Closed closed) {
@@ -383,7 +383,7 @@ record Closing(
                 .forEach(each -> cluster.revoke(role, permission(each)));
     }
 
-    /** The permissions of one role without writes to the range: they keep reads there, and writes elsewhere. */
+    /** Removes writes to the range from one role's permissions. Reads there and writes elsewhere stay. */
     List<Grant> narrowed(List<Grant> before) {
         Map<KeyRange, Grant> after = new LinkedHashMap<>();
         for (Grant grant : before) {

@@ -46,8 +46,8 @@ record Direction(
         Equal changed(Equal before);
 
         /**
-         * The keys that clients of the first cluster changed after a revision, up to another, and the other cluster does not
-         * have as they were then.
+         * Returns keys that clients of the first cluster changed and the other one lacks. They changed in {@code (after, until]}
+         * and differ from their state at {@code until}.
          *
          * @throws TakeOverException not known
          */
@@ -63,8 +63,8 @@ record Direction(
         void differing(Consumer<ByteString> each);
 
         /**
-         * The keys that the second cluster lost after one of its revisions, by other than the mirror: expired with their
-         * leases, or deleted by clients.
+         * Returns keys that the second cluster lost after its revision, not by the mirror. They expired with their
+         * leases, or clients deleted them.
          *
          * @throws TakeOverException not known
          */

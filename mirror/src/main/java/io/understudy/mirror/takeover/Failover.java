@@ -261,8 +261,7 @@ public final class Failover {
     }
 
     /**
-     * Closes the former primary, which has come back and does not know that it is one, and makes it the mirror's target. The
-     * mirror then overwrites what clients wrote there, which the report names. If neither record replaced the other,
+     * Closes a former primary that returned with the role, and makes it the mirror's target. The mirror then overwrites what clients wrote there, which the report names. If neither record replaced the other,
      * the epoch of the primary is raised first, so that a command that is killed leaves them in order.
      *
      * @throws TakeOverException there is nothing to do, or it is not possible
@@ -326,7 +325,7 @@ public final class Failover {
                 "turn: makes " + former + " a copy" + epoch + ", which overwrites these writes; cannot be undone");
     }
 
-    /** How it is closed: as a process that was killed began to, or as the mirror did. */
+    /** Returns how it is closed: as a killed process began, or as the mirror did. */
     private Closed prepared(Found former) {
         Closed begun = begun(former);
         if (begun == null) {
@@ -448,7 +447,7 @@ public final class Failover {
     }
 
     /**
-     * Closes a former primary that is {@link Claims#isStale} as the operator chose, and finds what it alone has.
+     * Closes a stale former primary ({@link Claims#isStale}) as the operator chose. Finds what it alone has.
      *
      * @throws TakeOverException it is not permitted, or another command is at work
      */

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds that both clusters of a mirror hold the primary role, and closes its target if that was the primary, was lost, and
- * returned after a failover. Names the writes that the target alone has. One thread; {@link #warnings} any.
+ * Closes a mirror's target that returned after a failover and still holds the primary role. Names the writes that the
+ * target alone has. One thread; {@link #warnings} any.
  */
 public final class FormerPrimary {
 

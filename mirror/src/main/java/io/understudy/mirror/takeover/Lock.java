@@ -17,8 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets one command at a time move a primary role: a key in one cluster, with a lease that is kept alive. When the TTL has passed
- * since the last successful request was sent, by this process's clock, another command may be at work: from then on, every
+ * Lets one command at a time move a primary role. It is a key with a lease that is kept alive. When the TTL has passed since the last successful request was sent, by this process's clock, another command may be at work: from then on, every
  * request of this one is refused before it is sent. Thread-safe.
  */
 final class Lock {
@@ -191,7 +190,7 @@ final class Lock {
         return until - nanoTime.getAsLong();
     }
 
-    /** Whether no more time is left than an undo needs: what does not respond should be given up. */
+    /** Whether only the time of an undo is left. Requests without a response should be given up then. */
     synchronized boolean isEnding() {
         return lease != 0 && left() <= RESERVE.toNanos();
     }

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Keys of lost writes: counts all, holds the first, and stores all in a file if there are more. One thread. */
+/** Collects the keys of lost writes. Counts all, holds the first, and stores all in a file. One thread. */
 final class LostKeys {
 
     static final int HELD = 1_000;

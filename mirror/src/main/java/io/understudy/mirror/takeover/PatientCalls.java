@@ -48,7 +48,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls on the voters of one cluster, for what has to be certain rather than fast. Each attempt has the cluster's
+ * Calls the voters of one cluster, and repeats failed attempts. Each attempt has the cluster's
  * request timeout; a failed one is repeated elsewhere until the patience is over. So every call here must be
  * idempotent.
  *
@@ -312,7 +312,7 @@ public final class PatientCalls implements TakeOverCalls {
         }
     }
 
-    /** A connection to {@code member}, which perhaps issues no tokens itself: a learner takes those of voters. */
+    /** Returns a connection with a token of another member: learners issue none. */
     Channel authenticatedElsewhere(Channel member) {
         if (credentials == null) {
             return member;

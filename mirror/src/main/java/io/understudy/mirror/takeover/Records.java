@@ -30,7 +30,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What one cluster stores of a mirror's moves: the record, the checkpoint into it, and its epoch. */
+/** Reads and writes a mirror's records in one cluster: record, checkpoint and epoch. */
 record Records(TakeOverCalls cluster, String mirror) {
 
     private static final int PAGE_KEYS = 1_000;
@@ -214,7 +214,7 @@ record Records(TakeOverCalls cluster, String mirror) {
         return Optional.of(reads ? "write" : writes ? "read" : "read and write");
     }
 
-    /** etcd checks the permissions of both branches, and without comparisons only the other one takes place. */
+    /** Whether etcd permits an operation. It checks both branches, and without comparisons runs only the other one. */
     private boolean isPermitted(RequestOp operation) {
         try {
             var unused = cluster.txn(
@@ -234,7 +234,7 @@ record Records(TakeOverCalls cluster, String mirror) {
     }
 
     /**
-     * Finds by bisection the cluster's revision at which its checkpoint reached the revision that it has in {@code found}.
+     * Finds the cluster's revision at which its checkpoint reached the revision of {@code found}. Bisects.
      *
      * @return the oldest one that is not compacted if that one is
      */

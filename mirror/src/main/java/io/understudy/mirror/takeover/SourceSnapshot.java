@@ -25,7 +25,7 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A copy of a cluster's database in a file, from a learner if there is one: what {@code etcdctl snapshot save} makes.
+ * Saves a cluster's database to a file, as {@code etcdctl snapshot save} does. Reads a learner if there is one.
  */
 public final class SourceSnapshot {
 

@@ -28,7 +28,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves the primary role of a mirrored range as planned: compares both clusters while clients write, closes the primary,
+ * Moves the primary role of a mirrored range as planned. Compares both clusters while clients write, closes the primary,
  * waits until the other has everything up to the end marker, and moves the role in one transaction there. Then it opens the
  * new primary and turns the mirror round. One thread.
  *
@@ -116,7 +116,7 @@ public final class Switchover {
         var unused = prepared(primary);
     }
 
-    /** How the primary is closed: as a command that was killed began to, or as the options select. */
+    /** Returns how the primary is closed: as a killed command began, else by the options. */
     private Closed prepared(Found primary) {
         Closed begun = primary.move().phase() == Phase.CLOSING ? primary.move().closed() : null;
         if (begun == null) {
@@ -268,7 +268,7 @@ public final class Switchover {
         }
     }
 
-    /** Under an alarm no lease expires, and a keep-alive of one that should have expired is not answered. */
+    /** Keeps the leases alive. Under an alarm none expires, and etcd does not answer a keep-alive of an overdue one. */
     private void keepAliveFrom(Way way) {
         boolean isAlarmed = way == Way.CORRUPT_ALARM;
         try {
@@ -393,7 +393,7 @@ public final class Switchover {
         }
     }
 
-    /** Writes that an open former primary accepted until it was turned, after which the mirror overwrites them. */
+    /** Finds writes that an open former primary accepted until its turn. The mirror overwrites them then. */
     private Lost lost(Found primary, @Nullable String unturned) {
         try {
             return unturned == null

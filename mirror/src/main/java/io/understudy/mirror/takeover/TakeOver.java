@@ -20,7 +20,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The two clusters of a configured mirror, connected, and what can be done about their primary.
+ * Connects to both clusters of a configured mirror, to report and move the primary role.
  *
  * <p>Invariant M40: after a move in either direction the mirror runs from the new primary, and both clusters become equal.
  */
@@ -173,7 +173,7 @@ public final class TakeOver implements AutoCloseable {
         return sourceCluster;
     }
 
-    /** All that prevents the role from moving, at both clusters, found with the mirror's own users. Changes nothing. */
+    /** Returns everything that prevents a move, found with the mirror's own users. Changes nothing. */
     public List<String> problems() {
         Direction forth = direction(false, step -> {});
         List<String> problems = new ArrayList<>(problems(forth.recordsFrom(), forth.closingFrom()));
@@ -204,7 +204,7 @@ public final class TakeOver implements AutoCloseable {
         return new Failover(direction(false, steps), options, steps);
     }
 
-    /** Of the side of the lower epoch, which does not know that it has lost the role. */
+    /** Returns a rejoin of the side that holds the role with the lower epoch. */
     public Failover rejoin(TakeOverOptions options, Steps steps) {
         Direction forth = direction(false, steps);
         boolean isSourceNewer =

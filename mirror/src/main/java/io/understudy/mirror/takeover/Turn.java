@@ -23,8 +23,8 @@ record Turn(Direction direction, Operation operation) {
     private static final int PAGE_KEYS = 1_000;
 
     /**
-     * Stores at the former primary that it is one, with the checkpoint that the mirror begins with. A snapshot that a mirror
-     * into it left unfinished is not continued: clients wrote there since.
+     * Records the former primary as such, with the first checkpoint of the turned mirror. A snapshot that a mirror into it
+     * left unfinished is not continued: clients wrote there since.
      *
      * @param planned whether it is as the new primary was at the move
      */
@@ -70,7 +70,7 @@ record Turn(Direction direction, Operation operation) {
                 > 0;
     }
 
-    /** Leaves the leases that the mirror kept alive to their owners, with all of their TTL. */
+    /** Leaves leases that the mirror kept alive to their owners, with a full TTL. */
     void releaseLeases() {
         KeyRange registers = ReservedKeys.all(direction.mirror(), "lease/");
         // First, and without registers too: a later mirror into this cluster has to find leases that clients granted.

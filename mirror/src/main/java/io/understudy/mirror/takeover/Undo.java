@@ -18,8 +18,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a switchover has begun, and how it is undone: the former primary is opened again unless the role has moved. If the lock
- * expired meanwhile, it is taken again first, and the records show what is left to undo. One thread.
+ * Undoes what a switchover has begun. The former primary is opened again unless the role has moved. If the lock expired meanwhile, it is taken again first, and the records show what is left to undo. One thread.
  */
 final class Undo {
 
@@ -83,7 +82,7 @@ final class Undo {
                 && last.id().equals(begun().id());
     }
 
-    /** Whether the role is there by the move of this command, or of the one that it resumes. */
+    /** Whether this command, or the one that it resumes, moved the role there. */
     boolean isOwn(Found moved) {
         Operation last = moved.move().operation();
         String id = last == null ? "" : last.id();
@@ -169,7 +168,7 @@ final class Undo {
     }
 
     /**
-     * Writes the record there again, so that no moving transaction that is on its way succeeds.
+     * Writes the record there again. No moving transaction that is on its way succeeds then.
      *
      * @return what is stored there if the role has moved; empty if it has not
      */
@@ -242,7 +241,7 @@ final class Undo {
         return reopened(0);
     }
 
-    /** As it is recorded: a request may have been on its way when the lock expired. */
+    /** Closes again as recorded: a request may have been on its way. */
     StaysClosed stillClosed(Found moved) {
         Found former = from.read();
         Closed how = former.move().closed();

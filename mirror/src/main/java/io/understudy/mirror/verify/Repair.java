@@ -21,8 +21,7 @@ public interface Repair {
     interface Attempt {
 
         /**
-         * Writes with the checkpoint, in as many transactions as requests have to be, and blocks until all is written. Any
-         * thread.
+         * Writes operations with the checkpoint, in one or more transactions. Returns when all are written. Any thread.
          *
          * @param operations by key. Those of keys that a commit has changed since the beginning are left out
          * @return false while repairs are not possible: during a snapshot, or between the parts of a commit

@@ -117,7 +117,7 @@ public final class StepWork {
                 : Optional.empty();
     }
 
-    /** Returns why a member could not start, before it is stopped, or another one is removed for it. */
+    /** Returns why a member could not start. Called before it is stopped, or another one is removed for it. */
     private Optional<Refusal> programFailure(Step step) {
         if (step instanceof Step.Restart restart) {
             return machines.programFailure(restart.member(), configured -> changed(configured, restart))

@@ -14,7 +14,7 @@ public final class MalformedRecordException extends Exception {
         this.isOtherFormat = isOtherFormat;
     }
 
-    /** Whether a mirror of another version wrote it: a reader that skipped it would lose data. */
+    /** Whether a mirror of another version wrote it. A reader that skipped it would lose data. */
     public boolean isOtherFormat() {
         return isOtherFormat;
     }

@@ -51,7 +51,7 @@ public record MirrorRecord(
     public enum Kind {
         /** One change of a commit. */
         COMMIT,
-        /** A key of a snapshot: a put, or a delete of a key that the snapshot no longer contains. */
+        /** A put of a snapshot, or a delete of a key that it lacks. */
         SNAPSHOT,
         /** Mark before a snapshot. */
         SNAPSHOT_BEGIN,

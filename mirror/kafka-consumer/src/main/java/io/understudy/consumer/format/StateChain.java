@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides when the records read from a state topic amount to the state at the last mark.
+ * Decides when the records of a state topic are the state at the last mark.
  *
  * <p>Compaction may remove a record before it is read, once a later record of its key is written. So a pass over the topic
  * leaves keys as they are at its last mark, except keys that were written again after it. A second pass from there, to an
@@ -54,7 +54,7 @@ public final class StateChain {
         markExpected = false;
     }
 
-    /** A mark exists ahead: if it is not read, compaction has removed it, and perhaps changes with it. */
+    /** Expects a mark ahead. If it is not read, compaction has removed it, and perhaps changes with it. */
     public void expectMark() {
         markExpected = true;
     }

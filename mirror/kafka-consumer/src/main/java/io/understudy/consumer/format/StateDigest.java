@@ -39,7 +39,7 @@ public record StateDigest(long keys, long sum) {
     }
 
     /**
-     * The digest after the next change of a commit: version 1 is a created key, and etcd deletes existing keys only.
+     * Returns the digest after the next change. Version 1 is a created key; etcd deletes existing keys only.
      *
      * @param version of a put; 0 for a delete
      */
