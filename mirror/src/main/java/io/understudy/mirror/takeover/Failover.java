@@ -26,8 +26,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves the primary role of a mirrored range without the primary, which is lost; makes that cluster a copy when it is back;
- * and opens a closed cluster by hand. One thread.
+ * Moves the primary role of a mirrored range without the primary, which is lost; makes that cluster a copy when it is
+ * back; and opens a closed cluster by hand. One thread.
  */
 public final class Failover {
 
@@ -261,8 +261,9 @@ public final class Failover {
     }
 
     /**
-     * Closes a former primary that returned with the role, and makes it the mirror's target. The mirror then overwrites what clients wrote there, which the report names. If neither record replaced the other,
-     * the epoch of the primary is raised first, so that a command that is killed leaves them in order.
+     * Closes a former primary that returned with the role, and makes it the mirror's target. The mirror then overwrites
+     * what clients wrote there, which the report names. If neither record replaced the other, the epoch of the primary
+     * is raised first, so that a command that is killed leaves them in order.
      *
      * @throws TakeOverException there is nothing to do, or it is not possible
      */

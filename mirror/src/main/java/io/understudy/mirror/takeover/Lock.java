@@ -17,8 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets one command at a time move a primary role. It is a key with a lease that is kept alive. When the TTL has passed since the last successful request was sent, by this process's clock, another command may be at work: from then on, every
- * request of this one is refused before it is sent. Thread-safe.
+ * Lets one command at a time move a primary role. It is a key with a lease that is kept alive. When the TTL has passed
+ * since the last successful request was sent, by this process's clock, another command may be at work: from then on,
+ * every request of this one is refused before it is sent. Thread-safe.
  */
 final class Lock {
 

@@ -18,7 +18,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Undoes what a switchover has begun. The former primary is opened again unless the role has moved. If the lock expired meanwhile, it is taken again first, and the records show what is left to undo. One thread.
+ * Undoes what a switchover has begun. The former primary is opened again unless the role has moved. If the lock expired
+ * meanwhile, it is taken again first, and the records show what is left to undo. One thread.
  */
 final class Undo {
 
