@@ -186,7 +186,7 @@ final class ClusterCommand {
         boolean isV2Checked;
 
         @Option(
-                names = {"--restarted", "--raft-snapshots-written"},
+                names = "--restarted",
                 description =
                         "Confirm that each member was restarted once as its present version when all ran it; before 3.7"
                                 + " with --snapshot-count=1. Needed before 3.6 and 3.7 for members that this command"

@@ -57,6 +57,7 @@ public class Understudy implements Runnable {
     /** Flags that had another name in the previous release. */
     static final Map<String, String> RENAMED = Map.of(
             "--patience", "--timeout",
+            "--raft-snapshots-written", "--restarted",
             "--start-patience", "--start-timeout",
             "--peer-url", "--peer-urls",
             "--client-url", "--client-urls");
