@@ -136,7 +136,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
 
     private boolean held(Status noLeader) {
         turn = new CompletableFuture<>();
-        return retries.hold(turn, request, heldUntilNanos, loop, inTime -> {
+        return retries.hold(caller.session(), turn, request, heldUntilNanos, loop, inTime -> {
             if (over) {
                 return;
             }

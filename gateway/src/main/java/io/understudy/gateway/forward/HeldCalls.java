@@ -1,24 +1,41 @@
 package io.understudy.gateway.forward;
 
+import io.understudy.gateway.caller.Session;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Limits the unsent calls of a gateway, by number and bytes. Thread-safe. */
+/** Limits the unsent calls of a gateway, by number and bytes. A session holds at most its share. Thread-safe. */
 final class HeldCalls {
 
     static final int MAX_CALLS = 10_000;
     static final long MAX_BYTES = 64L << 20;
+    /** Number of sessions that can use the whole capacity. */
+    static final int SHARES = 4;
 
-    private final AtomicInteger calls = new AtomicInteger();
-    private final AtomicLong bytes = new AtomicLong();
+    private static final Held NONE = new Held(0, 0);
 
-    int count() {
-        return calls.get();
+    // Under this object's lock.
+    private final Map<Session, Held> bySession = new HashMap<>();
+    private Held all = NONE;
+
+    private record Held(int calls, long bytes) {
+
+        Held plus(int moreCalls, long moreBytes) {
+            return new Held(calls + moreCalls, bytes + moreBytes);
+        }
+
+        boolean fits(int shares) {
+            return calls <= MAX_CALLS / shares && bytes <= MAX_BYTES / shares;
+        }
+    }
+
+    synchronized int count() {
+        return all.calls();
     }
 
     /**
@@ -29,27 +46,38 @@ final class HeldCalls {
      * @return false if there is no capacity; then nothing is run
      */
     boolean hold(
+            Session session,
             byte @Nullable [] request,
             CompletableFuture<?> condition,
             long untilNanos,
             Executor loop,
             Consumer<Boolean> then) {
         int size = request == null ? 0 : request.length;
-        boolean fits = calls.incrementAndGet() <= MAX_CALLS;
-        if (bytes.addAndGet(size) > MAX_BYTES || !fits) {
-            release(size);
+        if (!take(session, size)) {
             return false;
         }
         long left = Math.max(0, untilNanos - System.nanoTime());
         var unused = condition.orTimeout(left, TimeUnit.NANOSECONDS).whenComplete((met, failed) -> {
-            release(size);
+            release(session, size);
             loop.execute(() -> then.accept(failed == null));
         });
         return true;
     }
 
-    private void release(int size) {
-        calls.decrementAndGet();
-        bytes.addAndGet(-size);
+    /** A single call may be larger than a share. */
+    private synchronized boolean take(Session session, int size) {
+        Held ofSession = bySession.getOrDefault(session, NONE).plus(1, size);
+        Held ofAll = all.plus(1, size);
+        if (!ofAll.fits(1) || (ofSession.calls() > 1 && !ofSession.fits(SHARES))) {
+            return false;
+        }
+        all = ofAll;
+        bySession.put(session, ofSession);
+        return true;
+    }
+
+    private synchronized void release(Session session, int size) {
+        all = all.plus(-1, -size);
+        bySession.computeIfPresent(session, (same, held) -> held.calls() == 1 ? null : held.plus(-1, -size));
     }
 }

@@ -129,7 +129,7 @@ public final class HeldWrites implements Forwarding {
         private void hold(CompletableFuture<?> condition, Runnable met, Runnable late) {
             CompletableFuture<?> began = condition.copy();
             wait = began;
-            boolean fits = held.hold(request, began, deadlineNanos, loop, inTime -> {
+            boolean fits = held.hold(caller.session(), request, began, deadlineNanos, loop, inTime -> {
                 if (over) {
                     return;
                 }

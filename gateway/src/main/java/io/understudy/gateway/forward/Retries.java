@@ -1,5 +1,6 @@
 package io.understudy.gateway.forward;
 
+import io.understudy.gateway.caller.Session;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -55,12 +56,13 @@ final class Retries {
      * @return false if there is no capacity; then nothing is run
      */
     boolean hold(
+            Session session,
             CompletableFuture<Void> turn,
             byte @Nullable [] request,
             long untilNanos,
             Executor loop,
             Consumer<Boolean> then) {
-        if (!held.hold(request, turn, untilNanos, loop, then)) {
+        if (!held.hold(session, request, turn, untilNanos, loop, then)) {
             return false;
         }
         synchronized (this) {

@@ -237,6 +237,20 @@ final class HeldWritesTest {
     }
 
     @Test
+    void aSessionHoldsAtMostItsShare() {
+        HeldWrites held = held(Duration.ofSeconds(30));
+        Caller busy = caller(Caller.NO_DEADLINE);
+        for (int i = 0; i < HeldCalls.MAX_CALLS / HeldCalls.SHARES; i++) {
+            call(held, PUT, busy);
+        }
+        assertThat(call(held, PUT, busy).future().cause()).hasMessageStartingWith("etcdserver: too many requests");
+        assertThat(call(held, PUT, Caller.NO_DEADLINE).future().isComplete()).isFalse();
+        primary = open(next);
+        open.complete(null);
+        assertThat(metrics.held().count()).isZero();
+    }
+
+    @Test
     void aCancelledWriteIsNotHeld() {
         HeldWrites held = held(Duration.ofSeconds(30));
         for (int i = 0; i < HeldCalls.MAX_CALLS; i++) {
@@ -263,8 +277,12 @@ final class HeldWritesTest {
     }
 
     private static PromisedAnswer call(HeldWrites held, EtcdMethod method, long deadlineNanos) {
+        return call(held, method, caller(deadlineNanos));
+    }
+
+    private static PromisedAnswer call(HeldWrites held, EtcdMethod method, Caller caller) {
         PromisedAnswer answer = new PromisedAnswer(method);
-        held.start(method, answer, new Metadata(), caller(deadlineNanos), Runnable::run, REQUEST);
+        held.start(method, answer, new Metadata(), caller, Runnable::run, REQUEST);
         return answer;
     }
 

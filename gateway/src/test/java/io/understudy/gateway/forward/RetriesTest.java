@@ -3,6 +3,7 @@ package io.understudy.gateway.forward;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.understudy.gateway.caller.Session;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -52,15 +53,16 @@ final class RetriesTest {
     void heldBytesAreBounded() {
         long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         byte[] half = new byte[(int) (HeldCalls.MAX_BYTES / 2)];
-        assertThat(held.hold(half, new CompletableFuture<>(), until, Runnable::run, inTime -> {}))
+        assertThat(held.hold(new Session(), half, new CompletableFuture<>(), until, Runnable::run, inTime -> {}))
                 .isTrue();
         CompletableFuture<Void> second = new CompletableFuture<>();
-        assertThat(held.hold(half, second, until, Runnable::run, inTime -> {})).isTrue();
-        assertThat(held.hold(new byte[1], new CompletableFuture<>(), until, Runnable::run, inTime -> {}))
+        assertThat(held.hold(new Session(), half, second, until, Runnable::run, inTime -> {}))
+                .isTrue();
+        assertThat(held.hold(new Session(), new byte[1], new CompletableFuture<>(), until, Runnable::run, inTime -> {}))
                 .isFalse();
         assertThat(held.count()).isEqualTo(2);
         second.complete(null);
-        assertThat(held.hold(new byte[1], new CompletableFuture<>(), until, Runnable::run, inTime -> {}))
+        assertThat(held.hold(new Session(), new byte[1], new CompletableFuture<>(), until, Runnable::run, inTime -> {}))
                 .isTrue();
     }
 
@@ -78,7 +80,8 @@ final class RetriesTest {
     private CompletableFuture<Void> hold(int seconds, Consumer<Boolean> then) {
         CompletableFuture<Void> turn = new CompletableFuture<>();
         long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
-        assertThat(retries.hold(turn, null, until, Runnable::run, then)).isTrue();
+        assertThat(retries.hold(new Session(), turn, null, until, Runnable::run, then))
+                .isTrue();
         return turn;
     }
 }
