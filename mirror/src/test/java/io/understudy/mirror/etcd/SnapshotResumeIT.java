@@ -13,6 +13,8 @@ import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.feed.etcd.EtcdFeedSource;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.fixture.Clusters;
 import io.understudy.mirror.fixture.SourceAndTarget;
@@ -23,6 +25,7 @@ import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.ForeignWriteHint;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
@@ -170,6 +173,30 @@ final class SnapshotResumeIT {
     /** Also by a snapshot from the beginning, when that of the first writer cannot be resumed. */
     @Test
     void deletionsOfAReplacedCommitAreFinishedByTheNextWriter() throws Exception {
+        interruptDeletions();
+        source.put("later", "y");
+        compact(source.put("later", "z"));
+
+        assertThat(run(KEYS)).isInstanceOf(UnfinishedSnapshot.class);
+
+        assertEqual();
+    }
+
+    @Test
+    void deletionsOfAReplacedCommitAreNotAllowedToAnotherSource() throws Exception {
+        interruptDeletions();
+        Checkpoint ofAnother = new FencedWriter(new TargetCalls(connections.target(), new Silent()), "dr", options)
+                .read()
+                .inAnotherHistory(new ClusterId(1), new Revision(1));
+        target.put(ReservedKeys.checkpoint("dr").toStringUtf8(), CheckpointCodec.encode(ofAnother));
+        options = options.with(SourceReset.RESYNC);
+
+        assertThatThrownBy(() -> run(KEYS))
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining("would delete");
+    }
+
+    private void interruptDeletions() throws Exception {
         run(KEYS);
         compact(source.deleteRange(key(200), key(KEYS)));
         compact(source.put("later", "x"));
@@ -182,12 +209,6 @@ final class SnapshotResumeIT {
                 .isEqualTo(1);
         compared = false;
         replaces = false;
-        source.put("later", "y");
-        compact(source.put("later", "z"));
-
-        assertThat(run(KEYS)).isInstanceOf(UnfinishedSnapshot.class);
-
-        assertEqual();
     }
 
     /** Copies a part of the snapshot, then ends as a process does that lost its role. */
