@@ -117,9 +117,9 @@ final class ClusterChange implements AutoCloseable {
             // Without a quorum no lease is granted, and only starts of members are planned. An alarm prevents a lease
             // too.
             boolean isHarmless = !facts.alarms().isEmpty()
-                    && steps.stream().map(Plan.Planned::step).allMatch(AfterAlarm::isHarmless);
+                    && steps.stream().map(Plan.Planned::step).allMatch(TurnPermit::isHarmless);
             boolean needsTurn = !flags.isTakenOver && !isHarmless && facts.verdict() == ClusterFacts.Verdict.HELD;
-            try (AfterAlarm turn = new AfterAlarm(this::turn)) {
+            try (TurnPermit turn = new TurnPermit(this::turn)) {
                 if (needsTurn) {
                     turn.take();
                 }

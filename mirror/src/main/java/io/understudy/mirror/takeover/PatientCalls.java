@@ -48,9 +48,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls the voters of one cluster, and repeats failed attempts. Each attempt has the cluster's
- * request timeout; a failed one is repeated elsewhere until the patience is over. So every call here must be
- * idempotent.
+ * Calls the voters of one cluster, and repeats failed attempts elsewhere until the patience is over. Each attempt has the
+ * cluster's request timeout. Every call here must be idempotent.
  *
  * <p>Blocking; one thread.
  */

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-final class AfterAlarmTest {
+final class TurnPermitTest {
 
     private static final Step REMOVAL = new Step.Remove(new MemberId(3), "m3");
     private static final ClusterFacts ALARMED = facts(true, "CORRUPT of m3");
@@ -24,7 +24,7 @@ final class AfterAlarmTest {
 
     @Test
     void noStepFollowsAnAlarmOrALostQuorumWithoutATurn() throws Exception {
-        try (AfterAlarm turn = turn()) {
+        try (TurnPermit turn = turn()) {
             assertThat(turn.check(REMOVAL, ALARMED)).isEqualTo(Runner.Permission.GRANTED);
             assertThat(turn.check(REMOVAL, LOST)).isEqualTo(Runner.Permission.GRANTED);
             assertThat(attempts).hasValue(0);
@@ -36,15 +36,15 @@ final class AfterAlarmTest {
 
     @Test
     void aStartNeedsNoTurn() throws Exception {
-        try (AfterAlarm turn = turn()) {
+        try (TurnPermit turn = turn()) {
             Step start = new Step.Start(new MemberSpec("m1", List.of(), List.of()));
             assertThat(turn.check(start, CALM)).isEqualTo(Runner.Permission.GRANTED);
             assertThat(attempts).hasValue(0);
         }
     }
 
-    private AfterAlarm turn() {
-        return new AfterAlarm(() -> {
+    private TurnPermit turn() {
+        return new TurnPermit(() -> {
             attempts.incrementAndGet();
             throw new IllegalStateException("another command");
         });

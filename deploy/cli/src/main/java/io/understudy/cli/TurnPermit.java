@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Takes the turn before the first step that needs it. Under an alarm or without a quorum the cluster grants no lease, and
  * no supervisor is elected. For one thread.
  */
-final class AfterAlarm implements Runner.Permit, AutoCloseable {
+final class TurnPermit implements Runner.Permit, AutoCloseable {
 
     /** Takes a turn. */
     @FunctionalInterface
@@ -27,7 +27,7 @@ final class AfterAlarm implements Runner.Permit, AutoCloseable {
     private final Source source;
     private @Nullable Turn turn;
 
-    AfterAlarm(Source source) {
+    TurnPermit(Source source) {
         this.source = source;
     }
 
