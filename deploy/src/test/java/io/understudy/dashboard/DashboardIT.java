@@ -74,11 +74,14 @@ final class DashboardIT {
     @BeforeEach
     void show() {
         browser.show(scene.url());
-        eventually()
-                .until(() -> browser.has("[data-phase=live]")
-                        && !browser.has(".face")
-                        && browser.all(".mark.ok").size() > 10
-                        && browser.text("[data-mirror=dr]").contains("synced"));
+        eventually().untilAsserted(() -> {
+            assertThat(browser.has("[data-phase=live]")).as("live").isTrue();
+            assertThat(browser.all(".face").stream().map(WebElement::getText))
+                    .as("faults")
+                    .isEmpty();
+            assertThat(browser.all(".mark.ok")).as("checks that hold").hasSizeGreaterThan(10);
+            assertThat(browser.text("[data-mirror=dr]")).contains("synced");
+        });
         var unused = browser.complaints();
     }
 

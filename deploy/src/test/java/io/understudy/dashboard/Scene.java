@@ -1,5 +1,7 @@
 package io.understudy.dashboard;
 
+import static org.awaitility.Awaitility.await;
+
 import io.understudy.cli.Understudy;
 import io.understudy.config.Binder;
 import io.understudy.config.HostPort;
@@ -16,11 +18,13 @@ import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.HttpURLConnection;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
@@ -30,6 +34,8 @@ import java.util.Map;
  * <p>The mirror copies one cluster to the other, in a process of its own.
  */
 final class Scene implements AutoCloseable {
+
+    private static final Duration START = Duration.ofMinutes(1);
 
     private final LocalEtcd core;
     private final Gateway other;
@@ -45,6 +51,8 @@ final class Scene implements AutoCloseable {
         mirror = mirror(core, dr, folder, ports.get(0));
         mirror.start();
         gateway = startGateway(0);
+        // How soon a JVM starts on a busy machine is no concern of a test of the page.
+        await().atMost(START).until(() -> responds("http://127.0.0.1:" + ports.get(0) + "/readyz"));
     }
 
     static Scene start(LocalEtcd core, LocalEtcd dr, Path folder) throws IOException, InterruptedException {
@@ -95,6 +103,14 @@ final class Scene implements AutoCloseable {
         link.close();
         other.close();
         ports.close();
+    }
+
+    private static boolean responds(String url) {
+        try {
+            return ((HttpURLConnection) URI.create(url).toURL().openConnection()).getResponseCode() == 200;
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     private Gateway startGateway(int restPort) throws IOException, InterruptedException {
