@@ -50,17 +50,20 @@ final class ClusterViewIT {
     void showsRolesNamesHealthAndLeader() {
         awaitAllHealthy();
 
-        ClusterView view = cluster.view();
-        assertThat(view.members(Role.VOTER)).hasSize(3);
-        assertThat(view.members(Role.LEARNER)).singleElement().satisfies(learner -> {
-            assertThat(learner.id()).isEqualTo(id(etcd.cluster().learners().get(0)));
-            assertThat(learner.name())
-                    .isEqualTo(etcd.cluster().learners().get(0).name());
-            assertThat(learner.version().atLeast(3, 5, 0)).isTrue();
-            assertThat(learner.raftTerm()).isPositive();
-            assertThat(learner.revision().value()).isPositive();
+        // A member answers before the one that lists it has applied its name.
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            assertThat(cluster.view().members(Role.VOTER)).hasSize(3);
+            assertThat(cluster.view().members(Role.LEARNER)).singleElement().satisfies(learner -> {
+                EtcdMember member = etcd.cluster().learners().get(0);
+                assertThat(learner.id()).isEqualTo(id(member));
+                assertThat(learner.name()).isEqualTo(member.name());
+                assertThat(learner.version().atLeast(3, 5, 0)).isTrue();
+                assertThat(learner.raftTerm()).isPositive();
+                assertThat(learner.revision().value()).isPositive();
+            });
+            assertThat(cluster.view().leaderId()).isEqualTo(id(etcd.cluster().leader()));
         });
-        assertThat(view.leaderId()).isEqualTo(id(etcd.cluster().leader()));
+        ClusterView view = cluster.view();
         assertThat(view.clusterId()).isNotNull();
         assertThat(view.unidentified()).isEmpty();
         assertThat(view.foreign()).isEmpty();
