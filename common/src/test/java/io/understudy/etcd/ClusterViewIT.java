@@ -106,9 +106,11 @@ final class ClusterViewIT {
                         configured.stream().map(EtcdMember::clientUrl).toArray(URI[]::new))
                 .withDiscovery(MemberDiscovery.CONFIGURED);
         try (EtcdCluster some = EtcdCluster.connect(settings, new SimpleMeterRegistry())) {
-            await().atMost(PATIENCE).untilAsserted(() -> assertThat(some.endpointsFor(Duty.SNAPSHOT))
-                    .containsExactly(endpoint(configured.get(1)), endpoint(configured.get(0))));
-            assertThat(some.view().members()).hasSize(4);
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                assertThat(some.view().members()).hasSize(4);
+                assertThat(some.endpointsFor(Duty.SNAPSHOT))
+                        .containsExactly(endpoint(configured.get(1)), endpoint(configured.get(0)));
+            });
         }
     }
 
