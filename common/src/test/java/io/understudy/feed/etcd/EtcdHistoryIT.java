@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+import io.understudy.etcd.Health;
 import io.understudy.feed.FeedEndedException.Gap;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
@@ -39,7 +40,11 @@ class EtcdHistoryIT {
     @BeforeEach
     void open() {
         fixture = new FeedFixture(source.cluster());
-        await().atMost(PATIENCE).until(() -> fixture.source().view().leaderId() != null);
+        // While the followers are unknown or unhealthy, the leader is watched.
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(fixture.source().view().members())
+                        .hasSize(4)
+                        .allMatch(member -> member.health() == Health.HEALTHY));
     }
 
     @AfterEach
