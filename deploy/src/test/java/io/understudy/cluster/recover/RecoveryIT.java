@@ -148,7 +148,7 @@ final class RecoveryIT {
         control.process(machines.get(leader)).kill();
         wipe(leader);
         wipe((leader + 2) % 3);
-        WriteAheadLog log = Stored.read(machines.get(survivor).dataDirectory()).log();
+        Stored stored = Stored.read(machines.get(survivor).dataDirectory());
 
         assertThat(recovery(step -> false).run(Set.of())).isFalse();
         assertThat(here.isRunning(machines.get(survivor).member())).contains(false);
@@ -161,7 +161,9 @@ final class RecoveryIT {
         }
         awaitHealthy(3);
         assertThat(ids()).isEqualTo(ids);
-        log.tail().stream()
+        // The database may have applied an entry that the log does not mark as committed yet.
+        stored.log().tail().stream()
+                .filter(entry -> entry.at().index() > stored.committed())
                 .map(LogEntry::description)
                 .filter(description -> description.startsWith("put key-"))
                 .forEach(description -> assertThat(printed).anyMatch(line -> line.endsWith(description)));

@@ -264,10 +264,10 @@ final class ReadPathTest {
 
     @Test
     void readsOfDisconnectedClientsFreeTheirSlots() throws Exception {
-        gone.set(true);
         for (int i = 0; i < SETTINGS.maxWaiting(); i++) {
             assertThat(read(false, Freshness.ANY)).isNotDone();
         }
+        gone.set(true);
         await().atMost(SETTINGS.timeout().dividedBy(2))
                 .until(() -> !read(false, Freshness.ANY).isDone());
     }
