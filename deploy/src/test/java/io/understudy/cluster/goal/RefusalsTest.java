@@ -238,6 +238,38 @@ class RefusalsTest {
         assertThat(hashes.differs(new MemberId(3), new Hashes.Hash(5, 8))).isFalse();
     }
 
+    /** One that stays behind must not block the removal of another that a majority contradicts. */
+    @Test
+    void aMemberThatCompactedToAnotherRevisionProtectsNoCorruptOne() {
+        ClusterFacts five = FactsFixture.voters(true, true, true, true, true);
+        Hashes.Hash right = new Hashes.Hash(5, 8);
+        RepairCluster repair = repair(
+                new Hashes<>(Map.of(
+                        new MemberId(1),
+                        right,
+                        new MemberId(2),
+                        right,
+                        new MemberId(3),
+                        right,
+                        new MemberId(4),
+                        new Hashes.Hash(6, 1),
+                        new MemberId(5),
+                        new Hashes.Hash(7, 8))),
+                Map.of(),
+                1);
+
+        assertThat(steps(repair, withAlarm(five, 5, "CORRUPT")))
+                .containsExactly("remove m5 permanently", "disarm CORRUPT of m5");
+        assertThat(steps(repair, withAlarm(five, 4, "CORRUPT")))
+                .as("the alarm may be of the one behind")
+                .containsExactly("remove m5 permanently");
+        assertThat(steps(repair, withAlarm(five, 0, "CORRUPT"))).containsExactly("remove m5 permanently");
+        assertThat(refusal(repair, withAlarm(FactsFixture.voters(true, true, true, true), 4, "CORRUPT"))
+                        .rule())
+                .as("after the removal")
+                .isEqualTo("hash-comparable");
+    }
+
     /** Of an interrupted run. */
     @Test
     void theAlarmOfARemovedMemberIsDisarmed() {
