@@ -279,6 +279,34 @@ class RefusalsTest {
         assertThat(refusal(repair(Map.of(1, 5L, 2, 6L)), left).rule()).isEqualTo("hash-majority");
     }
 
+    /** It removed the corrupt leader, which had named a healthy member. */
+    @Test
+    void theAlarmOfAHealthyMemberIsDisarmedWhereAVotingMemberIsMissing() {
+        ClusterFacts left = withAlarm(FactsFixture.voters(true, true), 2, "CORRUPT");
+        Hashes<MemberId> equal = hashes(Map.of(1, 5L, 2, 5L));
+
+        assertThat(steps(repair(equal, Map.of(), 3), left)).containsExactly("disarm CORRUPT of m2");
+        assertThat(refusal(repair(equal, Map.of(), 2), left).rule())
+                .as("of a complete cluster")
+                .isEqualTo("corruption-confirmed");
+        assertThat(refusal(repair(equal, Map.of(new MemberId(2), "switchover 7 of mirror dr"), 3), left)
+                        .rule())
+                .isEqualTo("alarm-of-move");
+        assertThat(refusal(repair(hashes(Map.of(1, 5L, 2, 5L)), Map.of(), 4), withAlarm(THREE, 2, "CORRUPT"))
+                        .rule())
+                .as("one did not respond")
+                .isEqualTo("corruption-confirmed");
+        assertThat(refusal(
+                                repair(equal, Map.of(), 3),
+                                withAlarm(
+                                        FactsFixture.withLearner(FactsFixture.voters(true, true), true, 0),
+                                        2,
+                                        "CORRUPT"))
+                        .rule())
+                .as("the learner may be corrupt")
+                .isEqualTo("corruption-confirmed");
+    }
+
     @Test
     void anAlarmThatAMoveRaisedIsLeftAlone() {
         RepairCluster repair =

@@ -173,17 +173,19 @@ public record RepairCluster(
     }
 
     /**
-     * The alarms that a removal explains. etcd's leader compares the others with itself, so the alarm of a corrupt
-     * leader is of a healthy member; 3.5 never names one.
+     * The alarms that a removal explains, also one of an interrupted run. etcd's leader compares the others with itself,
+     * so the alarm of a corrupt leader is of a healthy member; 3.5 never names one. A complete cluster with equal hashes
+     * keeps an alarm of its member: the leader also names itself if its own hash has changed between two reads.
      */
     private List<Alarm> over(ClusterFacts facts, Hashes.Hash agreed, List<Alarm> alarms) {
         boolean isRemoved = hasGoneApart(facts, agreed) && apart(facts, agreed).isEmpty();
         boolean isNone = facts.learners().isEmpty() && allAgree(facts, agreed);
+        boolean isOneMissing = facts.voters().size() < voters;
         return alarms.stream()
                 .filter(alarm -> (isRemoved && !isOpen(facts, agreed, alarm))
-                        || (alarm.member().value() == 0
-                                ? isNone
-                                : facts.member(alarm.member()).isEmpty()))
+                        || (isNone && (isOneMissing || alarm.member().value() == 0))
+                        || (alarm.member().value() != 0
+                                && facts.member(alarm.member()).isEmpty()))
                 .toList();
     }
 
