@@ -27,13 +27,17 @@ final class InventoryTest {
     void aFailedQueryHidesNoOtherMachineAndIsRetriedLater() {
         Inventory inventory = inventory();
 
-        assertThat(inventory.places(List.of())).extracting(Place::running).containsExactly(Optional.empty(), Optional.of(true));
+        assertThat(inventory.places(List.of()))
+                .extracting(Place::running)
+                .containsExactly(Optional.empty(), Optional.of(true));
         assertThat(inventory.places(List.of())).extracting(Place::answers).containsExactly(false, true);
         assertThat(queried).containsExactly("one", "two", "two");
 
         now = now.plus(Duration.ofMinutes(1));
         broken = false;
-        assertThat(inventory.places(List.of())).extracting(Place::running).containsExactly(Optional.of(true), Optional.of(true));
+        assertThat(inventory.places(List.of()))
+                .extracting(Place::running)
+                .containsExactly(Optional.of(true), Optional.of(true));
     }
 
     /** A voting member would be removed for one that cannot start. */

@@ -58,8 +58,9 @@ final class SupervisorOrdersTest {
     private final CountDownLatch thaw = new CountDownLatch(1);
     private final Set<String> running = ConcurrentHashMap.newKeySet();
     private final AtomicInteger orders = new AtomicInteger();
-    /** Members whose programs were run to check them. */
+    /** Members with a program that was run to check it. */
     private final List<String> programs = new CopyOnWriteArrayList<>();
+
     private final Map<String, DataOwner> owners = new ConcurrentHashMap<>(Map.of(
             "m1", new DataOwner(new ClusterId(1), new MemberId(1)),
             "m2", new DataOwner(new ClusterId(1), new MemberId(2))));
@@ -79,7 +80,9 @@ final class SupervisorOrdersTest {
             thaw.countDown();
             await("the end of the order").until(() -> outcomes(journal, "m1").contains(Outcome.DONE));
             assertThat(running).contains("m1", "m2");
-            assertThat(programs).as("of the machine without a member, and not at each look").containsExactly("m4");
+            assertThat(programs)
+                    .as("of the machine without a member, and not at each look")
+                    .containsExactly("m4");
         });
     }
 

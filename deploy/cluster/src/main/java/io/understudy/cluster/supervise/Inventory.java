@@ -48,7 +48,7 @@ final class Inventory {
         this.clock = clock;
     }
 
-    /** @param free machines without a member, whose programs must run before a member is removed for them */
+    /** @param free machines without a member; their programs must run before a member is removed for them */
     List<Place> places(Collection<MemberSpec> free) {
         return machines.stream()
                 .map(machine -> place(machine, free.contains(machine)))
