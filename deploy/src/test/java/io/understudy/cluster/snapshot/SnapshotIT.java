@@ -186,7 +186,8 @@ final class SnapshotIT {
                         .tag("outcome", "failed")
                         .timer()
                         .count())
-                .isEqualTo(3);
+                .as("one attempt per snapshot, so that a hanging upload does not delay the next one by many timeouts")
+                .isEqualTo(2);
         assertThat(kept).isDirectoryNotContaining("glob:**.part");
     }
 
