@@ -52,7 +52,8 @@ public final class PeriodicSnapshots implements AutoCloseable {
         this.directory = settings.directory().map(SnapshotDirectory::new);
         this.taker = taker;
         this.meters = meters;
-        this.newest = directory.flatMap(found -> found.list(Instant.now()).stream().findFirst());
+        this.newest =
+                directory.flatMap(found -> found.list(Instant.now()).stream().findFirst());
         if (directory.isPresent()) {
             ClusterMeter.SNAPSHOT_AGE.gauge(this, PeriodicSnapshots::ageSeconds).register(meters);
             ClusterMeter.SNAPSHOT_SIZE
