@@ -47,8 +47,8 @@ final class UnderstudyTest {
 
     /** Else watchers of the old cluster miss changes without an error. */
     @ParameterizedTest
-    @CsvSource({"cluster, restore", "mirror, init-target"})
-    void aRestoredClusterIsAheadOfAllClients(String group, String name) {
+    @CsvSource({"cluster, restore,", "mirror, init-target, 1000000000"})
+    void aRestoredClusterIsAheadOfAllClients(String group, String name, String byDefault) {
         CommandLine command = Understudy.commandLine()
                 .getSubcommands()
                 .get(group)
@@ -56,7 +56,7 @@ final class UnderstudyTest {
                 .get(name);
 
         assertThat(command.getCommandSpec().findOption("--bump-revision").defaultValue())
-                .isEqualTo("1000000000");
+                .isEqualTo(byDefault);
     }
 
     @Test

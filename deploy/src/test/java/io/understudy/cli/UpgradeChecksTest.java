@@ -98,13 +98,31 @@ final class UpgradeChecksTest {
         assertThat(rules("3.5.33", Optional.of("3.6.16"), false)).containsExactly("flags-known");
     }
 
+    /** A silent member of a mixed cluster may have the earlier version; a crashed one of a patch upgrade has not. */
+    @ParameterizedTest
+    @CsvSource({
+        "3.7.3,,3.7.2,3.6.0,true",
+        "3.7.3,,3.7.2,3.7.0,false",
+        "3.6.16,,3.6.10,3.5.0,true",
+        "3.5.33,,3.5.30,'',false",
+        "3.7.3,3.7.2,3.7.2,3.6.0,false",
+        "3.7.3,3.6.16,3.7.3,3.6.0,true"
+    })
+    void aMemberThatDoesNotRespondIsCheckedUntilTheClusterHasTheTargetsVersion(
+            String target, String first, String second, String storage, boolean areNeeded) {
+        ClusterFacts facts = facts(Optional.ofNullable(first), second, storage);
+
+        assertThat(UpgradeChecks.areNeeded(facts, EtcdVersion.parse(target))).isEqualTo(areNeeded);
+    }
+
     /** An exchanged program must not bypass the checks of {@code --to-version}. */
     @ParameterizedTest
     @CsvSource({
         "LOCAL,3.6.16,3.6.16,0",
         "LOCAL,3.6.17,3.6.16,1",
         "LOCAL,3.7.3,3.6.16,1",
-        "LOCAL,3.7.3,,0",
+        "LOCAL,3.7.3,,1",
+        "LOCAL,3.6.17,,0",
         "LOCAL,'',3.6.16,0",
         "MANUAL,3.7.3,3.6.16,0"
     })
@@ -136,15 +154,19 @@ final class UpgradeChecksTest {
     }
 
     private static ClusterFacts facts(Optional<String> running, String other) {
+        return facts(running, other, "");
+    }
+
+    private static ClusterFacts facts(Optional<String> running, String other, String storage) {
         return new ClusterFacts(
                 new ClusterId(7),
-                List.of(member(1, running), member(2, Optional.of(other))),
+                List.of(member(1, running, storage), member(2, Optional.of(other), storage)),
                 true,
                 List.of(),
                 Instant.EPOCH);
     }
 
-    private static MemberFacts member(int number, Optional<String> running) {
+    private static MemberFacts member(int number, Optional<String> running, String storage) {
         return new MemberFacts(
                 new MemberId(number),
                 "m" + number,
@@ -162,7 +184,7 @@ final class UpgradeChecksTest {
                         1000,
                         true,
                         List.of(),
-                        StorageStatus.NONE)),
+                        new StorageStatus(storage, ""))),
                 Measurements.NONE);
     }
 

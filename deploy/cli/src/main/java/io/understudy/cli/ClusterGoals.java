@@ -188,7 +188,7 @@ final class ClusterGoals {
                 target,
                 program,
                 step -> upgrade.isRestarted || seen.work().hasPerformed(step));
-        if (!(roll.plan(seen.facts()) instanceof Plan.Steps) || !changesMinor(seen.facts(), target)) {
+        if (!(roll.plan(seen.facts()) instanceof Plan.Steps) || !UpgradeChecks.areNeeded(seen.facts(), target)) {
             return roll;
         }
         List<Refusal> refusals = new UpgradeChecks(
@@ -201,12 +201,6 @@ final class ClusterGoals {
         program.ifPresent(each -> seen.notes("afterwards, set machines.*.program to " + each
                 + ": supervisors and other commands start the configured program"));
         return roll;
-    }
-
-    private static boolean changesMinor(ClusterFacts facts, EtcdVersion target) {
-        return facts.members().stream()
-                .flatMap(member -> member.answer().stream())
-                .anyMatch(answer -> answer.version().minor() != target.minor());
     }
 
     static Goal repair(ClusterChange seen) {

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -31,13 +32,12 @@ final class ClusterRestore extends ClusterFlags {
 
     @Option(
             names = "--bump-revision",
-            defaultValue = "1000000000",
             paramLabel = "N",
             description =
-                    "Increase of the latest revision (default: ${DEFAULT-VALUE}). Older revisions are marked compacted, so"
-                            + " that watchers of the old cluster resynchronize. With 0 they miss changes until their"
-                            + " revision is reached.")
-    private long bump;
+                    "Increase of the latest revision (default: to the time in microseconds, above all earlier restores)."
+                            + " Older revisions are marked compacted, so that watchers of the old cluster resynchronize."
+                            + " With 0 they miss changes until their revision is reached.")
+    private @Nullable Long bump;
 
     @Option(
             names = "--start-timeout",
@@ -48,6 +48,9 @@ final class ClusterRestore extends ClusterFlags {
 
     void run() {
         try (ClusterConnection cluster = connect()) {
+            if (bump != null && bump < 0) {
+                throw usageError("--bump-revision is " + bump + "; allowed: 0 or more");
+            }
             ClusterSettings settings = cluster.settings();
             List<MachineSettings> machines = settings.votingMachines().stream()
                     .limit(settings.shape().voters())
@@ -60,9 +63,13 @@ final class ClusterRestore extends ClusterFlags {
             refuseBesideAnother(cluster.observerOfAll());
             String token = "restored-" + Instant.now().getEpochSecond();
             new Restore(SnapshotTool.of(settings.machines()), control, this::progress)
-                    .restore(snapshot.toAbsolutePath(), machines, token, bump);
+                    .restore(
+                            snapshot.toAbsolutePath(),
+                            machines,
+                            token,
+                            bump == null ? OptionalLong.empty() : OptionalLong.of(bump));
             ClusterId created =
-                    new Founding(machines.stream().map(MachineSettings::member).toList(), token, bump, true).cluster();
+                    new Founding(machines.stream().map(MachineSettings::member).toList(), token, 0, true).cluster();
             machines.forEach(machine -> control.start(machine.member()));
             progress("waiting for " + Counted.of(machines.size(), "member") + " to serve");
             EtcdObserver observer = cluster.observerAt(clientUrls(machines));

@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -43,6 +44,23 @@ record UpgradeChecks(
 
     private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);
     private static final Duration V2_DEADLINE = Duration.ofMinutes(10);
+
+    /**
+     * Whether a member has another minor version. One that does not respond may have an earlier one until the data of the
+     * others have the target's: etcd raises the cluster version when every member has reported it.
+     */
+    static boolean areNeeded(ClusterFacts facts, EtcdVersion target) {
+        boolean isOneSilent = facts.members().stream().anyMatch(member -> member.hasStarted() && isUnknown(member));
+        return facts.members().stream()
+                .flatMap(member -> member.answer().stream())
+                .anyMatch(answer -> answer.version().minor() != target.minor()
+                        || (isOneSilent
+                                && isEarlier(EtcdVersion.parse(answer.storage().version()), target)));
+    }
+
+    private static boolean isEarlier(EtcdVersion version, EtcdVersion target) {
+        return !version.equals(EtcdVersion.UNKNOWN) && version.minor() < target.minor();
+    }
 
     /** Returns all reasons against the change. Members that do not respond are changed, too. */
     List<Refusal> check(ClusterFacts facts) {
@@ -204,17 +222,30 @@ record UpgradeChecks(
                                                 + ", and specify the new one with --program")));
     }
 
-    /** Returns restarts with the configured programs that change the version; those of other machines are unknown. */
+    /**
+     * Returns restarts with the configured programs that change the version, the minor one of a member that does not
+     * respond; those of other machines are unknown.
+     */
     static List<Refusal> exchanged(List<MachineSettings> machines, ClusterFacts facts) {
+        EtcdVersion oldest = facts.members().stream()
+                .map(UpgradeChecks::version)
+                .filter(version -> !version.equals(EtcdVersion.UNKNOWN))
+                .min(Comparator.naturalOrder())
+                .orElse(EtcdVersion.UNKNOWN);
         List<Refusal> refusals = new ArrayList<>();
         for (MachineSettings machine : machines) {
-            EtcdVersion running =
-                    facts.named(machine.name()).map(UpgradeChecks::version).orElse(EtcdVersion.UNKNOWN);
-            EtcdVersion next = running.equals(EtcdVersion.UNKNOWN) ? running : configured(machine);
-            if (!next.equals(EtcdVersion.UNKNOWN) && next.compareTo(running) != 0) {
+            Optional<EtcdVersion> running = facts.named(machine.name()).map(UpgradeChecks::version);
+            boolean isSilent = running.equals(Optional.of(EtcdVersion.UNKNOWN));
+            EtcdVersion next = running.isEmpty() ? EtcdVersion.UNKNOWN : configured(machine);
+            if (!next.equals(EtcdVersion.UNKNOWN)
+                    && (isSilent ? next.minor() != oldest.minor() : next.compareTo(running.orElseThrow()) != 0)) {
                 refusals.add(new Refusal(
                         "version-unchanged",
-                        machine.name() + " runs " + running + ", and its configured program is " + next,
+                        machine.name()
+                                + (isSilent
+                                        ? " does not respond, the others run " + oldest
+                                        : " runs " + running.orElseThrow())
+                                + ", and its configured program is " + next,
                         "Specify the target version, which is checked (--to-version " + next + ")"));
             }
         }

@@ -238,6 +238,38 @@ class RefusalsTest {
         assertThat(hashes.differs(new MemberId(3), new Hashes.Hash(5, 8))).isFalse();
     }
 
+    /** One that stays behind must not block the removal of another that a majority contradicts. */
+    @Test
+    void aMemberThatCompactedToAnotherRevisionProtectsNoCorruptOne() {
+        ClusterFacts five = FactsFixture.voters(true, true, true, true, true);
+        Hashes.Hash right = new Hashes.Hash(5, 8);
+        RepairCluster repair = repair(
+                new Hashes<>(Map.of(
+                        new MemberId(1),
+                        right,
+                        new MemberId(2),
+                        right,
+                        new MemberId(3),
+                        right,
+                        new MemberId(4),
+                        new Hashes.Hash(6, 1),
+                        new MemberId(5),
+                        new Hashes.Hash(7, 8))),
+                Map.of(),
+                1);
+
+        assertThat(steps(repair, withAlarm(five, 5, "CORRUPT")))
+                .containsExactly("remove m5 permanently", "disarm CORRUPT of m5");
+        assertThat(steps(repair, withAlarm(five, 4, "CORRUPT")))
+                .as("the alarm may be of the one behind")
+                .containsExactly("remove m5 permanently");
+        assertThat(steps(repair, withAlarm(five, 0, "CORRUPT"))).containsExactly("remove m5 permanently");
+        assertThat(refusal(repair, withAlarm(FactsFixture.voters(true, true, true, true), 4, "CORRUPT"))
+                        .rule())
+                .as("after the removal")
+                .isEqualTo("hash-comparable");
+    }
+
     /** Of an interrupted run. */
     @Test
     void theAlarmOfARemovedMemberIsDisarmed() {
@@ -245,6 +277,34 @@ class RefusalsTest {
 
         assertThat(steps(repair(Map.of(1, 5L, 2, 5L)), left)).containsExactly("disarm CORRUPT of 3");
         assertThat(refusal(repair(Map.of(1, 5L, 2, 6L)), left).rule()).isEqualTo("hash-majority");
+    }
+
+    /** It removed the corrupt leader, which had named a healthy member. */
+    @Test
+    void theAlarmOfAHealthyMemberIsDisarmedWhereAVotingMemberIsMissing() {
+        ClusterFacts left = withAlarm(FactsFixture.voters(true, true), 2, "CORRUPT");
+        Hashes<MemberId> equal = hashes(Map.of(1, 5L, 2, 5L));
+
+        assertThat(steps(repair(equal, Map.of(), 3), left)).containsExactly("disarm CORRUPT of m2");
+        assertThat(refusal(repair(equal, Map.of(), 2), left).rule())
+                .as("of a complete cluster")
+                .isEqualTo("corruption-confirmed");
+        assertThat(refusal(repair(equal, Map.of(new MemberId(2), "switchover 7 of mirror dr"), 3), left)
+                        .rule())
+                .isEqualTo("alarm-of-move");
+        assertThat(refusal(repair(hashes(Map.of(1, 5L, 2, 5L)), Map.of(), 4), withAlarm(THREE, 2, "CORRUPT"))
+                        .rule())
+                .as("one did not respond")
+                .isEqualTo("corruption-confirmed");
+        assertThat(refusal(
+                                repair(equal, Map.of(), 3),
+                                withAlarm(
+                                        FactsFixture.withLearner(FactsFixture.voters(true, true), true, 0),
+                                        2,
+                                        "CORRUPT"))
+                        .rule())
+                .as("the learner may be corrupt")
+                .isEqualTo("corruption-confirmed");
     }
 
     @Test

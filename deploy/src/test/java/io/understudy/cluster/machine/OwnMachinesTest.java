@@ -128,7 +128,11 @@ final class OwnMachinesTest {
     void keepsACopyOfTheDataOfOneThatDoesNotRun() throws IOException {
         Path member = Files.createDirectories(machine.dataDirectory().resolve("member/snap"));
         Files.writeString(member.resolve("db"), "data");
+        // Of a copy that was interrupted; a recovery must not take it for one.
+        Files.createDirectories(folder.resolve("one.copy-19691231T235959.part/member/wal"));
         machines.copyData(MEMBER);
+        assertThat(new DataDirectory(machine.dataDirectory()).earlier())
+                .containsExactly(folder.resolve("one.copy-19700101T000000"));
         assertThat(folder.resolve("one.copy-19700101T000000/member/snap/db")).hasContent("data");
         machines.start(MEMBER);
         assertThatThrownBy(() -> machines.copyData(MEMBER)).hasMessageContaining("member one is running");

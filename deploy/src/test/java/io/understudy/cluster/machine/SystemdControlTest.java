@@ -35,7 +35,7 @@ final class SystemdControlTest {
                   start) [ ! -e broken ] || { echo "Job for etcd@one.service failed" >&2; exit 1; }; echo activating > state ;;
                   stop) echo inactive > state ;;
                   show) [ ! -e stuck ] || exec sleep 60
-                        case $* in *MainPID*) cp etc/one.env startedWith; echo 4711; exit ;; esac
+                        case $* in *MainPID*) cp etc/one.env startedWith; echo 4711; exit ;; *LoadState*) cat load; exit ;; esac
                         cat state 2>/dev/null || echo inactive ;;
                 esac
                 """);
@@ -84,6 +84,16 @@ final class SystemdControlTest {
         assertThat(control.isRunning(machine)).isTrue();
         control.stop(machine);
         assertThat(control.isRunning(machine)).isFalse();
+    }
+
+    /** Before another member is removed for it. */
+    @Test
+    void aMissingUnitCannotStart() throws IOException {
+        Files.writeString(folder.resolve("load"), "not-found");
+        assertThat(control.programFailure(machine))
+                .hasValueSatisfying(why -> assertThat(why).contains("unit etcd@one.service is not-found"));
+        Files.writeString(folder.resolve("load"), "loaded");
+        assertThat(control.programFailure(machine)).isEmpty();
     }
 
     @Test

@@ -36,6 +36,17 @@ final class SnapshotDirectoryTest {
         assertThat(directory.list()).hasSize(9).noneMatch(SnapshotFile::isUploaded);
     }
 
+    @Test
+    void thoseOfAWrongClockDoNotCount() throws IOException {
+        SnapshotDirectory directory = taken(3);
+        Files.createFile(directory.fileOf(ago(-60)));
+        assertThat(directory.prune(2, Duration.ZERO, false, NOW))
+                .extracting(SnapshotFile::taken)
+                .containsExactly(ago(2));
+        assertThat(directory.list(NOW)).hasSize(2);
+        assertThat(directory.list()).hasSize(3);
+    }
+
     private SnapshotDirectory taken(int count) throws IOException {
         SnapshotDirectory directory = new SnapshotDirectory(folder);
         for (int minutes = 0; minutes < count; minutes++) {

@@ -11,6 +11,7 @@ import java.io.File;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -86,5 +87,16 @@ final class SnapshotToolTest {
                 Files.writeString(Files.createDirectory(folder.resolve(name)).resolve("etcdutl"), "#!/bin/sh\n");
         assertThat(file.toFile().setExecutable(true)).isTrue();
         return file;
+    }
+
+    /** Else a watcher of the first restored cluster misses changes of the second without an error. */
+    @Test
+    void aClusterRestoredLaterIsAheadOfOneRestoredFromANewerSnapshot() {
+        Instant first = Instant.parse("2026-01-02T03:04:05Z");
+        Instant second = first.plusSeconds(60);
+        long served = 5_000 + Restore.bump(5_000, first) + 10_000;
+
+        assertThat(4_000 + Restore.bump(4_000, second)).isGreaterThan(served);
+        assertThat(Restore.bump(Long.MAX_VALUE / 2, second)).isEqualTo(1_000_000_000);
     }
 }

@@ -7,28 +7,70 @@ import io.understudy.cluster.supervise.rule.Place;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Machines of which one can't be queried; how one fails is for its own tests. */
 final class InventoryTest {
 
     private final List<String> queried = new ArrayList<>();
+    private final Set<String> running = new HashSet<>(Set.of("one", "two"));
+    private final List<String> run = new ArrayList<>();
+    private Optional<String> programFailure = Optional.of("etcd: no such file");
     private boolean broken = true;
     private Instant now = Instant.EPOCH;
 
     @Test
     void aFailedQueryHidesNoOtherMachineAndIsRetriedLater() {
-        Inventory inventory = new Inventory(List.of(named("one"), named("two")), this::isRunning, () -> now);
+        Inventory inventory = inventory();
 
-        assertThat(inventory.places()).extracting(Place::running).containsExactly(Optional.empty(), Optional.of(true));
-        assertThat(inventory.places()).extracting(Place::answers).containsExactly(false, true);
+        assertThat(inventory.places(List.of()))
+                .extracting(Place::running)
+                .containsExactly(Optional.empty(), Optional.of(true));
+        assertThat(inventory.places(List.of())).extracting(Place::answers).containsExactly(false, true);
         assertThat(queried).containsExactly("one", "two", "two");
 
         now = now.plus(Duration.ofMinutes(1));
         broken = false;
-        assertThat(inventory.places()).extracting(Place::running).containsExactly(Optional.of(true), Optional.of(true));
+        assertThat(inventory.places(List.of()))
+                .extracting(Place::running)
+                .containsExactly(Optional.of(true), Optional.of(true));
+    }
+
+    /** A voting member would be removed for one that cannot start. */
+    @Test
+    void aFreeMachineWithoutAProgramIsUsedOnceItHasOne() {
+        broken = false;
+        running.remove("two");
+        Inventory inventory = inventory();
+        List<MemberSpec> free = List.of(named("one"), named("two"));
+
+        assertThat(inventory.places(free)).extracting(Place::answers).containsExactly(true, false);
+        assertThat(inventory.places(free)).extracting(Place::answers).containsExactly(true, false);
+        assertThat(run).as("neither of a running member, nor at each look").containsExactly("two");
+
+        now = now.plus(Duration.ofMinutes(1));
+        programFailure = Optional.empty();
+        assertThat(inventory.places(free)).extracting(Place::answers).containsExactly(true, true);
+        assertThat(run).containsExactly("two", "two");
+
+        now = now.plus(Duration.ofMinutes(1));
+        assertThat(inventory.places(List.of())).extracting(Place::answers).containsExactly(true, true);
+        assertThat(run).as("no program of a member's own machine").hasSize(2);
+    }
+
+    private Inventory inventory() {
+        return new Inventory(
+                List.of(named("one"), named("two")),
+                this::isRunning,
+                member -> {
+                    run.add(member.name());
+                    return programFailure;
+                },
+                () -> now);
     }
 
     private static MemberSpec named(String name) {
@@ -40,6 +82,6 @@ final class InventoryTest {
         if (broken && member.name().equals("one")) {
             throw new IllegalStateException("systemctl is not there");
         }
-        return Optional.of(true);
+        return Optional.of(running.contains(member.name()));
     }
 }

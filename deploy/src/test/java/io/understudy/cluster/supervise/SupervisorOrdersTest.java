@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.cluster.machine.BoundedMachines;
 import io.understudy.cluster.machine.DataOwner;
 import io.understudy.cluster.machine.MachineBusyException;
+import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.NoMachines;
 import io.understudy.cluster.membership.Membership;
@@ -42,6 +43,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -56,6 +58,9 @@ final class SupervisorOrdersTest {
     private final CountDownLatch thaw = new CountDownLatch(1);
     private final Set<String> running = ConcurrentHashMap.newKeySet();
     private final AtomicInteger orders = new AtomicInteger();
+    /** Members with a program that was run to check it. */
+    private final List<String> programs = new CopyOnWriteArrayList<>();
+
     private final Map<String, DataOwner> owners = new ConcurrentHashMap<>(Map.of(
             "m1", new DataOwner(new ClusterId(1), new MemberId(1)),
             "m2", new DataOwner(new ClusterId(1), new MemberId(2))));
@@ -75,6 +80,9 @@ final class SupervisorOrdersTest {
             thaw.countDown();
             await("the end of the order").until(() -> outcomes(journal, "m1").contains(Outcome.DONE));
             assertThat(running).contains("m1", "m2");
+            assertThat(programs)
+                    .as("of the machine without a member, and not at each look")
+                    .containsExactly("m4");
         });
     }
 
@@ -251,6 +259,12 @@ final class SupervisorOrdersTest {
                 await(thaw);
             }
             running.add(member.name());
+        }
+
+        @Override
+        public Optional<String> programFailure(MemberSpec member, UnaryOperator<MachineSettings> settings) {
+            programs.add(member.name());
+            return Optional.empty();
         }
 
         @Override

@@ -117,18 +117,15 @@ public record RepairCluster(
     }
 
     private Plan corrupt(ClusterFacts facts, List<Alarm> alarms) {
-        if (!hashes.areComparable()) {
-            return refused(
-                    "hash-comparable",
-                    "the voting members have compacted to different revisions: " + hashesOf(facts),
-                    "Repeat the command when all have applied the last compaction");
-        }
         Optional<Hashes.Hash> agreed = hashes.agreed(facts.quorum().needed());
-        if (agreed.isEmpty()) {
+        if (agreed.isEmpty() && hashes.areComparable()) {
             return refused(
                     "hash-majority",
                     "no majority of the voting members has the same hash at one revision: " + hashesOf(facts),
                     "Restore a snapshot from before the corruption (understudy cluster restore)");
+        }
+        if (agreed.isEmpty()) {
+            return incomparable(facts);
         }
         Optional<MemberFacts> gone = apart(facts, agreed.get())
                 .or(() -> hasGoneApart(facts, agreed.get()) ? Optional.empty() : learner(facts, agreed.get(), alarms));
@@ -139,7 +136,10 @@ public record RepairCluster(
                     : removal;
         }
         List<Alarm> over = over(facts, agreed.get(), alarms);
-        return over.isEmpty() ? unconfirmed(facts) : planned(facts, disarming(facts, over));
+        if (over.isEmpty()) {
+            return hashes.areComparable() ? unconfirmed(facts) : incomparable(facts);
+        }
+        return planned(facts, disarming(facts, over));
     }
 
     /** Any but the leader first, which must hand over before. */
@@ -173,23 +173,36 @@ public record RepairCluster(
     }
 
     /**
-     * The alarms that a removal explains. etcd's leader compares the others with itself, so the alarm of a corrupt
-     * leader is of a healthy member; 3.5 never names one.
+     * The alarms that a removal explains, also one of an interrupted run. etcd's leader compares the others with itself,
+     * so the alarm of a corrupt leader is of a healthy member; 3.5 never names one. A complete cluster with equal hashes
+     * keeps an alarm of its member: the leader also names itself if its own hash has changed between two reads.
      */
     private List<Alarm> over(ClusterFacts facts, Hashes.Hash agreed, List<Alarm> alarms) {
         boolean isRemoved = hasGoneApart(facts, agreed) && apart(facts, agreed).isEmpty();
         boolean isNone = facts.learners().isEmpty() && allAgree(facts, agreed);
+        boolean isOneMissing = facts.voters().size() < voters;
         return alarms.stream()
-                .filter(alarm -> (isRemoved && !isUnread(facts, alarm))
-                        || (alarm.member().value() == 0
-                                ? isNone
-                                : facts.member(alarm.member()).isEmpty()))
+                .filter(alarm -> (isRemoved && !isOpen(facts, agreed, alarm))
+                        || (isNone && (isOneMissing || alarm.member().value() == 0))
+                        || (alarm.member().value() != 0
+                                && facts.member(alarm.member()).isEmpty()))
                 .toList();
     }
 
-    private boolean isUnread(ClusterFacts facts, Alarm alarm) {
-        return facts.member(alarm.member()).filter(MemberFacts::isVoter).isPresent()
-                && !hashes.found().containsKey(alarm.member());
+    /** Whether the voter of the alarm, or one with another compaction if it names none, may be corrupt, too. */
+    private boolean isOpen(ClusterFacts facts, Hashes.Hash agreed, Alarm alarm) {
+        return facts.voters().stream()
+                .filter(voter -> !agreed.equals(hashes.found().get(voter.id())))
+                .anyMatch(voter -> alarm.member().value() == 0
+                        ? hashes.found().containsKey(voter.id())
+                        : alarm.member().equals(voter.id()));
+    }
+
+    private Plan incomparable(ClusterFacts facts) {
+        return refused(
+                "hash-comparable",
+                "the voting members have compacted to different revisions: " + hashesOf(facts),
+                "Repeat the command when all have applied the last compaction; if the same one never does, replace it");
     }
 
     private Plan unconfirmed(ClusterFacts facts) {

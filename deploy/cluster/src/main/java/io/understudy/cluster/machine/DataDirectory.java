@@ -34,6 +34,9 @@ import org.slf4j.LoggerFactory;
 public record DataDirectory(Path path) {
 
     private static final Logger LOG = LoggerFactory.getLogger(DataDirectory.class);
+    /** End of the name of an incomplete copy. */
+    private static final String PART = ".part";
+
     /** Bytes that hold the first records of a write-ahead log. */
     private static final int LOG_START = 4096;
 
@@ -196,7 +199,7 @@ public record DataDirectory(Path path) {
 
     private void copyTo(Path copy) throws IOException {
         requireRoom(copy, copy.resolveSibling("."));
-        Path part = copy.resolveSibling(copy.getFileName() + ".part");
+        Path part = copy.resolveSibling(copy.getFileName() + PART);
         Folders.delete(part);
         try (Stream<Path> all = Files.walk(path)) {
             for (Path each : all.toList()) {
@@ -219,10 +222,11 @@ public record DataDirectory(Path path) {
         }
     }
 
-    /** Returns directories that were set aside or copied earlier, oldest first. */
+    /** Returns directories that were set aside or completely copied earlier, oldest first. */
     public List<Path> earlier() {
         try (Stream<Path> beside = Files.list(path.resolveSibling("."))) {
             return beside.map(Path::normalize)
+                    .filter(each -> !each.getFileName().toString().endsWith(PART))
                     .filter(each -> each.getFileName().toString().startsWith(path.getFileName() + ".old-")
                             || each.getFileName().toString().startsWith(path.getFileName() + ".copy-"))
                     .sorted()

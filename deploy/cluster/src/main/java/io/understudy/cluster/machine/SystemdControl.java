@@ -14,6 +14,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.slf4j.Logger;
@@ -96,6 +97,15 @@ final class SystemdControl implements ProcessControl {
     @Override
     public boolean isRunning(MachineSettings machine) {
         return RUNNING.contains(show(machine, "ActiveState"));
+    }
+
+    /** A unit that is missing, masked or wrong. The program of a unit may be visible to that unit only. */
+    @Override
+    public Optional<String> programFailure(MachineSettings machine) {
+        String state = show(machine, "LoadState");
+        return state.equals("loaded")
+                ? Optional.empty()
+                : Optional.of("the LoadState of unit " + machine.unit() + " is " + state);
     }
 
     private String show(MachineSettings machine, String property) {

@@ -30,6 +30,7 @@ import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -57,9 +58,6 @@ public record LearnerRestore(
         Duration patience) {
 
     private static final Logger LOG = LoggerFactory.getLogger(LearnerRestore.class);
-
-    /** Increase of the revision, larger than any lead of a client over the learner. */
-    private static final long BUMP = 1_000_000_000;
 
     private static final int DIGEST_BYTES = 32;
 
@@ -108,8 +106,8 @@ public record LearnerRestore(
         }
         targets.forEach(each -> requireFree(each.machine(), learner));
         operator.print("only learner " + learner.name() + " has data: it " + learner.state());
-        operator.print("acknowledged writes that it had not received are lost; revisions increase by " + BUMP
-                + ", so that watchers resynchronize");
+        operator.print("acknowledged writes that it had not received are lost; the revision becomes the time in"
+                + " microseconds, so that watchers resynchronize");
         List<String> names = targets.stream().map(Remains::name).toList();
         if (!operator.confirms("create a new cluster of " + String.join(", ", names) + " from the data of "
                 + learner.name() + "; all old voting members are lost for good, and fenced")) {
@@ -130,14 +128,15 @@ public record LearnerRestore(
         }
         Restore restore = new Restore(tool.get(), control, operator::print);
         String token = "recovered-" + Instant.now().getEpochSecond();
+        long bump = Restore.bump(revision, Instant.now());
         if (source.hasDigest()) {
-            restore.restore(source.database(), machines, token, BUMP);
+            restore.restore(source.database(), machines, token, OptionalLong.of(bump));
         } else {
-            restore.restoreDatabase(source.database(), machines, token, BUMP);
+            restore.restoreDatabase(source.database(), machines, token, OptionalLong.of(bump));
         }
         machines.forEach(machine -> control.start(machine.member()));
         operator.print("a new cluster serves the data of revision " + revision + "; "
-                + survey.verify(machines, revision + BUMP, patience));
+                + survey.verify(machines, revision + bump, patience));
         return retire(learner);
     }
 

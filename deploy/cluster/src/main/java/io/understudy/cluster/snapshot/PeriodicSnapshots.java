@@ -43,7 +43,7 @@ public final class PeriodicSnapshots implements AutoCloseable {
         made.setDaemon(true);
         return made;
     });
-    private volatile Instant notBefore = Instant.MIN;
+    private volatile Instant failedAt = Instant.EPOCH;
     private volatile CompletableFuture<Void> running = CompletableFuture.completedFuture(null);
     private volatile Optional<SnapshotFile> newest;
 
@@ -52,7 +52,8 @@ public final class PeriodicSnapshots implements AutoCloseable {
         this.directory = settings.directory().map(SnapshotDirectory::new);
         this.taker = taker;
         this.meters = meters;
-        this.newest = directory.flatMap(found -> found.list().stream().findFirst());
+        this.newest =
+                directory.flatMap(found -> found.list(Instant.now()).stream().findFirst());
         if (directory.isPresent()) {
             ClusterMeter.SNAPSHOT_AGE.gauge(this, PeriodicSnapshots::ageSeconds).register(meters);
             ClusterMeter.SNAPSHOT_SIZE
@@ -70,16 +71,17 @@ public final class PeriodicSnapshots implements AutoCloseable {
     /** Starts a snapshot if due, and returns at once. Called with each observation of the active supervisor. */
     public void tick(ClusterFacts facts) {
         Instant now = facts.at();
-        if (directory.isEmpty() || !running.isDone() || now.isBefore(notBefore)) {
-            return;
-        }
-        boolean isDue = newest.map(
-                        file -> !file.taken().plus(settings.interval()).isAfter(now))
-                .orElse(true);
-        if (isDue) {
+        boolean isPaused = Duration.between(failedAt, now).abs().compareTo(RETRY) < 0;
+        if (directory.isPresent() && running.isDone() && !isPaused && isDue(now)) {
             SnapshotDirectory target = directory.get();
             running = CompletableFuture.runAsync(() -> take(facts, target, now), thread);
         }
+    }
+
+    private boolean isDue(Instant now) {
+        return newest.filter(file -> !file.taken().isAfter(now)
+                        && file.taken().plus(settings.interval()).isAfter(now))
+                .isEmpty();
     }
 
     /** Completes when no snapshot is under way any more. */
@@ -88,32 +90,29 @@ public final class PeriodicSnapshots implements AutoCloseable {
     }
 
     private void take(ClusterFacts facts, SnapshotDirectory target, Instant now) {
-        // Another process may have taken one.
-        newest = target.list().stream().findFirst();
-        if (newest.isPresent() && newest.get().taken().plus(settings.interval()).isAfter(now)) {
-            return;
-        }
         Timer.Sample began = Timer.start(meters);
-        boolean isOk = false;
         try {
+            // Another process may have taken one.
+            newest = target.list(now).stream().findFirst();
+            if (!isDue(now)) {
+                return;
+            }
             newest = Optional.of(taker.take(facts, target, now).file());
-            isOk = true;
         } catch (RuntimeException e) {
-            notBefore = now.plus(RETRY);
+            failedAt = now;
             LOG.atWarn()
                     .addKeyValue("retry_s", RETRY.toSeconds())
                     .addKeyValue("cause", text(e))
                     .log("snapshot failed; retrying");
-        } finally {
-            began.stop(timer(ClusterMeter.SNAPSHOTS, isOk));
+            began.stop(timer(ClusterMeter.SNAPSHOTS, false));
+            return;
         }
-        if (isOk) {
-            upload(target);
-            prune(target, now);
-        }
+        began.stop(timer(ClusterMeter.SNAPSHOTS, true));
+        upload(target);
+        prune(target, now);
     }
 
-    /** Uploads the snapshot and those of earlier failed uploads. */
+    /** Uploads the snapshot and those of earlier failed uploads; a failure ends it, since each may take the timeout. */
     private void upload(SnapshotDirectory target) {
         if (settings.uploadCommand().isEmpty()) {
             return;
@@ -135,6 +134,7 @@ public final class PeriodicSnapshots implements AutoCloseable {
                         .addKeyValue("file", file.path())
                         .addKeyValue("cause", text(e))
                         .log("snapshot upload failed; retrying with the next snapshot");
+                return;
             } finally {
                 began.stop(timer(ClusterMeter.SNAPSHOT_UPLOADS, isOk));
             }

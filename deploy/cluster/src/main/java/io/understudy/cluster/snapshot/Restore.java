@@ -10,8 +10,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.UserPrincipal;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -20,6 +23,9 @@ import java.util.stream.Stream;
  * once it is whole, and its owner is its parent's.
  */
 public final class Restore {
+
+    /** Exceeds the lead of any client over the data. */
+    private static final long LEAST_BUMP = 1_000_000_000;
 
     private final SnapshotTool tool;
     private final Machines control;
@@ -37,10 +43,10 @@ public final class Restore {
      *
      * @param machines all of the new cluster's voters
      * @param token distinguishes the new cluster from the one that the snapshot is of
-     * @param bump by how much revisions are moved ahead, so that no client has seen them; 0 for none
+     * @param bump by how much revisions are moved ahead; 0 for not at all, empty for {@link #bump}
      * @throws SnapshotException the snapshot is damaged, a member runs, or there is data already; nothing was made then
      */
-    public void restore(Path snapshot, List<MachineSettings> machines, String token, long bump) {
+    public void restore(Path snapshot, List<MachineSettings> machines, String token, OptionalLong bump) {
         try {
             Digest.require(snapshot);
         } catch (IOException e) {
@@ -49,18 +55,30 @@ public final class Restore {
         restore(snapshot, machines, token, bump, true);
     }
 
-    /** Does the same from a member's copied database, see {@link #restore(Path, List, String, long)}. */
-    public void restoreDatabase(Path database, List<MachineSettings> machines, String token, long bump) {
+    /** Does the same from a member's copied database, see {@link #restore(Path, List, String, OptionalLong)}. */
+    public void restoreDatabase(Path database, List<MachineSettings> machines, String token, OptionalLong bump) {
         restore(database, machines, token, bump, false);
     }
 
-    private void restore(Path snapshot, List<MachineSettings> machines, String token, long bump, boolean hasDigest) {
+    /**
+     * Returns an increase to a revision that no client has seen: the time in microseconds. A cluster restored before, from
+     * any snapshot, is behind it unless it had a million changes per second.
+     */
+    public static long bump(long revision, Instant now) {
+        return Math.max(LEAST_BUMP, ChronoUnit.MICROS.between(Instant.EPOCH, now) - revision);
+    }
+
+    private void restore(
+            Path snapshot, List<MachineSettings> machines, String token, OptionalLong bump, boolean hasDigest) {
         SnapshotTool.Contents contents = tool.contents(snapshot);
         machines.forEach(this::requireNothingThere);
         progress.accept("snapshot " + snapshot + " is intact: revision " + contents.revision() + ", "
                 + Counted.of(contents.keys(), "key with its history", "keys with their history"));
-        Founding cluster =
-                new Founding(machines.stream().map(MachineSettings::member).toList(), token, bump, hasDigest);
+        Founding cluster = new Founding(
+                machines.stream().map(MachineSettings::member).toList(),
+                token,
+                bump.orElseGet(() -> bump(contents.revision(), Instant.now())),
+                hasDigest);
         for (MachineSettings machine : machines) {
             if (machine.process() == ProcessKind.MANUAL) {
                 progress.accept("To do for member " + machine.name() + ": copy the snapshot to its machine, then");

@@ -46,6 +46,11 @@ public record SnapshotDirectory(Path path) {
         }
     }
 
+    /** Returns those taken until a time. Later ones are of a wrong clock: they neither end the schedule nor count as kept. */
+    List<SnapshotFile> list(Instant now) {
+        return list().stream().filter(file -> !file.taken().isAfter(now)).toList();
+    }
+
     private static Optional<SnapshotFile> read(Path file) {
         Matcher name = NAME.matcher(file.getFileName().toString());
         if (!name.matches()) {
@@ -73,7 +78,7 @@ public record SnapshotDirectory(Path path) {
      */
     List<SnapshotFile> prune(int count, Duration age, boolean awaitsUpload, Instant now) throws IOException {
         List<SnapshotFile> deleted = new ArrayList<>();
-        List<SnapshotFile> all = list();
+        List<SnapshotFile> all = list(now);
         for (int rank = count; rank < all.size(); rank++) {
             SnapshotFile snapshot = all.get(rank);
             boolean waits = awaitsUpload && !snapshot.isUploaded() && rank < (long) WAITING_TIMES * count;

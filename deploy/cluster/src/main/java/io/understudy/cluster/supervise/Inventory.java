@@ -6,6 +6,7 @@ import io.understudy.cluster.supervise.rule.Place;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,8 +18,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The machines on which members may run, and the state of their processes. For one thread.
  *
- * <p>A machine that cannot be queried has an unknown state; it is not queried again for a while, since a query may take
- * seconds.
+ * <p>A machine that cannot be queried, or that could start no member, has an unknown state. It is not queried again for a
+ * while, since a query may take seconds.
  */
 final class Inventory {
 
@@ -27,29 +28,47 @@ final class Inventory {
 
     private final List<MemberSpec> machines;
     private final Function<MemberSpec, Optional<Boolean>> isRunning;
+    private final Function<MemberSpec, Optional<String>> programFailure;
     private final InstantSource clock;
     private final Map<String, Instant> failedAt = new HashMap<>();
+    private final Map<String, Instant> programRanAt = new HashMap<>();
 
-    /** @param isRunning may throw, and take a while */
-    Inventory(List<MemberSpec> machines, Function<MemberSpec, Optional<Boolean>> isRunning, InstantSource clock) {
+    /**
+     * @param isRunning may throw, and take a while
+     * @param programFailure why no member could start; may throw, and take a while
+     */
+    Inventory(
+            List<MemberSpec> machines,
+            Function<MemberSpec, Optional<Boolean>> isRunning,
+            Function<MemberSpec, Optional<String>> programFailure,
+            InstantSource clock) {
         this.machines = List.copyOf(machines);
         this.isRunning = isRunning;
+        this.programFailure = programFailure;
         this.clock = clock;
     }
 
-    List<Place> places() {
-        return machines.stream().map(this::place).toList();
+    /** @param free machines without a member; their programs must run before a member is removed for them */
+    List<Place> places(Collection<MemberSpec> free) {
+        return machines.stream()
+                .map(machine -> place(machine, free.contains(machine)))
+                .toList();
     }
 
-    private Place place(MemberSpec place) {
-        Instant failed = failedAt.get(place.name());
-        if (failed != null && failed.plus(IN_PEACE).isAfter(clock.instant())) {
+    private Place place(MemberSpec place, boolean isFree) {
+        if (isRecent(failedAt, place)) {
             return Place.mute(place);
         }
         try {
             Optional<Boolean> running = isRunning.apply(place);
+            if (isFree && running.equals(Optional.of(false)) && !isRecent(programRanAt, place)) {
+                programFailure.apply(place).ifPresent(why -> {
+                    throw new IllegalStateException(why);
+                });
+                programRanAt.put(place.name(), clock.instant());
+            }
             if (failedAt.remove(place.name()) != null) {
-                LOG.atInfo().addKeyValue("machine", place.name()).log("process state available again");
+                LOG.atInfo().addKeyValue("machine", place.name()).log("machine usable again");
             }
             return new Place(place, running);
         } catch (MachineBusyException e) {
@@ -59,9 +78,14 @@ final class Inventory {
                 LOG.atWarn()
                         .addKeyValue("machine", place.name())
                         .addKeyValue("cause", e.getMessage())
-                        .log("cannot read the process state");
+                        .log("machine not usable: no process state, or no program");
             }
             return Place.mute(place);
         }
+    }
+
+    private boolean isRecent(Map<String, Instant> times, MemberSpec place) {
+        Instant at = times.get(place.name());
+        return at != null && at.plus(IN_PEACE).isAfter(clock.instant());
     }
 }

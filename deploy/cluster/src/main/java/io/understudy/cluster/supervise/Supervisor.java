@@ -33,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -102,7 +103,11 @@ final class Supervisor implements AutoCloseable {
         this.observer = observer;
         this.work = work;
         this.machines = machines;
-        this.inventory = new Inventory(machines.places(), machines::isRunning, clock);
+        this.inventory = new Inventory(
+                machines.places(),
+                machines::isRunning,
+                place -> machines.programFailure(place, UnaryOperator.identity()),
+                clock);
         this.candidacy = candidacy;
         this.shape = shape;
         this.limits = limits;
@@ -200,7 +205,9 @@ final class Supervisor implements AutoCloseable {
     /** Returns whether a step was taken, so that another observation is due at once. */
     private boolean lookAndAct() throws InterruptedException {
         // Processes are read first: one started meanwhile is a member without a process, not the reverse.
-        List<Place> places = inventory.places();
+        List<Place> places = inventory.places(seen.map(Situation::freePlaces).orElse(List.of()).stream()
+                .map(Place::spec)
+                .toList());
         try {
             if (!orders.areUnderWay(clock.instant())) {
                 candidacy.betweenSteps();

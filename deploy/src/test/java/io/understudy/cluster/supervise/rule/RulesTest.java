@@ -258,6 +258,16 @@ final class RulesTest {
     }
 
     @Test
+    void aDeadVoterStaysWhileTheOnlyFreeMachineCouldStartNoMember() {
+        Simulated cluster = settled(new Shape(3, 0, Set.of(), false, 1), 4, 3);
+        cluster.mute(3);
+        cluster.breakDown(2);
+        cluster.run(300);
+        assertThat(steps(cluster)).containsExactly("Start");
+        assertThat(cluster.last()).asString().contains("not removed", "not usable, see the log: m4");
+    }
+
+    @Test
     void aReadReplicaKeepsItsSlotWhileEtcdAddsNoMember() {
         Simulated cluster = settled(new Shape(3, 0, Set.of("m4"), false, 1), 7, 3);
         cluster.declare(new Shape(5, 0, Set.of("m4"), false, 1));

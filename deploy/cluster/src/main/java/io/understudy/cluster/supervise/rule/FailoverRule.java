@@ -111,7 +111,15 @@ final class FailoverRule {
                 .filter(place -> situation.shape().mayPromote(place.name()))
                 .toList();
         if (spare.isEmpty()) {
-            return new Decision.Waiting(NAME, observed, "not removed: there is no standby, and no machine for another");
+            List<String> mute = situation.freePlaces().stream()
+                    .filter(place -> !place.answers())
+                    .map(Place::name)
+                    .toList();
+            return new Decision.Waiting(
+                    NAME,
+                    observed,
+                    "not removed: there is no standby, and no machine for another"
+                            + (mute.isEmpty() ? "" : "; not usable, see the log: " + String.join(", ", mute)));
         }
         List<Place> own = spare.stream().filter(Place::isKnownToBeDown).toList();
         if (own.isEmpty()) {

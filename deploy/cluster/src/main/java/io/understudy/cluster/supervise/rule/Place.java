@@ -9,7 +9,7 @@ import java.util.Optional;
  * A place where a member may run.
  *
  * @param running whether its process runs; empty if this machine cannot see it
- * @param answers whether its state could be read; otherwise starts are impossible, too
+ * @param answers whether its state could be read and its program runs; otherwise starts are impossible
  */
 public record Place(MemberSpec spec, Optional<Boolean> running, boolean answers) {
 

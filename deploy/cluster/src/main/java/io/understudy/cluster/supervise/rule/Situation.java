@@ -96,7 +96,7 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
     }
 
     /** Returns machines without a member. */
-    List<Place> freePlaces() {
+    public List<Place> freePlaces() {
         return places.stream()
                 .filter(place -> facts.members().stream().noneMatch(place::holds))
                 .toList();
