@@ -142,45 +142,40 @@ final class InterruptedCommandTest {
         MemoryCluster standby = cluster(voters);
         standby.addStandby(next);
         return Stream.of(
-                        of(first + "add", cluster(voters), seen -> new AddMember(place(seen, next), true), remove(next)),
-                        of(
-                                first + "add --promote never",
-                                cluster(voters),
-                                seen -> new AddMember(place(seen, next), false),
-                                remove(next)),
-                        of(first + "remove", cluster(voters), remove(last)),
-                        of(first + "remove the leader", cluster(voters), remove("m1")),
-                        of(first + "replace", cluster(voters), replace(last, next, false), remove(next)),
-                        of(first + "replace the leader", cluster(voters), replace("m1", next, false), remove(next)),
-                        of(
-                                first + "replace an ID",
-                                cluster(voters),
-                                replace(cluster(voters).id(last).toString(), next, false),
-                                remove(next)),
-                        of(
-                                first + "replace an ID in its place",
-                                cluster(voters),
-                                replace(cluster(voters).id(last).toString(), last, false)),
-                        of(first + "replace by a standby", standby, replace(last, next, false)),
-                        of(
-                                first + "promote",
-                                standby,
-                                seen -> new PromoteMember(seen.member(next).id())),
-                        of(first + "demote", cluster(voters), seen -> ClusterGoals.demote(seen, last)),
-                        of(first + "demote the leader", cluster(voters), seen -> ClusterGoals.demote(seen, "m1")),
-                        of(
-                                first + "scale up",
-                                cluster(voters),
-                                scale(voters + 2),
-                                remove("m" + (voters + 2)),
-                                remove(next)),
-                        migration(first + "migrate", voters, last, last),
-                        migration(
-                                first + "migrate an ID",
-                                voters,
-                                last,
-                                cluster(voters).id(last).toString()),
-                        migration(first + "migrate the leader", voters, "m1", "m1"));
+                of(first + "add", cluster(voters), seen -> new AddMember(place(seen, next), true), remove(next)),
+                of(
+                        first + "add --promote never",
+                        cluster(voters),
+                        seen -> new AddMember(place(seen, next), false),
+                        remove(next)),
+                of(first + "remove", cluster(voters), remove(last)),
+                of(first + "remove the leader", cluster(voters), remove("m1")),
+                of(first + "replace", cluster(voters), replace(last, next, false), remove(next)),
+                of(first + "replace the leader", cluster(voters), replace("m1", next, false), remove(next)),
+                of(
+                        first + "replace an ID",
+                        cluster(voters),
+                        replace(cluster(voters).id(last).toString(), next, false),
+                        remove(next)),
+                of(
+                        first + "replace an ID in its place",
+                        cluster(voters),
+                        replace(cluster(voters).id(last).toString(), last, false)),
+                of(first + "replace by a standby", standby, replace(last, next, false)),
+                of(
+                        first + "promote",
+                        standby,
+                        seen -> new PromoteMember(seen.member(next).id())),
+                of(first + "demote", cluster(voters), seen -> ClusterGoals.demote(seen, last)),
+                of(first + "demote the leader", cluster(voters), seen -> ClusterGoals.demote(seen, "m1")),
+                of(first + "scale up", cluster(voters), scale(voters + 2), remove("m" + (voters + 2)), remove(next)),
+                migration(first + "migrate", voters, last, last),
+                migration(
+                        first + "migrate an ID",
+                        voters,
+                        last,
+                        cluster(voters).id(last).toString()),
+                migration(first + "migrate the leader", voters, "m1", "m1"));
     }
 
     /** The first member leads, and two more machines are configured. */
@@ -202,6 +197,11 @@ final class InterruptedCommandTest {
                 repair("CORRUPT", cluster -> {
                     cluster.corrupt("m3");
                     cluster.alarm("CORRUPT", "m3");
+                }),
+                repair("CORRUPT and a stopped member", cluster -> {
+                    cluster.corrupt("m3");
+                    cluster.alarm("CORRUPT", "m3");
+                    cluster.end("m2");
                 }),
                 repair("CORRUPT and NOSPACE", cluster -> {
                     cluster.corrupt("m3");
@@ -233,7 +233,8 @@ final class InterruptedCommandTest {
             MemoryCluster before = each.before().copy();
             fault.getValue().accept(before);
             // A faulty member may be better off afterwards.
-            boolean isFaulty = fault.getKey().endsWith(STOPPED) || fault.getKey().endsWith(SILENT);
+            boolean isFaulty =
+                    fault.getKey().endsWith(STOPPED) || fault.getKey().endsWith(SILENT);
             return new Case(each.name() + fault.getKey(), before, each.order(), isFaulty ? List.of() : each.undo());
         });
     }
@@ -363,7 +364,9 @@ final class InterruptedCommandTest {
     private void requireEnd(Case each, MemoryCluster cluster, List<String> end, List<String> path)
             throws InterruptedException {
         Result result = untilDone(each.order(), cluster);
-        assertThat(cluster.end()).as("%s after %s, then %s", result, path, cluster.effects()).isEqualTo(end);
+        assertThat(cluster.end())
+                .as("%s after %s, then %s", result, path, cluster.effects())
+                .isEqualTo(end);
         assertThat(result.end()).as("%s after %s", result, path).isIn(End.REACHED, End.USAGE);
     }
 
@@ -405,7 +408,8 @@ final class InterruptedCommandTest {
             if (!seen.obstacles(steps.steps()).isEmpty()) {
                 return new Result(End.REFUSED, seen.obstacles(steps.steps()).toString());
             }
-            Outcome outcome = new Runner(cluster, work, patience, RunListener.NONE, turn(cluster)).run(goal, steps.steps());
+            Outcome outcome =
+                    new Runner(cluster, work, patience, RunListener.NONE, turn(cluster)).run(goal, steps.steps());
             return new Result(
                     outcome instanceof Outcome.Reached
                             ? End.REACHED
@@ -422,7 +426,9 @@ final class InterruptedCommandTest {
     private static Runner.Permit turn(MemoryCluster cluster) {
         Set<String> taken = new HashSet<>();
         return (Step step, ClusterFacts facts) -> {
-            if (!taken.isEmpty() || TurnPermit.isHarmless(step) || !facts.alarms().isEmpty()) {
+            if (!taken.isEmpty()
+                    || TurnPermit.isHarmless(step)
+                    || !facts.alarms().isEmpty()) {
                 return Runner.Permission.GRANTED;
             }
             cluster.effect("take the turn");
@@ -436,13 +442,17 @@ final class InterruptedCommandTest {
 
         static Connected to(MemoryCluster cluster) {
             Flags flags = new Flags();
-            List<String> arguments = new ArrayList<>(
-                    List.of("--take-over", "--yes", "--endpoints=http://127.0.0.1:1", "--set=shape.voters="
-                            + cluster.declared()));
+            List<String> arguments = new ArrayList<>(List.of(
+                    "--take-over",
+                    "--yes",
+                    "--endpoints=http://127.0.0.1:1",
+                    "--set=shape.voters=" + cluster.declared()));
             for (int number = 1; number <= cluster.places().size(); number++) {
                 String key = "--set=machines.m" + number + ".";
-                arguments.add(key + "peerUrls=" + MemoryCluster.spec(number).peerUrls().get(0));
-                arguments.add(key + "clientUrls=" + MemoryCluster.spec(number).clientUrls().get(0));
+                arguments.add(key + "peerUrls="
+                        + MemoryCluster.spec(number).peerUrls().get(0));
+                arguments.add(key + "clientUrls="
+                        + MemoryCluster.spec(number).clientUrls().get(0));
                 arguments.add(key + "dataDirectory=/data/m" + number);
             }
             Converters.register(new CommandLine(flags).setCaseInsensitiveEnumValuesAllowed(true))

@@ -195,7 +195,9 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
     private void begin(String name, Role role) {
         MemberId id = new MemberId(nextId++);
         Place place = places.get(name);
-        members.put(id.value(), new Listed(name, role, place.spec().peerUrls(), place.spec().clientUrls()));
+        members.put(
+                id.value(),
+                new Listed(name, role, place.spec().peerUrls(), place.spec().clientUrls()));
         Data data = new Data(id, name, 0, false, storage(configured));
         places.put(name, place.with(Optional.of(data)).started(configured, STARTED));
     }
@@ -237,8 +239,10 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
     }
 
     void corrupt(String name) {
-        places.computeIfPresent(name, (key, place) -> place.with(place.data()
-                .map(data -> new Data(data.owner(), data.first(), data.lag(), true, data.storage()))));
+        places.computeIfPresent(
+                name,
+                (key, place) -> place.with(place.data()
+                        .map(data -> new Data(data.owner(), data.first(), data.lag(), true, data.storage()))));
     }
 
     /** The end includes which processes are new. */
@@ -301,8 +305,12 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
         boolean hadData = hasDataOfQuorum();
         Set<String> had = firstData();
         change.run();
-        assertThat(hasQuorum() || !hadQuorum).as("quorum of running members after %s", effects).isTrue();
-        assertThat(hasDataOfQuorum() || !hadData).as("quorum with its data after %s", effects).isTrue();
+        assertThat(hasQuorum() || !hadQuorum)
+                .as("quorum of running members after %s", effects)
+                .isTrue();
+        assertThat(hasDataOfQuorum() || !hadData)
+                .as("quorum with its data after %s", effects)
+                .isTrue();
         assertThat(firstData()).as("data after %s", effects).containsAll(had);
         if (half + 1 == killAt) {
             throw new KilledError();
@@ -332,16 +340,22 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
 
     private Optional<Place> placeOf(long id) {
         return places.values().stream()
-                .filter(place -> place.data().map(Data::owner).filter(new MemberId(id)::equals).isPresent())
+                .filter(place -> place.data()
+                        .map(Data::owner)
+                        .filter(new MemberId(id)::equals)
+                        .isPresent())
                 .findFirst();
     }
 
     private boolean isConnected(long id) {
-        return placeOf(id).filter(place -> place.isRunning() && !place.isSilent()).isPresent();
+        return placeOf(id)
+                .filter(place -> place.isRunning() && !place.isSilent())
+                .isPresent();
     }
 
     private boolean isFound(long id) {
-        return placeOf(id).filter(place -> Set.copyOf(place.spec().peerUrls())
+        return placeOf(id)
+                .filter(place -> Set.copyOf(place.spec().peerUrls())
                         .equals(Set.copyOf(members.get(id).peerUrls())))
                 .isPresent();
     }
@@ -355,7 +369,9 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
     }
 
     private boolean hasDataOfQuorum() {
-        return count(id -> placeOf(id).flatMap(Place::data).filter(Data::isWhole).isPresent()) > voters() / 2;
+        return count(id ->
+                        placeOf(id).flatMap(Place::data).filter(Data::isWhole).isPresent())
+                > voters() / 2;
     }
 
     private long count(LongPredicate is) {
@@ -378,7 +394,9 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
         places.replaceAll((name, place) -> place.isRunning()
                         && !lingers
                         && !place.isSilent()
-                        && place.data().map(data -> !members.containsKey(data.owner().value())).orElse(true)
+                        && place.data()
+                                .map(data -> !members.containsKey(data.owner().value()))
+                                .orElse(true)
                 ? place.stopped()
                 : place);
         leader = !hasVotes()
@@ -453,7 +471,8 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
                 1 << 19,
                 leader.isPresent(),
                 alarms.stream()
-                        .map(alarm -> "memberID:" + Long.toUnsignedString(alarm.member().value()) + "  alarm:" + alarm.kind())
+                        .map(alarm -> "memberID:"
+                                + Long.toUnsignedString(alarm.member().value()) + "  alarm:" + alarm.kind())
                         .toList(),
                 new StorageStatus(data.storage() < 6 ? "" : "3." + data.storage() + ".0", ""));
     }
@@ -465,7 +484,12 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
                 .collect(Collectors.toMap(
                         each -> new MemberId(each.getKey()),
                         each -> new Hashes.Hash(
-                                placeOf(each.getKey()).flatMap(Place::data).orElseThrow().isCorrupt() ? 2 : 1,
+                                placeOf(each.getKey())
+                                                .flatMap(Place::data)
+                                                .orElseThrow()
+                                                .isCorrupt()
+                                        ? 2
+                                        : 1,
                                 compacted))));
     }
 
@@ -488,9 +512,13 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
     public void promote(MemberId learner) throws RefusedException, OutcomeUnknownException {
         Listed listed = members.get(learner.value());
         boolean isInSync = isConnected(learner.value())
-                && placeOf(learner.value()).flatMap(Place::data).filter(Data::isWhole).isPresent();
+                && placeOf(learner.value())
+                        .flatMap(Place::data)
+                        .filter(Data::isWhole)
+                        .isPresent();
         if (listed.role() == Role.VOTER || !isInSync) {
-            throw new RefusedException("etcdserver: can only promote a learner member which is in sync with leader", "");
+            throw new RefusedException(
+                    "etcdserver: can only promote a learner member which is in sync with leader", "");
         }
         request(
                 "promote",
@@ -524,7 +552,8 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
 
     @Override
     public void compact(Revision revision) throws OutcomeUnknownException {
-        assertThat(alarms).as("alarms that refuse a compaction").noneMatch(alarm -> alarm.kind().equals("CORRUPT"));
+        assertThat(alarms).as("alarms that refuse a compaction").noneMatch(alarm -> alarm.kind()
+                .equals("CORRUPT"));
         request("compact", () -> compacted = Math.max(compacted, revision.value()));
     }
 
@@ -539,11 +568,15 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
             assertThat(compacted).as("compacted before %s ends", alarm).isGreaterThan(1);
             assertThat(defragmented)
                     .as("defragmented before %s ends", alarm)
-                    .containsAll(members.keySet().stream().filter(this::isConnected).toList());
+                    .containsAll(
+                            members.keySet().stream().filter(this::isConnected).toList());
         } else {
             assertThat(members.keySet())
                     .as("corrupt members when %s ends", alarm)
-                    .noneMatch(id -> placeOf(id).flatMap(Place::data).filter(Data::isCorrupt).isPresent());
+                    .noneMatch(id -> placeOf(id)
+                            .flatMap(Place::data)
+                            .filter(Data::isCorrupt)
+                            .isPresent());
         }
         request("disarm", () -> alarms.remove(alarm));
     }
@@ -570,8 +603,8 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
             assertThat(listed).as("a member is expected at %s", member).isPresent();
             Data data = new Data(new MemberId(listed.orElseThrow()), "", BEHIND, false, 0);
             joined.add(member.name());
-            places.computeIfPresent(
-                    member.name(), (name, place) -> place.with(Optional.of(data)).started(configured, now()));
+            places.computeIfPresent(member.name(), (name, place) -> place.with(Optional.of(data))
+                    .started(configured, now()));
         });
     }
 
@@ -621,14 +654,13 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
         if (!at.isRunning()) {
             return;
         }
-        boolean isRemoved =
-                at.data().map(data -> !members.containsKey(data.owner().value())).orElse(true);
+        boolean isRemoved = at.data()
+                .map(data -> !members.containsKey(data.owner().value()))
+                .orElse(true);
         assertThat(isRemoved || joined.contains(member.name()) || restartable.contains(member.name()))
                 .as("%s may be stopped", member.name())
                 .isTrue();
-        effect(
-                "stop " + member.name(),
-                () -> places.computeIfPresent(member.name(), (name, place) -> place.stopped()));
+        effect("stop " + member.name(), () -> places.computeIfPresent(member.name(), (name, place) -> place.stopped()));
     }
 
     @Override
@@ -676,7 +708,8 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
 
     /** Returns what another command depends on. */
     String key() {
-        return members + " " + leader + " " + alarms.stream().map(Alarm::toString).sorted().toList() + " " + compacted
+        return members + " " + leader + " "
+                + alarms.stream().map(Alarm::toString).sorted().toList() + " " + compacted
                 + " " + defragmented + " " + joined + " "
                 + places.values().stream()
                         .map(place -> place.with(place.data().map(data -> data.with(0, data.storage()))))
@@ -712,11 +745,14 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
 
     private String text(long id, Listed listed) {
         Optional<Place> place = placeOf(id);
-        boolean isNew = place.flatMap(Place::data).filter(data -> data.first().isEmpty()).isPresent();
+        boolean isNew = place.flatMap(Place::data)
+                .filter(data -> data.first().isEmpty())
+                .isPresent();
         String label = isNew && isAnyPlace
                 ? "a new member"
                 : listed.name() + " " + listed.peerUrls() + " " + listed.clientUrls();
-        boolean isRestarted = isRolled && place.filter(at -> at.startedAt().isAfter(STARTED)).isPresent();
+        boolean isRestarted =
+                isRolled && place.filter(at -> at.startedAt().isAfter(STARTED)).isPresent();
         return label + " " + listed.role() + (isConnected(id) ? " serves" : "")
                 + place.map(at -> " " + at.version()).orElse(" without data")
                 + (isRestarted ? " restarted" : "");
