@@ -42,8 +42,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * A cluster and its machines in memory. Each request and order is an effect, before or after which a command may be
- * killed; the state stays as etcd and the machines would keep it.
+ * A cluster and its machines in memory. Each request and order is an effect, after which a command may be killed; the state stays as etcd and the machines would keep it.
  *
  * <p>Every effect is checked: a quorum stays one, no data is deleted, and no other member is stopped.
  */
@@ -146,8 +145,9 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
     /** Numbers of the effects that are requests to etcd. */
     private final Set<Integer> requests = new TreeSet<>();
 
-    private int killAt = -1;
-    private int loseAt = -1;
+    private int killAfter = -1;
+    private int lostRequest = -1;
+    private int lostResponse = -1;
 
     /** @param machines configured, of which the first so many have voting members */
     MemoryCluster(int machines, int voters, String version, String target) {
@@ -272,14 +272,19 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
                 .orElseThrow();
     }
 
-    /** The command is killed before effect {@code half / 2} if even, after it if odd. */
-    void killAt(int half) {
-        killAt = half;
+    /** The command is killed after this effect, counted from 0. */
+    void killAfter(int effect) {
+        killAfter = effect;
     }
 
-    /** The response to a request is lost: before effect {@code half / 2} if even, after it if odd. */
-    void loseAt(int half) {
-        loseAt = half;
+    /** This request is not sent. */
+    void loseRequest(int effect) {
+        lostRequest = effect;
+    }
+
+    /** The response to this request is lost. */
+    void loseResponse(int effect) {
+        lostResponse = effect;
     }
 
     List<String> effects() {
@@ -296,11 +301,8 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
     }
 
     private void effect(String what, Runnable change) {
-        int half = 2 * effects.size();
+        int number = effects.size();
         effects.add(what);
-        if (half == killAt) {
-            throw new KilledError();
-        }
         boolean hadQuorum = hasQuorum();
         boolean hadData = hasDataOfQuorum();
         Set<String> had = firstData();
@@ -312,20 +314,20 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
                 .as("quorum with its data after %s", effects)
                 .isTrue();
         assertThat(firstData()).as("data after %s", effects).containsAll(had);
-        if (half + 1 == killAt) {
+        if (number == killAfter) {
             throw new KilledError();
         }
     }
 
     private void request(String what, Runnable change) throws OutcomeUnknownException {
-        int half = 2 * effects.size();
-        requests.add(effects.size());
-        if (half == loseAt) {
+        int number = effects.size();
+        requests.add(number);
+        if (number == lostRequest) {
             effects.add(what);
             throw new OutcomeUnknownException("not sent", new IllegalStateException("unavailable"));
         }
         effect(what, change);
-        if (half + 1 == loseAt) {
+        if (number == lostResponse) {
             throw new OutcomeUnknownException("no response", new IllegalStateException("unavailable"));
         }
     }
@@ -708,6 +710,7 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
 
     /** Returns what another command depends on. */
     String key() {
+        settle();
         return members + " " + leader + " "
                 + alarms.stream().map(Alarm::toString).sorted().toList() + " " + compacted
                 + " " + defragmented + " " + joined + " "
