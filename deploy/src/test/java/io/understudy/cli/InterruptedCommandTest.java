@@ -46,8 +46,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParameterException;
 
 /**
- * Commands that are killed after each effect, any number of times, and run again or undone. All states that a killed
- * command can leave are enumerated; from each of them the command ends as one that was not disturbed.
+ * Commands that are killed after any effect, repeatedly, and run again or undone. All states that a killed command can
+ * leave are enumerated; from each of them the command ends as one that was not disturbed.
  *
  * <p>Killed before an effect, it leaves the state after the previous one, which the next command observes first.
  *

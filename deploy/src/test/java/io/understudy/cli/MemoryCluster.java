@@ -724,8 +724,8 @@ final class MemoryCluster implements ClusterObserver, Membership, Machines {
     }
 
     /**
-     * Returns what the operator sees: members, their roles, URLs, versions and processes, alarms, and where the data are
-     * that existed before.
+     * Returns what the operator sees. These are members with roles, URLs, versions and processes, alarms, and where the
+     * data are that existed before.
      */
     List<String> end() {
         settle();
