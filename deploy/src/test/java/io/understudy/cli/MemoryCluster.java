@@ -42,7 +42,8 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * A cluster and its machines in memory. Each request and order is an effect, after which a command may be killed; the state stays as etcd and the machines would keep it.
+ * A cluster and its machines in memory. Each request and order is an effect, after which a command may be killed; the
+ * state stays as etcd and the machines would keep it.
  *
  * <p>Every effect is checked: a quorum stays one, no data is deleted, and no other member is stopped.
  */
