@@ -41,7 +41,7 @@ import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParameterException;
 
 /** Runs a cluster change: shows the plan, confirms it if required, and executes its steps. */
-final class ClusterChange implements AutoCloseable {
+class ClusterChange implements AutoCloseable {
 
     private static final int LOOKS = 4;
     private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
@@ -53,11 +53,11 @@ final class ClusterChange implements AutoCloseable {
     /** Directory of a snapshot before the first step. */
     private Optional<SnapshotDirectory> snapshotFirst = Optional.empty();
 
-    private ClusterChange(ClusterFlags.Change flags, ClusterConnection cluster, ClusterFacts facts) {
+    ClusterChange(ClusterFlags.Change flags, ClusterConnection cluster, ClusterFacts facts, StepWork work) {
         this.flags = flags;
         this.cluster = cluster;
         this.facts = facts;
-        this.work = new StepWork(cluster.membership(), cluster.machines(this::notes));
+        this.work = work;
     }
 
     /** Observes the cluster, derives a goal, and performs its steps. Returns the exit status. */
@@ -65,7 +65,8 @@ final class ClusterChange implements AutoCloseable {
         // The terminal is for what is planned and done.
         LogFile.use(LogFile.temporary());
         ClusterConnection cluster = flags.connect();
-        try (ClusterChange change = new ClusterChange(flags, cluster, look(cluster, flags))) {
+        StepWork work = new StepWork(cluster.membership(), cluster.machines(flags::note));
+        try (ClusterChange change = new ClusterChange(flags, cluster, look(cluster, flags), work)) {
             return change.reach(goal.apply(change));
         }
     }
@@ -129,7 +130,7 @@ final class ClusterChange implements AutoCloseable {
     }
 
     /** Returns what obstructs the steps; the place of a removed member is free afterwards. */
-    private List<Refusal> obstacles(List<Plan.Planned> steps) {
+    List<Refusal> obstacles(List<Plan.Planned> steps) {
         Set<Refusal> found = new LinkedHashSet<>();
         ClusterFacts then = facts;
         for (Plan.Planned each : steps) {

@@ -40,9 +40,15 @@ final class ClusterGoals {
     private ClusterGoals() {}
 
     static Goal remove(ClusterChange seen, String member) {
-        return seen.isRemoved(member)
-                ? facts -> new Plan.Done(member + " is configured but not a member of the cluster")
-                : new RemoveMember(seen.member(member).id());
+        if (!seen.isRemoved(member)) {
+            return new RemoveMember(seen.member(member).id());
+        }
+        // One that was added and never started has no name.
+        Optional<MemberFacts> unnamed =
+                seen.facts().at(seen.place(member, List.of(), List.of())).filter(each -> !each.hasStarted());
+        return unnamed.isPresent()
+                ? new RemoveMember(unnamed.get().id())
+                : facts -> new Plan.Done(member + " is configured but not a member of the cluster");
     }
 
     static Goal demote(ClusterChange seen, String member) {

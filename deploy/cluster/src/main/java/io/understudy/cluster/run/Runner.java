@@ -221,6 +221,10 @@ public final class Runner {
             }
             return false;
         }
+        if (!isKnown && (next.step() instanceof Step.Compact || next.step() instanceof Step.Defragment)) {
+            // No response of members shows it; both may be repeated.
+            return false;
+        }
         work.finish(next.step(), facts);
         hasBroughtIn |= next.step() instanceof Step.AddLearner || next.step() instanceof Step.Join;
         Duration took = Duration.ofNanos(System.nanoTime() - began);
