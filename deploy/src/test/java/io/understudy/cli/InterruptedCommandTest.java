@@ -206,6 +206,10 @@ final class InterruptedCommandTest {
                     cluster.alarm("CORRUPT", "m3");
                     cluster.end("m2");
                 }),
+                repair("CORRUPT of the leader", cluster -> {
+                    cluster.corrupt("m1");
+                    cluster.alarm("CORRUPT", "m2");
+                }),
                 repair("CORRUPT and NOSPACE", cluster -> {
                     cluster.corrupt("m3");
                     cluster.alarm("CORRUPT", "m3");

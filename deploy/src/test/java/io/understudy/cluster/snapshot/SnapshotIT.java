@@ -173,6 +173,13 @@ final class SnapshotIT {
                 snapshots.tick(at(seen, seen.at().plus(Duration.ofMinutes(minutes))));
                 snapshots.idle().get(30, TimeUnit.SECONDS);
             }
+            Instant later = seen.at().plus(Duration.ofMinutes(30));
+            snapshots.tick(new ClusterFacts(seen.cluster(), seen.members(), true, List.of("CORRUPT of one"), later));
+            snapshots.idle().get(30, TimeUnit.SECONDS);
+            assertThat(directory.list())
+                    .as("a snapshot of corrupt data displaces none from before")
+                    .hasSize(3);
+            Files.delete(directory.list().get(0).path());
         }
         assertThat(directory.list())
                 .extracting(SnapshotFile::taken)
@@ -186,7 +193,7 @@ final class SnapshotIT {
                         .tag("outcome", "ok")
                         .timer()
                         .count())
-                .isEqualTo(3);
+                .isEqualTo(4);
         assertThat(meters.get("understudy.cluster.snapshot.uploads")
                         .tag("outcome", "failed")
                         .timer()

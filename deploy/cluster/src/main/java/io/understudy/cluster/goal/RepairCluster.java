@@ -122,7 +122,9 @@ public record RepairCluster(
             return refused(
                     "hash-majority",
                     "no majority of the voting members has the same hash at one revision: " + hashesOf(facts),
-                    "Restore a snapshot from before the corruption (understudy cluster restore)");
+                    facts.voters().stream().allMatch(voter -> hashes.found().containsKey(voter.id()))
+                            ? "Restore a snapshot from before the corruption (understudy cluster restore)"
+                            : "Repeat the command when all voting members respond");
         }
         if (agreed.isEmpty()) {
             return incomparable(facts);

@@ -109,7 +109,10 @@ public final class PeriodicSnapshots implements AutoCloseable {
         }
         began.stop(timer(ClusterMeter.SNAPSHOTS, true));
         upload(target);
-        prune(target, now);
+        // A snapshot of corrupt data must not displace one from before.
+        if (facts.alarms().stream().noneMatch(alarm -> alarm.startsWith("CORRUPT"))) {
+            prune(target, now);
+        }
     }
 
     /** Uploads the snapshot and those of earlier failed uploads; a failure ends it, since each may take the timeout. */
