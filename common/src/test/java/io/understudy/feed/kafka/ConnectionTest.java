@@ -1,16 +1,21 @@
 package io.understudy.feed.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.understudy.kafka.KafkaSettings;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeTopicsResult;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
@@ -39,6 +44,25 @@ final class ConnectionTest {
 
             assertThat(consumer.paused()).isEmpty();
         }
+    }
+
+    @Test
+    void aReadOfTheHeadFailsAlsoIfItsConnectionDoesNotClose() {
+        TopicHead head = new TopicHead(
+                KafkaSettings.of("127.0.0.1:1"), () -> new Connection(unclosable(), admin()), TOPIC);
+
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> head.request().get(10, TimeUnit.SECONDS)).hasMessageContaining("no listOffsets");
+        }
+    }
+
+    private static MockConsumer<byte[], byte[]> unclosable() {
+        return new MockConsumer<>("none") {
+            @Override
+            public void close(CloseOptions options) {
+                throw new KafkaException("consumer does not close");
+            }
+        };
     }
 
     private static TopicDescription description(Uuid id) {
