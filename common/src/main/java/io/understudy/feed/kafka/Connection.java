@@ -169,6 +169,11 @@ final class Connection implements AutoCloseable {
             this.call = call;
         }
 
+        /** Ignores the answer to what is pending: the next call requests again. */
+        void forget() {
+            pending = null;
+        }
+
         /**
          * The answer, or null if it did not come in time: then wait again.
          *

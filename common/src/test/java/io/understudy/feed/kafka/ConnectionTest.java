@@ -21,6 +21,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.internals.KafkaFutureImpl;
 import org.junit.jupiter.api.Test;
 
 /** Clients that behave as no broker makes them behave on demand. */
@@ -43,6 +44,23 @@ final class ConnectionTest {
             connection.assign(List.of(FIRST));
 
             assertThat(consumer.paused()).isEmpty();
+        }
+    }
+
+    @Test
+    void aDescriptionRequestedBeforeTheLastRecordDoesNotIdentifyItsTopic() throws Exception {
+        Uuid read = Uuid.randomUuid();
+        KafkaFutureImpl<TopicDescription> early = new KafkaFutureImpl<>();
+        descriptions.add(early);
+        descriptions.add(KafkaFuture.completedFuture(description(Uuid.randomUuid())));
+        try (Connection connection = new Connection(consumer, admin())) {
+            TopicWatch watch = new TopicWatch(connection, description(read));
+            assertThat(watch.isSame(Duration.ZERO)).isNull();
+            early.complete(description(read));
+
+            watch.heard();
+
+            assertThat(watch.isSame(Duration.ofSeconds(10))).isFalse();
         }
     }
 
