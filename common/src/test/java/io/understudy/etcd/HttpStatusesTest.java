@@ -167,6 +167,22 @@ final class HttpStatusesTest {
     }
 
     @Test
+    void eachAddressOfAHostIsTried() throws Exception {
+        try (Server server = new Server(OK)) {
+            Endpoint named = new Endpoint("etcd.invalid", server.port(), false);
+            byte[] refusing = {127, 0, 0, 2};
+            InetAddress[] addresses = {InetAddress.getByAddress(refusing), InetAddress.getByName("127.0.0.1")};
+            KeptConnections<Integer> resolving = new KeptConnections<>(
+                    network, new HttpStatuses(TlsContext.of(null)), Duration.ofSeconds(5), host -> addresses);
+            clients.add(resolving);
+
+            assertThat(get(resolving, named, LONG).join()).isEqualTo(200);
+            server.close();
+            assertFails(get(resolving, named, LONG), IOException.class);
+        }
+    }
+
+    @Test
     void overTlsBothSidesShowTheirCertificates(@TempDir Path folder) throws Exception {
         Certificates certificates = new Certificates(folder);
         Certificates.Pair theirs = certificates.make("server", "EC");
