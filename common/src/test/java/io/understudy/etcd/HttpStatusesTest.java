@@ -183,6 +183,17 @@ final class HttpStatusesTest {
     }
 
     @Test
+    void aPageWhoseBodyDoesNotEndIsAbandonedWithItsConnection() throws Exception {
+        try (Server server = new Server("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")) {
+            HttpPages pages = new HttpPages(TlsContext.of(null), LONG);
+
+            assertThatThrownBy(pages.get(server.endpoint(false), "/metrics", Duration.ofMillis(500))::join)
+                    .hasCauseInstanceOf(TimeoutException.class);
+            await().atMost(Duration.ofSeconds(10)).until(() -> server.disconnections.get() == 1);
+        }
+    }
+
+    @Test
     void overTlsBothSidesShowTheirCertificates(@TempDir Path folder) throws Exception {
         Certificates certificates = new Certificates(folder);
         Certificates.Pair theirs = certificates.make("server", "EC");
@@ -230,6 +241,7 @@ final class HttpStatusesTest {
         private final List<Socket> accepted = new CopyOnWriteArrayList<>();
         private final List<String> requests = new CopyOnWriteArrayList<>();
         private final AtomicInteger connections = new AtomicInteger();
+        private final AtomicInteger disconnections = new AtomicInteger();
         private volatile String answer;
         private volatile boolean closesAfterEach;
         private volatile boolean dropsNextRequest;
@@ -297,6 +309,7 @@ final class HttpStatusesTest {
             } catch (IOException e) {
                 // The client is gone.
             }
+            disconnections.incrementAndGet();
         }
 
         private static void start(Runnable work) {
