@@ -114,7 +114,7 @@ final class EtcdErrorsTest {
     }
 
     @Test
-    void aWriteWhoseResponseIsTooLargeMayHaveHappened() {
+    void aWriteWithATooLargeResponseMayHaveHappened() {
         for (String text : new String[] {
             "grpc: trying to send message larger than max (3 vs. 2)", "gRPC message exceeds maximum size 2: 3"
         }) {

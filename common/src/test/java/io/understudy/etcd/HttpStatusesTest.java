@@ -183,7 +183,7 @@ final class HttpStatusesTest {
     }
 
     @Test
-    void aPageWhoseBodyDoesNotEndIsAbandonedWithItsConnection() throws Exception {
+    void anUnfinishedPageIsAbandonedWithItsConnection() throws Exception {
         try (Server server = new Server("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")) {
             HttpPages pages = new HttpPages(TlsContext.of(null), LONG);
 

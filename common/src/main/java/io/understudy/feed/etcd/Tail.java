@@ -186,7 +186,7 @@ final class Tail implements AutoCloseable {
         }
         if (response.getEventsCount() == 0) {
             if (head == null) {
-                // etcd may send progress before the creation of the watch: it says nothing of this watch's commits.
+                // etcd may send progress before the creation of the watch: commits may precede it.
                 return false;
             }
             if (opening != null && reported.isBefore(position.revision())) {
