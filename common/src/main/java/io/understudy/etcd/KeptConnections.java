@@ -156,7 +156,9 @@ final class KeptConnections<A> implements AutoCloseable {
                 .group(loop)
                 .channel(network.socket())
                 .option(ChannelOption.TCP_NODELAY, true)
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(connectTimeout.toMillis() / addresses.length))
+                .option(
+                        ChannelOption.CONNECT_TIMEOUT_MILLIS,
+                        Math.toIntExact(connectTimeout.toMillis() / addresses.length))
                 .handler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {

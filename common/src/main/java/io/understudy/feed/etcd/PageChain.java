@@ -302,8 +302,9 @@ final class PageChain implements AutoCloseable {
             // A page that was requested before may be of another size.
             size = request.size().equals(size) || next.keys() < size.keys() ? next : size;
         }
-        ByteString rest =
-                response.getMore() ? KeyRange.successor(page.get(page.size() - 1).getKey()) : null;
+        ByteString rest = response.getMore()
+                ? KeyRange.successor(page.get(page.size() - 1).getKey())
+                : null;
         return parts.answered(part, rest, covered -> new Outcome.Answer(request.member(), covered, bytes, response));
     }
 

@@ -118,7 +118,8 @@ class EtcdFeedIT {
         List<URI> one = List.of(source.cluster().voters().get(0).clientUrl());
         EtcdCluster configured = fixture.connect(one, MemberDiscovery.CONFIGURED);
         await().atMost(PATIENCE).until(() -> configured.view().members().size() > 1);
-        Feed feed = fixture.feedOf(configured, Binder.with(EtcdFeedOptions.DEFAULTS, "requestTimeout", PATIENCE.multipliedBy(10)));
+        Feed feed = fixture.feedOf(
+                configured, Binder.with(EtcdFeedOptions.DEFAULTS, "requestTimeout", PATIENCE.multipliedBy(10)));
         FeedRunner runner = fixture.run(feed, new ModelConsumer(KeyRange.all()));
 
         runner.awaitRevision(fixture.client().revision(), PATIENCE);

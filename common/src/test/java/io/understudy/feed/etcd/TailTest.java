@@ -84,8 +84,11 @@ final class TailTest {
     @Test
     void progressBeforeTheWatchIsCreatedIsNoOtherHistory() throws Exception {
         Position anchored = new Position(
-                AT_10.cluster(), new Revision(14), Position.Anchor.of(new Commit(
-                        new Revision(12), List.of(WatchMessages.change(commit(12).getEvents(0))))));
+                AT_10.cluster(),
+                new Revision(14),
+                Position.Anchor.of(new Commit(
+                        new Revision(12),
+                        List.of(WatchMessages.change(commit(12).getEvents(0))))));
         responses.add(List.of(progress(15), created(15), commit(12), progress(15)));
 
         assertThat(events(Recognition.resuming(anchored), anchored, 2)).containsExactly("opened 14", "marked 15");

@@ -66,8 +66,8 @@ final class ConnectionTest {
 
     @Test
     void aReadOfTheHeadFailsAlsoIfItsConnectionDoesNotClose() {
-        TopicHead head = new TopicHead(
-                KafkaSettings.of("127.0.0.1:1"), () -> new Connection(unclosable(), admin()), TOPIC);
+        TopicHead head =
+                new TopicHead(KafkaSettings.of("127.0.0.1:1"), () -> new Connection(unclosable(), admin()), TOPIC);
 
         for (int i = 0; i < 2; i++) {
             assertThatThrownBy(() -> head.request().get(10, TimeUnit.SECONDS)).hasMessageContaining("no listOffsets");
@@ -90,8 +90,9 @@ final class ConnectionTest {
     /** Answers with the descriptions in turn, and nothing else. */
     private Admin admin() {
         return (Admin) Proxy.newProxyInstance(
-                getClass().getClassLoader(), new Class<?>[] {Admin.class}, (self, method, arguments) -> switch (
-                        method.getName()) {
+                getClass().getClassLoader(),
+                new Class<?>[] {Admin.class},
+                (self, method, arguments) -> switch (method.getName()) {
                     case "describeTopics" -> new DescribeTopicsResult(null, Map.of(TOPIC, descriptions.remove())) {};
                     case "close" -> null;
                     default -> throw new KafkaException("no " + method.getName());
