@@ -149,7 +149,9 @@ final class SourceResetIT {
         return Mirrors.start(new MirrorSettings.Mirror(
                 "dr",
                 new MirrorSettings.Source.Etcd(
-                        Mirrors.settings(CLUSTERS.source()), Binder.with(EtcdFeedOptions.DEFAULTS, "catchUpRevisions", 10L), true),
+                        Mirrors.settings(CLUSTERS.source()),
+                        Binder.with(EtcdFeedOptions.DEFAULTS, "catchUpRevisions", 10L),
+                        true),
                 MirrorScope.all(),
                 MirrorSettings.Target.Etcd.of(Mirrors.settings(CLUSTERS.target()), options)));
     }

@@ -55,10 +55,7 @@ final class PageJson implements AnswerBody {
             if (result.more() && last != null) {
                 out.member(CURSOR)
                         .string(new Cursor(
-                                        page.revision(),
-                                        page.count(),
-                                        page.prefix(),
-                                        KeyRange.successor(last.key()))
+                                        page.revision(), page.count(), page.prefix(), KeyRange.successor(last.key()))
                                 .encode());
             }
             out.close('}');
