@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 /**
  * Against a member that sends responses in an order that etcd allows, and rarely has.
  *
- * <p>Tests invariants F3 and F4.
+ * <p>Tests invariants F3, F4.
  */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 final class TailTest {
