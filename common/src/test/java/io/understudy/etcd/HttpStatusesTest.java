@@ -171,7 +171,7 @@ final class HttpStatusesTest {
         try (Server server = new Server(OK)) {
             Endpoint named = new Endpoint("etcd.invalid", server.port(), false);
             byte[] refusing = {127, 0, 0, 2};
-            InetAddress[] addresses = {InetAddress.getByAddress(refusing), InetAddress.getByName("127.0.0.1")};
+            InetAddress[] addresses = {InetAddress.getByAddress(refusing), InetAddress.getLoopbackAddress()};
             KeptConnections<Integer> resolving = new KeptConnections<>(
                     network, new HttpStatuses(TlsContext.of(null)), Duration.ofSeconds(5), host -> addresses);
             clients.add(resolving);
