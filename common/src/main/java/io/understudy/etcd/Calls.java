@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** gRPC calls as futures. */
@@ -48,6 +49,33 @@ public final class Calls {
             }
         });
         return future;
+    }
+
+    /** The future of a call that is made now; a failed one if it throws. */
+    static <T> CompletableFuture<T> attempt(Supplier<CompletableFuture<T>> call) {
+        try {
+            return call.get();
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    /**
+     * Takes the next step towards {@code result} once {@code future} is done. A step that throws fails the result.
+     *
+     * @param step called as by {@link #whenDone}
+     */
+    static <T> void whenDone(
+            CompletableFuture<T> future,
+            CompletableFuture<?> result,
+            BiConsumer<@Nullable T, @Nullable Throwable> step) {
+        whenDone(future, (value, failure) -> {
+            try {
+                step.accept(value, failure);
+            } catch (RuntimeException e) {
+                result.completeExceptionally(e);
+            }
+        });
     }
 
     /**

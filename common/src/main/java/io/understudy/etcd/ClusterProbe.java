@@ -152,8 +152,11 @@ final class ClusterProbe implements AutoCloseable {
             return;
         }
         long began = System.nanoTime();
-        channels.reconnect(endpoint);
-        onThread(look.at(endpoint, timeout), (facts, failure) -> {
+        CompletableFuture<Observation.Facts> looked = Calls.attempt(() -> {
+            channels.reconnect(endpoint);
+            return look.at(endpoint, timeout);
+        });
+        onThread(looked, (facts, failure) -> {
             underWay.remove(endpoint);
             metrics.probe(
                     Duration.ofNanos(System.nanoTime() - began), failure == null ? EtcdMetrics.OK : EtcdMetrics.FAILED);
@@ -249,8 +252,11 @@ final class ClusterProbe implements AutoCloseable {
         }
         Endpoint voter = voters.get(listFailures % voters.size());
         listUnderWay = true;
-        CompletableFuture<MemberListResponse> answer = Calls.unary(
-                calls.apply(voter), ClusterGrpc.getMemberListMethod(), MemberListRequest.getDefaultInstance(), timeout);
+        CompletableFuture<MemberListResponse> answer = Calls.attempt(() -> Calls.unary(
+                calls.apply(voter),
+                ClusterGrpc.getMemberListMethod(),
+                MemberListRequest.getDefaultInstance(),
+                timeout));
         onThread(answer, (members, failure) -> {
             listUnderWay = false;
             listed(voter, members, failure);

@@ -36,8 +36,10 @@ public record Endpoint(String host, int port, boolean tls) {
                 || uri.getPath().isEmpty()
                 || uri.getPath().equals("/");
         if (!known || !bare || uri.getHost() == null || uri.getUserInfo() != null || uri.getQuery() != null) {
+            // The authority may contain a password.
+            String shown = uri.toString().replaceFirst("//.*@", "//***@");
             throw new IllegalArgumentException(
-                    "invalid endpoint: " + uri + "; use http://host:port or https://host:port");
+                    "invalid endpoint: " + shown + "; use http://host:port or https://host:port");
         }
         String host = uri.getHost();
         if (host.startsWith("[") && host.endsWith("]")) {

@@ -6,6 +6,7 @@ import io.etcd.jetcd.api.KVGrpc;
 import io.grpc.Channel;
 import io.grpc.ClientInterceptors;
 import io.grpc.MethodDescriptor;
+import io.grpc.Status;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.tls.TlsContext;
 import io.understudy.tls.TlsFiles;
@@ -271,19 +272,7 @@ public final class EtcdCluster implements AutoCloseable {
      */
     public EtcdFailure reportFailure(Endpoint endpoint, Duty duty, Throwable failure) {
         EtcdFailure understood = EtcdErrors.classify(duty, failure);
-        boolean againstEndpoint =
-                understood.remedy() == Remedy.ELSEWHERE || understood.remedy() == Remedy.OUTCOME_UNKNOWN;
-        if (againstEndpoint) {
-            setBack(endpoint, duty);
-        }
-        metrics.request(duty, EtcdMetrics.spelled(understood.remedy()));
-        LOG.atDebug()
-                .addKeyValue("cluster", settings.name())
-                .addKeyValue("endpoint", endpoint)
-                .addKeyValue("duty", duty)
-                .addKeyValue("remedy", understood.remedy())
-                .addKeyValue("cause", understood)
-                .log("request failed");
+        report(endpoint, duty, understood);
         return understood;
     }
 
@@ -293,13 +282,20 @@ public final class EtcdCluster implements AutoCloseable {
      * @param reason for the log
      */
     public void reportFailure(Endpoint endpoint, Duty duty, String reason) {
-        setBack(endpoint, duty);
-        metrics.request(duty, EtcdMetrics.spelled(Remedy.ELSEWHERE));
+        report(endpoint, duty, new EtcdFailure(EtcdError.OTHER, Remedy.ELSEWHERE, Status.Code.UNAVAILABLE, reason));
+    }
+
+    private void report(Endpoint endpoint, Duty duty, EtcdFailure understood) {
+        if (understood.remedy() == Remedy.ELSEWHERE || understood.remedy() == Remedy.OUTCOME_UNKNOWN) {
+            setBack(endpoint, duty);
+        }
+        metrics.request(duty, EtcdMetrics.spelled(understood.remedy()));
         LOG.atDebug()
                 .addKeyValue("cluster", settings.name())
                 .addKeyValue("endpoint", endpoint)
                 .addKeyValue("duty", duty)
-                .addKeyValue("cause", reason)
+                .addKeyValue("remedy", understood.remedy())
+                .addKeyValue("cause", understood)
                 .log("request failed");
     }
 

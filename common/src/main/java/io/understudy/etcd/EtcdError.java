@@ -9,6 +9,8 @@ public enum EtcdError {
     FUTURE_REVISION(Remedy.ELSEWHERE, "etcdserver: mvcc: required revision is a future revision"),
     NO_SPACE(Remedy.LATER, "etcdserver: mvcc: database space exceeded"),
     LEARNER_NOT_SUPPORTED(Remedy.ELSEWHERE, "etcdserver: rpc not supported for learner"),
+    /** The member has just started, and does not know the cluster version yet. */
+    NOT_CAPABLE(Remedy.ELSEWHERE, "etcdserver: not capable"),
     NO_LEADER(Remedy.ELSEWHERE, "etcdserver: no leader"),
     /** The proposal may still be committed by the next leader. */
     LEADER_CHANGED(Remedy.OUTCOME_UNKNOWN, "etcdserver: leader changed"),

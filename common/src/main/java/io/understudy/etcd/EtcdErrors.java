@@ -32,6 +32,10 @@ public final class EtcdErrors {
         String message = status.getDescription() == null ? "" : status.getDescription();
         EtcdError error = error(message);
         Remedy remedy = error == EtcdError.OTHER ? remedy(status.getCode()) : error.remedy();
+        if (error == EtcdError.OTHER && isMessageTooLarge(status) && duty == Duty.WRITE) {
+            // That of the response: the request was served.
+            remedy = Remedy.OUTCOME_UNKNOWN;
+        }
         // A read has no outcome to be unsure of.
         if (remedy == Remedy.OUTCOME_UNKNOWN && duty != Duty.WRITE) {
             remedy = Remedy.ELSEWHERE;

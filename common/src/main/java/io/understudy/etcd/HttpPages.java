@@ -33,8 +33,13 @@ final class HttpPages {
                 .timeout(deadline)
                 .build();
         // The request's own time-out ends with the headers of the answer.
-        return http().sendAsync(request, HttpResponse.BodyHandlers.ofString())
-                .orTimeout(deadline.toNanos(), TimeUnit.NANOSECONDS);
+        CompletableFuture<HttpResponse<String>> exchange =
+                http().sendAsync(request, HttpResponse.BodyHandlers.ofString());
+        CompletableFuture<HttpResponse<String>> answer =
+                exchange.copy().orTimeout(deadline.toNanos(), TimeUnit.NANOSECONDS);
+        // Only this closes the connection of a body that does not end.
+        Calls.whenDone(answer, (response, failure) -> exchange.cancel(true));
+        return answer;
     }
 
     private synchronized HttpClient http() {

@@ -51,6 +51,12 @@ final class KeptConnections<A> implements AutoCloseable {
         void addTo(Channel channel, Endpoint endpoint);
     }
 
+    /** Resolves host names. */
+    interface Lookup {
+        /** Addresses of a host, at least one. */
+        InetAddress[] of(String host) throws UnknownHostException;
+    }
+
     /**
      * Outcome of a request.
      *
@@ -68,16 +74,22 @@ final class KeptConnections<A> implements AutoCloseable {
     private final EventLoop loop;
     private final Protocol<A> protocol;
     private final Duration connectTimeout;
-    /** Resolves host names, which may take long. */
+    private final Lookup lookup;
+    /** Runs the look-ups, which may take long. */
     private final ExecutorService lookups;
 
     private final Map<Endpoint, Connection> idle = new HashMap<>();
 
     KeptConnections(NetworkThread network, Protocol<A> protocol, Duration connectTimeout) {
+        this(network, protocol, connectTimeout, InetAddress::getAllByName);
+    }
+
+    KeptConnections(NetworkThread network, Protocol<A> protocol, Duration connectTimeout, Lookup lookup) {
         this.network = network;
         this.loop = network.loop();
         this.protocol = protocol;
         this.connectTimeout = connectTimeout;
+        this.lookup = lookup;
         this.lookups = Executors.newSingleThreadExecutor(work -> {
             Thread thread = new Thread(work, "etcd-lookups");
             thread.setDaemon(true);
@@ -115,8 +127,8 @@ final class KeptConnections<A> implements AutoCloseable {
                     return;
                 }
                 try {
-                    InetAddress address = InetAddress.getByName(request.endpoint.host());
-                    onLoop(request, () -> connect(request, new InetSocketAddress(address, request.endpoint.port())));
+                    InetAddress[] addresses = lookup.of(request.endpoint.host());
+                    onLoop(request, () -> connect(request, addresses, 0));
                 } catch (UnknownHostException e) {
                     onLoop(request, () -> request.failed(e));
                 }
@@ -134,7 +146,8 @@ final class KeptConnections<A> implements AutoCloseable {
         }
     }
 
-    private void connect(Request<A> request, InetSocketAddress address) {
+    /** Connects to the first reachable address from {@code index} on. */
+    private void connect(Request<A> request, InetAddress[] addresses, int index) {
         if (request.answer.isDone()) {
             return;
         }
@@ -143,7 +156,9 @@ final class KeptConnections<A> implements AutoCloseable {
                 .group(loop)
                 .channel(network.socket())
                 .option(ChannelOption.TCP_NODELAY, true)
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(connectTimeout.toMillis()))
+                .option(
+                        ChannelOption.CONNECT_TIMEOUT_MILLIS,
+                        Math.toIntExact(connectTimeout.toMillis() / addresses.length))
                 .handler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
@@ -156,10 +171,14 @@ final class KeptConnections<A> implements AutoCloseable {
                         channel.pipeline().addLast(new Connection(endpoint, channel));
                     }
                 })
-                .connect(address);
+                .connect(new InetSocketAddress(addresses[index], endpoint.port()));
         connected.addListener(done -> {
             if (!done.isSuccess()) {
-                request.failed(done.cause());
+                if (index + 1 < addresses.length) {
+                    connect(request, addresses, index + 1);
+                } else {
+                    request.failed(done.cause());
+                }
                 return;
             }
             Channel channel = connected.channel();

@@ -142,7 +142,10 @@ final class Login implements ClientInterceptor {
         requestedNanos = System.nanoTime();
         CompletableFuture<Token> fetched = new CompletableFuture<>();
         current = fetched;
-        fetch(bestFirst(), NO_VOTER, fetched);
+        Calls.whenDone(
+                CompletableFuture.completedFuture(NO_VOTER),
+                fetched,
+                (status, failure) -> fetch(bestFirst(), NO_VOTER, fetched));
         return fetched;
     }
 
@@ -164,15 +167,15 @@ final class Login implements ClientInterceptor {
         }
         Endpoint voter = untried.get(0);
         String tried = password.current();
-        CompletableFuture<AuthenticateResponse> answer = Calls.unary(
+        CompletableFuture<AuthenticateResponse> answer = Calls.attempt(() -> Calls.unary(
                 channels.apply(voter),
                 AuthGrpc.getAuthenticateMethod(),
                 AuthenticateRequest.newBuilder()
                         .setName(user)
                         .setPassword(tried)
                         .build(),
-                deadline);
-        Calls.whenDone(answer, (response, failure) -> {
+                deadline));
+        Calls.whenDone(answer, fetched, (response, failure) -> {
             if (response != null) {
                 outcomes.accept(EtcdMetrics.OK);
                 LOG.atLevel(failure(null) ? Level.INFO : Level.DEBUG)
@@ -195,7 +198,7 @@ final class Login implements ClientInterceptor {
 
     /** The same voter is tried again if the password has changed meanwhile. */
     private void refused(String tried, List<Endpoint> untried, Status why, CompletableFuture<Token> fetched) {
-        Calls.whenDone(password.isAnother(tried), (another, failure) -> {
+        Calls.whenDone(password.isAnother(tried), fetched, (another, failure) -> {
             if (another != null && another) {
                 fetch(untried, why, fetched);
             } else {

@@ -60,12 +60,12 @@ public final class HealthChecks {
     public Report run() {
         boolean healthy = true;
         StringBuilder lines = new StringBuilder();
-        for (HealthCheck check : checks) {
-            Optional<String> problem = check.problem().get();
-            healthy &= problem.isEmpty();
-            lines.append(problem.map(why -> "[-]" + check.name() + " failed: " + why + "\n")
-                    .orElseGet(() -> "[+]" + check.name() + " ok"
-                            + check.remark().get().map(remark -> ": " + remark).orElse("") + "\n"));
+        for (Outcome outcome : outcomes()) {
+            healthy &= outcome.problem().isEmpty();
+            lines.append(outcome.problem()
+                    .map(why -> "[-]" + outcome.name() + " failed: " + why + "\n")
+                    .orElseGet(() -> "[+]" + outcome.name() + " ok"
+                            + outcome.remark().map(remark -> ": " + remark).orElse("") + "\n"));
         }
         return new Report(healthy, lines.toString());
     }

@@ -46,6 +46,9 @@ final class ReloadingMaterial implements AutoCloseable {
     /** Confined to the thread. */
     private String contents;
 
+    /** Whether the last look reloaded the files. Likewise. */
+    private boolean repeats;
+
     private long generation;
 
     /**
@@ -86,7 +89,10 @@ final class ReloadingMaterial implements AutoCloseable {
         return metrics;
     }
 
-    /** Runs {@code what} after each reload, on a thread of this object. */
+    /**
+     * Runs {@code what} on a thread of this object after each reload, and again at the next look: a handshake that
+     * began with the previous files may store its session after the reload.
+     */
     void onReload(Runnable what) {
         reloaded = what;
     }
@@ -116,6 +122,9 @@ final class ReloadingMaterial implements AutoCloseable {
             if (!now.equals(contents)) {
                 contents = now;
                 reload(watched);
+            } else if (repeats) {
+                repeats = false;
+                reloaded.run();
             }
         } catch (RuntimeException e) {
             // The timer would never look again.
@@ -142,6 +151,7 @@ final class ReloadingMaterial implements AutoCloseable {
         previous = current;
         current = next;
         reloaded.run();
+        repeats = true;
         metrics.reloaded(true);
         LOG.atInfo()
                 .addKeyValue("name", name)

@@ -40,7 +40,12 @@ public record KeyRange(ByteString from, @Nullable ByteString to) {
 
     /** Exactly one key. */
     public static KeyRange single(ByteString key) {
-        return new KeyRange(key, key.concat(ZERO_BYTE));
+        return new KeyRange(key, successor(key));
+    }
+
+    /** The key right after {@code key}. */
+    public static ByteString successor(ByteString key) {
+        return key.concat(ZERO_BYTE);
     }
 
     /** {@code key} and everything after it. */

@@ -3,6 +3,7 @@ package io.understudy.etcd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -34,5 +35,13 @@ final class EndpointTest {
             })
     void refusesAnythingElseNamingIt(String given) {
         assertThatThrownBy(() -> Endpoint.of(given)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void aPasswordInTheUrlIsNotRepeated() {
+        assertThatThrownBy(() -> Endpoint.of("http://root:se@cret@etcd:2379/path"))
+                .hasMessageContaining("etcd:2379/path")
+                .hasMessageNotContaining("cret")
+                .hasMessageNotContaining("root");
     }
 }

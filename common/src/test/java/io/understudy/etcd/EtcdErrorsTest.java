@@ -114,6 +114,26 @@ final class EtcdErrorsTest {
     }
 
     @Test
+    void aWriteWithATooLargeResponseMayHaveHappened() {
+        for (String text : new String[] {
+            "grpc: trying to send message larger than max (3 vs. 2)", "gRPC message exceeds maximum size 2: 3"
+        }) {
+            Status status = Status.RESOURCE_EXHAUSTED.withDescription(text);
+
+            assertThat(EtcdErrors.classify(Duty.WRITE, status).remedy()).isEqualTo(Remedy.OUTCOME_UNKNOWN);
+            assertThat(EtcdErrors.classify(Duty.SNAPSHOT, status).remedy()).isEqualTo(Remedy.LATER);
+        }
+    }
+
+    @Test
+    void aMemberThatDoesNotKnowTheClusterVersionYetIsLeft() {
+        Status status = Status.FAILED_PRECONDITION.withDescription("etcdserver: not capable");
+
+        assertThat(EtcdErrors.classify(Duty.WRITE, status).remedy()).isEqualTo(Remedy.ELSEWHERE);
+        assertThat(EtcdErrors.classify(Duty.SNAPSHOT, status).remedy()).isEqualTo(Remedy.ELSEWHERE);
+    }
+
+    @Test
     void aWatchIsRefusedInTheLongForm() {
         assertThat(EtcdErrors.error("rpc error: code = PermissionDenied desc = etcdserver: permission denied"))
                 .isEqualTo(EtcdError.PERMISSION_DENIED);

@@ -167,6 +167,32 @@ final class HttpStatusesTest {
     }
 
     @Test
+    void eachAddressOfAHostIsTried() throws Exception {
+        try (Server server = new Server(OK)) {
+            Endpoint named = new Endpoint("etcd.invalid", server.port(), false);
+            byte[] refusing = {127, 0, 0, 2};
+            InetAddress[] addresses = {InetAddress.getByAddress(refusing), InetAddress.getLoopbackAddress()};
+            KeptConnections<Integer> resolving = new KeptConnections<>(
+                    network, new HttpStatuses(TlsContext.of(null)), Duration.ofSeconds(5), host -> addresses);
+            clients.add(resolving);
+
+            assertThat(get(resolving, named, LONG).join()).isEqualTo(200);
+            assertFails(get(resolving, new Endpoint("etcd.invalid", 1, false), LONG), IOException.class);
+        }
+    }
+
+    @Test
+    void anUnfinishedPageIsAbandonedWithItsConnection() throws Exception {
+        try (Server server = new Server("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")) {
+            HttpPages pages = new HttpPages(TlsContext.of(null), LONG);
+
+            assertThatThrownBy(pages.get(server.endpoint(false), "/metrics", Duration.ofMillis(500))::join)
+                    .hasCauseInstanceOf(TimeoutException.class);
+            await().atMost(Duration.ofSeconds(10)).until(() -> server.disconnections.get() == 1);
+        }
+    }
+
+    @Test
     void overTlsBothSidesShowTheirCertificates(@TempDir Path folder) throws Exception {
         Certificates certificates = new Certificates(folder);
         Certificates.Pair theirs = certificates.make("server", "EC");
@@ -214,6 +240,7 @@ final class HttpStatusesTest {
         private final List<Socket> accepted = new CopyOnWriteArrayList<>();
         private final List<String> requests = new CopyOnWriteArrayList<>();
         private final AtomicInteger connections = new AtomicInteger();
+        private final AtomicInteger disconnections = new AtomicInteger();
         private volatile String answer;
         private volatile boolean closesAfterEach;
         private volatile boolean dropsNextRequest;
@@ -281,6 +308,7 @@ final class HttpStatusesTest {
             } catch (IOException e) {
                 // The client is gone.
             }
+            disconnections.incrementAndGet();
         }
 
         private static void start(Runnable work) {

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** What no real cluster does to us; what one does is in LoginIT. */
@@ -43,6 +44,37 @@ final class LoginTest {
             assertThatThrownBy(() -> user.range(RangeRequest.getDefaultInstance()))
                     .hasMessageContaining("insecure: true");
             assertThat(outcomes).containsExactly(EtcdMetrics.FAILED);
+        } finally {
+            channel.shutdownNow();
+            member.shutdownNow();
+        }
+    }
+
+    @Test
+    void anUnexpectedFailureOfALoginFailsEachCallThatWaitsForIt() throws IOException {
+        EtcdSettings settings =
+                EtcdSettings.of(URI.create("https://127.0.0.1:1")).withLogin(new Credentials("gateway", "secret"));
+        Login login = Login.of(
+                settings,
+                () -> List.of(Endpoint.of("https://127.0.0.1:1")),
+                endpoint -> {
+                    throw new IllegalStateException("no channel");
+                },
+                outcome -> {
+                    throw new IllegalStateException("no metrics");
+                });
+        Server member = NettyServerBuilder.forPort(0).build().start();
+        ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", member.getPort())
+                .usePlaintext()
+                .build();
+        try {
+            for (int i = 0; i < 2; i++) {
+                KVGrpc.KVBlockingStub user = KVGrpc.newBlockingStub(ClientInterceptors.intercept(channel, login))
+                        .withDeadlineAfter(10, TimeUnit.SECONDS);
+
+                assertThatThrownBy(() -> user.range(RangeRequest.getDefaultInstance()))
+                        .hasStackTraceContaining("no metrics");
+            }
         } finally {
             channel.shutdownNow();
             member.shutdownNow();

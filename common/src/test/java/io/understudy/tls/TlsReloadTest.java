@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
@@ -145,6 +146,17 @@ final class TlsReloadTest {
 
         await().until(() -> reloads("listener", "ok") > 0);
         assertThatThrownBy(this::name).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void sessionsOfHandshakesDuringAReloadAreForgottenAtTheNextLook() throws IOException {
+        AtomicInteger times = new AtomicInteger();
+        server.onReload(times::incrementAndGet);
+
+        use(stranger.certificate(), "clients.crt");
+
+        await().until(() -> times.get() == 2);
+        assertThat(reloads("listener", "ok")).isEqualTo(1);
     }
 
     @Test

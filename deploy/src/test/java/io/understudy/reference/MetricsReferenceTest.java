@@ -21,7 +21,6 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.architecture.CompiledClasses;
 import io.understudy.metrics.Declared;
 import io.understudy.metrics.Metric;
-import io.understudy.metrics.MetricNames;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

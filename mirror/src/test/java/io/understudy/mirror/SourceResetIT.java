@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
 import io.etcd.jetcd.api.Event;
+import io.understudy.config.Binder;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
@@ -148,7 +149,9 @@ final class SourceResetIT {
         return Mirrors.start(new MirrorSettings.Mirror(
                 "dr",
                 new MirrorSettings.Source.Etcd(
-                        Mirrors.settings(CLUSTERS.source()), EtcdFeedOptions.DEFAULTS.withCatchUpRevisions(10), true),
+                        Mirrors.settings(CLUSTERS.source()),
+                        Binder.with(EtcdFeedOptions.DEFAULTS, "catchUpRevisions", 10L),
+                        true),
                 MirrorScope.all(),
                 MirrorSettings.Target.Etcd.of(Mirrors.settings(CLUSTERS.target()), options)));
     }

@@ -64,33 +64,13 @@ public record EtcdFeedOptions(
         }
     }
 
-    /** The same with another limit of revisions to replay. */
-    public EtcdFeedOptions withCatchUpRevisions(long revisions) {
-        return Binder.with(this, "catchUpRevisions", revisions);
-    }
-
-    /** The same with another limit of a commit's bytes. */
-    public EtcdFeedOptions withMaxCommitBytes(long bytes) {
-        return Binder.with(this, "maxCommitBytes", bytes);
-    }
-
     /** The same with another interval of progress requests. */
     public EtcdFeedOptions withProgressInterval(Duration interval) {
         return Binder.with(this, "progressInterval", interval);
     }
 
-    /** The same with another deadline of a request. */
-    public EtcdFeedOptions withRequestTimeout(Duration timeout) {
-        return Binder.with(this, "requestTimeout", timeout);
-    }
-
     /** The same with another size of pages. */
     public EtcdFeedOptions withPageBytes(long bytes) {
         return Binder.with(this, "pageBytes", bytes);
-    }
-
-    /** The same with another watched member. */
-    public EtcdFeedOptions withWatch(WatchedVoter voter) {
-        return Binder.with(this, "watch", voter);
     }
 }

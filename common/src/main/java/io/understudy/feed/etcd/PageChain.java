@@ -70,8 +70,6 @@ final class PageChain implements AutoCloseable {
     /** Maximum size of a response; a larger page is requested again with fewer keys. */
     private static final int MOST_ANSWER_BYTES = (int) Math.max(4 << 20, Math.min(64 << 20, HEAP_BYTES / 16));
 
-    private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
-
     private final EtcdCluster cluster;
     private final ClusterId clusterId;
     private final List<KeyRange> ranges;
@@ -304,8 +302,9 @@ final class PageChain implements AutoCloseable {
             // A page that was requested before may be of another size.
             size = request.size().equals(size) || next.keys() < size.keys() ? next : size;
         }
-        ByteString rest =
-                response.getMore() ? page.get(page.size() - 1).getKey().concat(ZERO_BYTE) : null;
+        ByteString rest = response.getMore()
+                ? KeyRange.successor(page.get(page.size() - 1).getKey())
+                : null;
         return parts.answered(part, rest, covered -> new Outcome.Answer(request.member(), covered, bytes, response));
     }
 

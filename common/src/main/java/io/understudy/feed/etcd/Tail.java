@@ -20,6 +20,7 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,7 +47,11 @@ final class Tail implements AutoCloseable {
     private final Duration progressInterval;
     private final Duration stallTimeout;
     private final SourceFacts facts;
-    private final MemberWatchStream stream;
+    /** Opens a watch that starts at a revision. */
+    private final Function<Revision, MemberWatchStream> watches;
+
+    private volatile MemberWatchStream stream;
+    private volatile boolean closed;
     private final CommitAssembler assembler = new CommitAssembler();
     private final long maxCommitBytes;
     private final boolean fragments;
@@ -62,6 +67,8 @@ final class Tail implements AutoCloseable {
     private @Nullable Recognition opening;
     /** The member's revision when the watch was created; null before. */
     private @Nullable Revision head;
+    /** The member's revision at which the watch began, if it was created without one; else zero. */
+    private Revision liveSince = Revision.ZERO;
     /** Follows after all that is ready; null unless a commit is too large. */
     private @Nullable CommitTooLarge large;
 
@@ -92,10 +99,9 @@ final class Tail implements AutoCloseable {
         this.isHistory = isHistory;
         this.maxCommitBytes = options.maxCommitBytes();
         this.fragments = patience.fragments();
-        this.stream = MemberWatchStream.open(
-                channel,
-                WatchMessages.create(range, recognition.start(), previous, patience.fragments()),
-                requiresLeader);
+        this.watches = start -> MemberWatchStream.open(
+                channel, WatchMessages.create(range, start, previous, patience.fragments()), requiresLeader);
+        this.stream = watches.apply(recognition.start());
         this.heardNanos = System.nanoTime();
         this.requestedNanos = heardNanos;
         this.polledNanos = heardNanos;
@@ -156,10 +162,11 @@ final class Tail implements AutoCloseable {
 
     @Override
     public void close() {
+        closed = true;
         stream.close();
     }
 
-    /** @return whether it counts as activity: progress below the position does not */
+    /** @return whether it counts as activity: progress before the watch exists, or below the position, does not */
     private boolean receive(WatchResponse response) throws TailLostException, FeedEndedException {
         // A compacted cancel carries revision 0 and, below 3.5, no ids (v3rpc/watch.go).
         if (response.getCanceled()) {
@@ -178,6 +185,10 @@ final class Tail implements AutoCloseable {
             return true;
         }
         if (response.getEventsCount() == 0) {
+            if (head == null) {
+                // etcd may send progress before the creation of the watch: commits may precede it.
+                return false;
+            }
             if (opening != null && reported.isBefore(position.revision())) {
                 head = reported;
                 return false;
@@ -200,12 +211,29 @@ final class Tail implements AutoCloseable {
     private void onCreated(Revision present) throws TailLostException, FeedEndedException {
         head = present;
         if (opening != null && opening.start().equals(Revision.ZERO)) {
-            if (!present.equals(position.revision())) {
+            if (present.isAfter(position.revision())) {
+                watchFromPosition();
+                return;
+            }
+            if (present.isBefore(position.revision())) {
                 throw new TailLostException(
                         TailLostException.Reason.BEHIND,
                         where + " is at revision " + present + ", the feed at " + position.revision());
             }
+            liveSince = present;
             onProgress(present);
+        }
+    }
+
+    /** Opens the watch again, after the position: the member is past it. */
+    private void watchFromPosition() {
+        stream.close();
+        Recognition following = Recognition.following(position);
+        opening = following;
+        head = null;
+        stream = watches.apply(following.start());
+        if (closed) {
+            stream.close();
         }
     }
 
@@ -224,6 +252,10 @@ final class Tail implements AutoCloseable {
             return;
         }
         if (!commit.revision().isAfter(position.revision())) {
+            if (!commit.revision().isAfter(liveSince)) {
+                // etcd registers the watch first, and then reads the revision that it reports.
+                return;
+            }
             throw different("unexpected commit at revision " + commit.revision());
         }
         position = position.after(commit);

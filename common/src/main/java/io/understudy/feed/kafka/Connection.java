@@ -61,8 +61,18 @@ final class Connection implements AutoCloseable {
         exported = metrics == null ? null : metrics.export(consumer);
     }
 
+    /** Uses existing clients, and closes them. */
+    Connection(Consumer<byte[], byte[]> consumer, Admin admin) {
+        this.answered = () -> {};
+        this.consumer = consumer;
+        this.admin = admin;
+        this.exported = null;
+    }
+
     /** Reads only these partitions from now on; each must be {@link #seek sought} in. */
     void assign(Collection<TopicPartition> partitions) {
+        // Kafka keeps a partition paused that is assigned again.
+        consumer.resume(consumer.paused());
         consumer.assign(partitions);
     }
 
@@ -157,6 +167,11 @@ final class Connection implements AutoCloseable {
 
         private AdminQuery(Function<Admin, KafkaFuture<T>> call) {
             this.call = call;
+        }
+
+        /** Ignores the answer to what is pending: the next call requests again. */
+        void forget() {
+            pending = null;
         }
 
         /**

@@ -48,7 +48,7 @@ public final class KafkaFeedSource implements FeedSource {
         this.clients = new KafkaClients(kafka, "understudy-" + name);
         this.options = options;
         this.metrics = new KafkaFeedMetrics(name, meters);
-        this.head = new TopicHead(clients, options.topic());
+        this.head = new TopicHead(kafka, () -> new Connection(clients, () -> {}, null), options.topic());
         this.parts = parts == null ? null : List.copyOf(parts);
     }
 

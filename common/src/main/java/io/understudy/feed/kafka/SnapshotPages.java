@@ -14,7 +14,6 @@ final class SnapshotPages {
 
     private static final int KEYS = 1_000;
     private static final long BYTES = 1L << 20;
-    private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
 
     /** All there is in {@code covered}. */
     record Page(KeyRange covered, List<KeyValue> entries) {}
@@ -51,7 +50,7 @@ final class SnapshotPages {
             bytes += entry.getValue().bytes();
             last = entry.getKey();
         }
-        cursor = entries.isEmpty() ? null : last.concat(ZERO_BYTE);
+        cursor = entries.isEmpty() ? null : KeyRange.successor(last);
         return new Page(new KeyRange(from, cursor == null ? range.to() : cursor), page);
     }
 }

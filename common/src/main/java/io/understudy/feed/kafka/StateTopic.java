@@ -183,7 +183,10 @@ final class StateTopic {
             try {
                 TopicRecord content = RecordFormat.readOwn(record, strays);
                 if (content == null) {
-                    table.stray(ByteString.copyFrom(record.key()));
+                    // Brokers accept records without a key while the topic is not compacted.
+                    if (record.key() != null) {
+                        table.stray(ByteString.copyFrom(record.key()));
+                    }
                     continue;
                 }
                 ClusterId cluster = table.cluster();

@@ -1,8 +1,8 @@
 package io.understudy.feed.kafka;
 
 import io.understudy.consumer.format.MalformedRecordException;
-import io.understudy.kafka.KafkaClients;
 import io.understudy.kafka.KafkaErrors;
+import io.understudy.kafka.KafkaSettings;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.List;
@@ -12,14 +12,19 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AclOperation;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Reads the last mark of the change topic. Clients and thread are released when idle. Thread-safe. */
 final class TopicHead {
+
+    private static final Logger LOG = LoggerFactory.getLogger(KafkaFeed.class);
 
     private static final long IDLE_SECONDS = 30;
 
@@ -28,14 +33,16 @@ final class TopicHead {
 
     private static final int FURTHER = 16;
 
-    private final KafkaClients clients;
+    private final KafkaSettings settings;
+    private final Supplier<Connection> connections;
     private final TopicPartition partition;
     private final BlockingQueue<CompletableFuture<Revision>> requests = new ArrayBlockingQueue<>(1);
     private @Nullable CompletableFuture<Revision> underWay;
     private boolean running;
 
-    TopicHead(KafkaClients clients, String topic) {
-        this.clients = clients;
+    TopicHead(KafkaSettings settings, Supplier<Connection> connections, String topic) {
+        this.settings = settings;
+        this.connections = connections;
         // Every partition has the marks.
         this.partition = new TopicPartition(topic, 0);
     }
@@ -44,17 +51,18 @@ final class TopicHead {
     synchronized CompletableFuture<Revision> request() {
         CompletableFuture<Revision> pending = underWay;
         if (pending == null || pending.isDone()) {
-            pending = new CompletableFuture<>();
-            underWay = pending;
-            requests.add(pending);
             if (!running) {
-                running = true;
                 Thread thread = new Thread(this::answerAll, "kafka-head");
                 thread.setDaemon(true);
                 thread.start();
+                running = true;
             }
+            pending = new CompletableFuture<>();
+            underWay = pending;
+            requests.add(pending);
         }
-        return pending.copy();
+        // The read has a deadline of its own, but for clients that do not return.
+        return pending.copy().orTimeout(2 * settings.timeout().toNanos(), TimeUnit.NANOSECONDS);
     }
 
     private void answerAll() {
@@ -65,26 +73,19 @@ final class TopicHead {
                 close(connection);
                 return;
             }
-            Revision head = null;
-            Throwable failure = null;
             try {
                 if (connection == null) {
-                    connection = new Connection(clients, () -> {}, null);
+                    connection = connections.get();
                 }
-                head = read(
-                        connection,
-                        System.nanoTime() + clients.settings().timeout().toNanos());
+                request.complete(
+                        read(connection, System.nanoTime() + settings.timeout().toNanos()));
             } catch (Throwable e) {
-                failure = KafkaErrors.isAccess(e)
-                        ? new KafkaException(KafkaErrors.text(e, clients.settings(), AclOperation.READ), e)
-                        : e;
+                request.completeExceptionally(
+                        KafkaErrors.isAccess(e)
+                                ? new KafkaException(KafkaErrors.text(e, settings, AclOperation.READ), e)
+                                : e);
                 close(connection);
                 connection = null;
-            }
-            if (failure == null) {
-                request.complete(head);
-            } else {
-                request.completeExceptionally(failure);
             }
         }
     }
@@ -107,8 +108,14 @@ final class TopicHead {
     }
 
     private static void close(@Nullable Connection connection) {
-        if (connection != null) {
+        if (connection == null) {
+            return;
+        }
+        try {
             connection.close();
+        } catch (RuntimeException e) {
+            // The thread has other requests to answer.
+            LOG.atDebug().setCause(e).log("Kafka client close failed");
         }
     }
 
@@ -150,6 +157,6 @@ final class TopicHead {
 
     private TimeoutException late() {
         return new TimeoutException("Kafka returned no end offset of " + partition + " within "
-                + clients.settings().timeout().toSeconds() + " s");
+                + settings.timeout().toSeconds() + " s");
     }
 }

@@ -24,9 +24,10 @@ final class TopicWatch {
         this.id = topic.topicId();
     }
 
-    /** Records that something arrived. */
+    /** Records that something arrived. An earlier description may be of another topic. */
     void heard() {
         heardNanos = System.nanoTime();
+        describing.forget();
     }
 
     /**

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.understudy.config.Binder;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.MemberDiscovery;
 import io.understudy.feed.Feed;
@@ -117,7 +118,8 @@ class EtcdFeedIT {
         List<URI> one = List.of(source.cluster().voters().get(0).clientUrl());
         EtcdCluster configured = fixture.connect(one, MemberDiscovery.CONFIGURED);
         await().atMost(PATIENCE).until(() -> configured.view().members().size() > 1);
-        Feed feed = fixture.feedOf(configured, EtcdFeedOptions.DEFAULTS.withRequestTimeout(PATIENCE.multipliedBy(10)));
+        Feed feed = fixture.feedOf(
+                configured, Binder.with(EtcdFeedOptions.DEFAULTS, "requestTimeout", PATIENCE.multipliedBy(10)));
         FeedRunner runner = fixture.run(feed, new ModelConsumer(KeyRange.all()));
 
         runner.awaitRevision(fixture.client().revision(), PATIENCE);
@@ -180,7 +182,7 @@ class EtcdFeedIT {
         KeyRange range = KeyRange.prefix(bytes("behind/"));
         fixture.client().put("behind/deleted", "value");
         fixture.client().put("behind/changed", "before");
-        EtcdFeedOptions options = EtcdFeedOptions.DEFAULTS.withCatchUpRevisions(100);
+        EtcdFeedOptions options = Binder.with(EtcdFeedOptions.DEFAULTS, "catchUpRevisions", 100L);
         Feed feed = fixture.feed(range, FeedKind.STATE, null, options);
         ModelConsumer model = new ModelConsumer(range);
         pollTo(feed, model, fixture.client().revision());
@@ -211,7 +213,7 @@ class EtcdFeedIT {
         KeyRange range = KeyRange.prefix(bytes("marked/"));
         fixture.client().put("marked/key", "before");
         fixture.client().put("elsewhere", "beyond it");
-        EtcdFeedOptions options = EtcdFeedOptions.DEFAULTS.withCatchUpRevisions(100);
+        EtcdFeedOptions options = Binder.with(EtcdFeedOptions.DEFAULTS, "catchUpRevisions", 100L);
         Feed feed = fixture.feed(range, FeedKind.STATE, null, options);
         ModelConsumer model = new ModelConsumer(range);
         pollTo(feed, model, fixture.client().revision());

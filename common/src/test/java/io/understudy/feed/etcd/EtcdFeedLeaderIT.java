@@ -5,6 +5,7 @@ import static io.understudy.feed.etcd.FeedFixture.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.understudy.config.Binder;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedRunner;
 import io.understudy.feed.ModelConsumer;
@@ -127,7 +128,7 @@ class EtcdFeedLeaderIT {
     }
 
     private FeedRunner run() {
-        EtcdFeedOptions options = EtcdFeedOptions.DEFAULTS.withWatch(WatchedVoter.LEADER);
+        EtcdFeedOptions options = Binder.with(EtcdFeedOptions.DEFAULTS, "watch", WatchedVoter.LEADER);
         FeedRunner runner = fixture.run(fixture.feed(RANGE, FeedKind.STATE, null, options), new ModelConsumer(RANGE));
         runner.awaitRevision(new Revision(1), PATIENCE);
         return runner;

@@ -6,6 +6,7 @@ import static io.understudy.feed.etcd.FeedFixture.pollTo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import io.understudy.config.Binder;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedRunner;
@@ -149,7 +150,7 @@ class EtcdFeedSizeIT {
     @EnumSource
     void aSnapshotReplacesACommitAboveTheLimit(FeedKind kind) throws Exception {
         KeyRange range = KeyRange.prefix(bytes("limit/"));
-        EtcdFeedOptions options = EtcdFeedOptions.DEFAULTS.withMaxCommitBytes(10_000);
+        EtcdFeedOptions options = Binder.with(EtcdFeedOptions.DEFAULTS, "maxCommitBytes", 10_000L);
         fixture.client().put("limit/first", "value");
         ModelConsumer model = new ModelConsumer(range);
         FeedRunner runner = fixture.run(fixture.feed(range, kind, null, options), model);
@@ -175,7 +176,7 @@ class EtcdFeedSizeIT {
     @EnumSource
     void aFeedStartsBehindACommitAboveTheLimit(FeedKind kind) throws Exception {
         KeyRange range = KeyRange.prefix(bytes("start/"));
-        EtcdFeedOptions options = EtcdFeedOptions.DEFAULTS.withMaxCommitBytes(10_000);
+        EtcdFeedOptions options = Binder.with(EtcdFeedOptions.DEFAULTS, "maxCommitBytes", 10_000L);
         fixture.client().put("start/0", "before");
         Revision large = fixture.client().fill("start/", 20, ByteString.copyFrom(new byte[1_000]), 0);
 

@@ -3,6 +3,7 @@ package io.understudy.feed.etcd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.understudy.config.Binder;
 import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.local.junit.EtcdExtension;
@@ -75,7 +76,7 @@ class SnapshotPinIT {
     @Test
     void anOldPrefetchIsRequestedAgain() throws Exception {
         Revision before = fixture.client().put("key", "before");
-        EtcdFeedOptions hasty = EtcdFeedOptions.DEFAULTS.withRequestTimeout(Duration.ofSeconds(1));
+        EtcdFeedOptions hasty = Binder.with(EtcdFeedOptions.DEFAULTS, "requestTimeout", Duration.ofSeconds(1));
         SnapshotPin pin = pin(hasty);
         pin.prefetch(() -> true);
         awaitPrefetch();

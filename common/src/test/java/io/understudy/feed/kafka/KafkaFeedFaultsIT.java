@@ -48,6 +48,17 @@ final class KafkaFeedFaultsIT {
     final FeedFixture fixture = new FeedFixture(KAFKA);
 
     @Test
+    void aRecordWithoutAKeyInTheStateTopicIsSkipped() throws Exception {
+        MirrorStub mirror = fixture.mirror(1);
+        mirror.writeStateWithoutKey();
+        mirror.write(fixture.history().next(3));
+        mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
+        FeedRunner reader = fixture.read(KeyRange.all(), null);
+        reader.awaitRevision(fixture.history().revision(), PATIENCE);
+        assertThat(reader.state()).isEqualTo(fixture.history().state());
+    }
+
+    @Test
     void aHoleIsAGap() {
         MirrorStub mirror = fixture.mirror(1);
         mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());

@@ -26,6 +26,7 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 
@@ -179,6 +180,24 @@ final class MirrorStub implements AutoCloseable {
         producer.beginTransaction();
         mark(revision, new long[partitions], asOf);
         producer.commitTransaction();
+    }
+
+    /** As another program may while the state topic is not compacted. */
+    void writeStateWithoutKey() throws InterruptedException, ExecutionException {
+        cleanUpStateBy("delete");
+        producer.beginTransaction();
+        Future<?> unused = producer.send(new ProducerRecord<>(stateTopic(), new byte[] {1}));
+        producer.commitTransaction();
+        cleanUpStateBy("compact");
+    }
+
+    private void cleanUpStateBy(String policy) throws InterruptedException, ExecutionException {
+        admin.incrementalAlterConfigs(Map.of(
+                        new ConfigResource(ConfigResource.Type.TOPIC, stateTopic()),
+                        List.of(new AlterConfigOp(
+                                new ConfigEntry("cleanup.policy", policy), AlterConfigOp.OpType.SET))))
+                .all()
+                .get();
     }
 
     /** Of the first partition of changes. */

@@ -1,12 +1,12 @@
 package io.understudy.gateway.rest;
 
-import com.google.protobuf.ByteString;
 import io.netty.buffer.ByteBuf;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.json.JsonBytes;
 import io.understudy.gateway.json.JsonForm;
 import io.understudy.gateway.replica.Entry;
+import io.understudy.vocabulary.KeyRange;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +17,6 @@ final class PageJson implements AnswerBody {
     private static final byte[] COUNT = JsonBytes.name("count");
     private static final byte[] KVS = JsonBytes.name("kvs");
     private static final byte[] CURSOR = JsonBytes.name("cursor");
-    private static final ByteString ZERO = ByteString.copyFrom(new byte[] {0});
 
     private final JsonBytes out = new JsonBytes(JsonForm.GRPC_GATEWAY_2);
     private final RangeResult result;
@@ -56,10 +55,7 @@ final class PageJson implements AnswerBody {
             if (result.more() && last != null) {
                 out.member(CURSOR)
                         .string(new Cursor(
-                                        page.revision(),
-                                        page.count(),
-                                        page.prefix(),
-                                        last.key().concat(ZERO))
+                                        page.revision(), page.count(), page.prefix(), KeyRange.successor(last.key()))
                                 .encode());
             }
             out.close('}');

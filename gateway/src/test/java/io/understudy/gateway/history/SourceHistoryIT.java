@@ -12,6 +12,7 @@ import io.etcd.jetcd.api.PutRequest;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.config.Binder;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
@@ -185,7 +186,7 @@ final class SourceHistoryIT {
                 new EtcdFeedSource(
                         "test",
                         cluster,
-                        EtcdFeedOptions.DEFAULTS.withMaxCommitBytes(10_000),
+                        Binder.with(EtcdFeedOptions.DEFAULTS, "maxCommitBytes", 10_000L),
                         new SimpleMeterRegistry()),
                 KeyRange.all());
         try (CommitHistory.Reading reading = limited.open(deleted, true)) {

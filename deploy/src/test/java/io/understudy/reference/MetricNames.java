@@ -1,4 +1,4 @@
-package io.understudy.metrics;
+package io.understudy.reference;
 
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** How meters are named; for the tests of every module. */
-public final class MetricNames {
+/** Rules for the names of meters. */
+final class MetricNames {
 
     private static final Pattern OURS = Pattern.compile("understudy(\\.[a-z][a-z0-9]*)+");
     /** Prometheus adds the unit and {@code _total} by itself. */
@@ -23,7 +23,7 @@ public final class MetricNames {
     private MetricNames() {}
 
     /** Faults of the names and tags in a registry, one line each. */
-    public static List<String> faults(MeterRegistry registry) {
+    static List<String> faults(MeterRegistry registry) {
         return registry.getMeters().stream()
                 .map(Meter::getId)
                 .filter(id -> FOREIGN.stream().noneMatch(id.getName()::startsWith))

@@ -1,4 +1,4 @@
-package io.understudy.metrics;
+package io.understudy.reference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
