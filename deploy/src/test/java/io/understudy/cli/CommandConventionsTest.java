@@ -235,6 +235,9 @@ final class CommandConventionsTest {
     void noWordOfTheHelpIsBroken(String name) {
         List<String> shown =
                 List.of(command(name).commandLine().getUsageMessage(Ansi.OFF).split("\\s+", -1));
+        assertThat(command(name).commandLine().getUsageMessage(Ansi.ON).replaceAll("\u001b\\[[0-9;]*m", ""))
+                .as("in colours")
+                .isEqualTo(command(name).commandLine().getUsageMessage(Ansi.OFF));
         for (ArgSpec argument : command(name).args()) {
             assertThat(shown).contains(String.join(" ", argument.description()).split("\\s+", -1));
         }

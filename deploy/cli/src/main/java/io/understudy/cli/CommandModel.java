@@ -128,7 +128,8 @@ final class CommandModel implements IModelTransformer {
         statuses.putIfAbsent("1", "failure");
         statuses.putIfAbsent("2", "usage error");
         if (command.optionsMap().containsKey("--config")) {
-            statuses.replace("2", statuses.get("2").replaceFirst("^usage error", "usage error, invalid configuration"));
+            statuses.replace(
+                    "2", statuses.get("2").replaceFirst("^usage error", "usage error or invalid configuration"));
         }
         command.usageMessage().exitCodeListHeading("%nExit status:%n").exitCodeList(statuses);
     }

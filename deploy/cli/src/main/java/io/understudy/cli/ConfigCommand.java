@@ -194,7 +194,7 @@ final class ConfigCommand {
         try (Stream<String> lines = Files.lines(readable)) {
             return lines.allMatch(line -> line.isBlank() || line.startsWith("#") || line.equals("---"));
         } catch (UncheckedIOException e) {
-            // Not UTF-8, as its problems tell.
+            // Not UTF-8, as reported.
             return false;
         }
     }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.IHelpSectionRenderer;
@@ -13,6 +14,8 @@ import picocli.CommandLine.Model.CommandSpec;
 /** A list of flags or arguments in the help, wrapped at blanks only. URLs would be broken at each colon. */
 record UnbrokenWords(IHelpSectionRenderer list, int width) implements IHelpSectionRenderer {
 
+    private static final Pattern COLOUR = Pattern.compile("\u001b\\[[0-9;]*m");
+
     @Override
     public String render(Help help) {
         Set<String> words = words(help.commandSpec());
@@ -21,8 +24,9 @@ record UnbrokenWords(IHelpSectionRenderer list, int width) implements IHelpSecti
             String line = lines.get(at);
             String next = lines.get(at + 1);
             String tail = line.substring(line.lastIndexOf(' ') + 1);
-            if (line.length() > width) {
-                int cut = line.lastIndexOf(' ', width);
+            int colours = line.length() - COLOUR.matcher(line).replaceAll("").length();
+            if (line.length() - colours > width) {
+                int cut = line.lastIndexOf(' ', width + colours);
                 move(lines, at, line.substring(0, cut), line.substring(cut + 1) + " ");
             } else if (words.contains(tail + next.strip().split(" ", 2)[0]) && !words.contains(tail)) {
                 move(lines, at, line.substring(0, line.length() - tail.length()), tail);

@@ -1,5 +1,6 @@
 package io.understudy.lab;
 
+import io.understudy.config.Unreadable;
 import io.understudy.lab.part.Child;
 import io.understudy.lab.part.Part;
 import java.time.Duration;
@@ -78,7 +79,7 @@ final class StopOrder {
         } catch (TimeoutException e) {
             return Optional.of("did not stop in time");
         } catch (ExecutionException | CompletionException e) {
-            return Optional.of("could not be stopped: " + e.getCause());
+            return Optional.of("could not be stopped: " + Unreadable.why(e.getCause()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return Optional.of("did not stop: interrupted");
