@@ -36,7 +36,8 @@ final class CommandConventionsTest {
 
     private static final String CONFIG = "Configuration file (YAML). UNDERSTUDY_... variables override it.";
 
-    private static final List<String> NUMBERS = List.of("-1", "99999999999999999999", "1.5", "x");
+    private static final List<String> NUMBERS =
+            List.of("-1", "9223372036854775807", "99999999999999999999", "1.5", "x");
     private static final List<String> DURATIONS = List.of("0", "0s", "-1s", "99999999999999h", "366d", "5", "x");
 
     /** Values that are not allowed, by type. */

@@ -17,6 +17,9 @@ final class Converters {
 
     private static final Duration MOST = Duration.ofDays(365);
 
+    /** The sum with a revision is one too. */
+    private static final long MOST_OF_LONG = Long.MAX_VALUE / 2;
+
     private Converters() {}
 
     /** @param least the least duration that a flag takes */
@@ -60,7 +63,7 @@ final class Converters {
     private static final class LongValue implements ITypeConverter<Long> {
         @Override
         public Long convert(String text) {
-            return number(text, Long.MAX_VALUE);
+            return number(text, MOST_OF_LONG);
         }
     }
 
