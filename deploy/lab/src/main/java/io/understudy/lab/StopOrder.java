@@ -1,6 +1,5 @@
 package io.understudy.lab;
 
-import io.understudy.config.Unreadable;
 import io.understudy.lab.part.Child;
 import io.understudy.lab.part.Part;
 import java.time.Duration;
@@ -79,7 +78,7 @@ final class StopOrder {
         } catch (TimeoutException e) {
             return Optional.of("did not stop in time");
         } catch (ExecutionException | CompletionException e) {
-            return Optional.of("could not be stopped: " + Unreadable.why(e.getCause()));
+            return Optional.of("could not be stopped: " + e.getCause());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return Optional.of("did not stop: interrupted");
