@@ -36,9 +36,8 @@ final class CommandConventionsTest {
 
     private static final String CONFIG = "Configuration file (YAML). UNDERSTUDY_... variables override it.";
 
-    private static final List<String> NUMBERS =
-            List.of("-1", "9223372036854775807", "99999999999999999999", "1.5", "x");
-    private static final List<String> DURATIONS = List.of("0", "0s", "-1s", "99999999999999h", "366d", "5", "x");
+    private static final List<String> NUMBERS = List.of("-1", "9223372036854775807", "x");
+    private static final List<String> DURATIONS = List.of("0s", "-1s", "99999999999999h", "366d");
 
     /** Values that are not allowed, by type. */
     private static final Map<Class<?>, List<String>> REFUSED = Map.of(
@@ -227,8 +226,8 @@ final class CommandConventionsTest {
                 .toList();
 
         assertThat(examples).isEqualTo(CommandModel.examples(command(name)));
-        examples.forEach(example -> Understudy.commandLine()
-                .parseArgs(Arrays.stream(example.split(" +", -1)).skip(1).toArray(String[]::new)));
+        examples.forEach(example -> UNDERSTUDY.parseArgs(
+                Arrays.stream(example.split(" +", -1)).skip(1).toArray(String[]::new)));
     }
 
     @ParameterizedTest
