@@ -22,7 +22,7 @@ public record HostPort(String host, int port) {
 
     public HostPort {
         if (port < 0 || port > 65535) {
-            throw new IllegalArgumentException("port must be 0 to 65535, is " + port);
+            throw new SettingType.ExplainedException("port must be 0 to 65535, is " + port);
         }
     }
 

@@ -124,18 +124,22 @@ final class Loader {
     private void unknown(String variable) {
         String name = variable.substring(Variables.PREFIX.length());
         // Without the prefix, which would make any short name similar.
-        Optional<String> nearest = Spelling.nearest(
-                name,
-                schema.settings().stream()
-                        .map(row -> row.variable().substring(Variables.PREFIX.length()))
-                        .toList());
+        List<String> known = schema.settings().stream()
+                .map(row -> row.variable().substring(Variables.PREFIX.length()))
+                .toList();
+        Optional<String> nearest = Spelling.nearest(name, known);
         if (nearest.isPresent() || schema.isInGroup(variable)) {
             problems.add(new Problem(
                     "variable " + variable,
                     "",
                     "is not a known variable" + meant(nearest.map(Variables.PREFIX::concat))));
         } else {
-            LOG.atWarn().addKeyValue("variable", variable).log("variable ignored; it is not in the settings reference");
+            LOG.atWarn()
+                    .addKeyValue("variable", variable)
+                    .addKeyValue(
+                            "nearest",
+                            Variables.PREFIX + Spelling.closest(name, known).orElseThrow())
+                    .log("variable ignored; it is not in the settings reference");
         }
     }
 
@@ -197,8 +201,20 @@ final class Loader {
             problems.add(new Problem(where, key, "is a group of settings, not a value"));
             return;
         }
-        List<String> known = schema.settings().stream().map(Setting::key).toList();
-        problems.add(new Problem(where, key, "is not a known setting" + meant(Spelling.nearest(key, known))));
+        Map<String, String> known = new LinkedHashMap<>();
+        schema.settings().forEach(row -> known.putIfAbsent(named(row.key(), key), row.key()));
+        Optional<String> nearest = Spelling.nearest(key, known.keySet()).map(known::get);
+        problems.add(new Problem(where, key, "is not a known setting" + meant(nearest)));
+    }
+
+    /** A row's key, with the name that a given key has in place of its {@code *}. */
+    private static String named(String row, String key) {
+        String[] parts = row.split("\\.", -1);
+        String[] given = key.split("\\.", -1);
+        for (int at = 0; at < parts.length; at++) {
+            parts[at] = parts[at].equals("*") && at < given.length ? given[at] : parts[at];
+        }
+        return String.join(".", parts);
     }
 
     private static String meant(Optional<String> nearest) {

@@ -6,7 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Amounts with a unit, as people write them. */
-final class Units {
+public final class Units {
 
     private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
     private static final Pattern DURATIONS = Pattern.compile("(?:" + DURATION + ")+");
@@ -15,8 +15,12 @@ final class Units {
 
     private Units() {}
 
-    /** {@code 5s}, {@code 200ms}, {@code 1h30m}; a bare number has no unit and is refused, except zero. */
-    static Duration parseDuration(String text) {
+    /**
+     * {@code 5s}, {@code 200ms}, {@code 1h30m}; a bare number has no unit and is refused, except zero.
+     *
+     * @throws IllegalArgumentException for anything else
+     */
+    public static Duration parseDuration(String text) {
         if (text.equals("0")) {
             return Duration.ZERO;
         }

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -24,6 +25,8 @@ import java.util.stream.Collectors;
  * <p>Invariant CF6: YAML errors are reported with line and column.
  */
 final class YamlFile {
+
+    private static final Pattern PLACE = Pattern.compile("line (\\d+), column (\\d+)");
 
     private final Path file;
     private final List<Problem> problems;
@@ -44,10 +47,10 @@ final class YamlFile {
         YAMLFactory yaml = YAMLFactory.builder()
                 .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
                 .build();
-        try (YAMLParser parser = yaml.createParser(Files.newBufferedReader(file))) {
+        try (YAMLParser parser = yaml.createParser(Files.readString(file))) {
             read.document(parser);
         } catch (JsonProcessingException e) {
-            read.unread(read.at(e.getLocation()), "is not valid YAML: " + inOneLine(e.getOriginalMessage()));
+            read.unread(read.place(e), "is not valid YAML: " + inOneLine(e.getOriginalMessage()));
         } catch (NoSuchFileException e) {
             read.unread(file.toString(), "no such file");
         } catch (IOException e) {
@@ -64,6 +67,15 @@ final class YamlFile {
     private void unread(String where, String why) {
         problems.add(new Problem(where, "", why));
         whole = false;
+    }
+
+    /** The last place in the message, which is that of the problem; the parser may be ahead of it or behind. */
+    private String place(JsonProcessingException failure) {
+        return PLACE.matcher(failure.getOriginalMessage())
+                .results()
+                .reduce((before, after) -> after)
+                .map(found -> file + ":" + found.group(1) + ":" + found.group(2))
+                .orElseGet(() -> at(failure.getLocation()));
     }
 
     /** The message without its indented lines, which have places and parts of the file. */

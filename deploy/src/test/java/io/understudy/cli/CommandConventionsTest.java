@@ -6,8 +6,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.URI;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -15,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -30,6 +35,19 @@ final class CommandConventionsTest {
             "understudy help");
 
     private static final String CONFIG = "Configuration file (YAML). UNDERSTUDY_... variables override it.";
+
+    private static final List<String> NUMBERS = List.of("-1", "9223372036854775807", "x");
+    private static final List<String> DURATIONS = List.of("0s", "-1s", "99999999999999h", "366d");
+
+    /** Values that are not allowed, by type. */
+    private static final Map<Class<?>, List<String>> REFUSED = Map.of(
+            int.class, NUMBERS,
+            Integer.class, NUMBERS,
+            long.class, NUMBERS,
+            Long.class, NUMBERS,
+            Duration.class, DURATIONS,
+            Instant.class, List.of("0", "x"),
+            URI.class, List.of("x", "http://"));
 
     private static final CommandLine UNDERSTUDY = Understudy.commandLine();
 
@@ -146,6 +164,83 @@ final class CommandConventionsTest {
         assertThat(flags.stream().filter(flag -> flag.matches("--.*(patience|password)")))
                 .isEmpty();
         assertThat(flags.stream().filter(flag -> flag.startsWith("--"))).allMatch(flag -> flag.matches("--[a-z0-9-]+"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void aNumberOrDurationIsRefusedWithWhatIsAllowed(String name) {
+        for (ArgSpec argument : command(name).args()) {
+            String given = argument instanceof OptionSpec option ? option.longestName() + " " : "";
+            for (String value : REFUSED.getOrDefault(argument.type(), List.of())) {
+                if (given.isEmpty() && value.startsWith("-")) {
+                    // A flag, not a value.
+                    continue;
+                }
+                assertThat(run(name + " " + given + value + " --no-such-flag")).isEqualTo(2);
+                assertThat(err.toString())
+                        .as(argument + " " + value)
+                        .contains("'" + value + "' is not allowed; allowed: ")
+                        .contains("unknown option '--no-such-flag'")
+                        .doesNotContain("java.", "Exception", "positional")
+                        .hasLineCount(1);
+                err.getBuffer().setLength(0);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void aWordOfAChoiceIsWrittenAsInTheHelp(String name) {
+        for (ArgSpec argument : command(name).args()) {
+            if (argument.paramLabel().matches("[a-z-]+(\\|[a-z-]+)+")) {
+                String given = argument instanceof OptionSpec option ? option.longestName() + " " : "";
+                assertThat(argument.completionCandidates())
+                        .containsExactly(argument.paramLabel().split("\\|", -1));
+                assertThat(run(name + " " + given + "NEITHER --no-such-flag")).isEqualTo(2);
+                assertThat(err.toString())
+                        .contains("'NEITHER' is not allowed; allowed: "
+                                + argument.paramLabel().replace("|", ", "))
+                        .hasLineCount(1);
+                err.getBuffer().setLength(0);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void theHelpNamesEachExitStatus(String name) {
+        assertThat(command(name).usageMessage().exitCodeList()).containsKeys("0", "1", "2");
+        assertThat(command(name).commandLine().getUsageMessage(Ansi.OFF)).contains("Exit status:");
+    }
+
+    /** As pasted into a shell, which joins lines that end with a backslash. */
+    @ParameterizedTest
+    @MethodSource("all")
+    void anExampleOfTheHelpCanBePasted(String name) {
+        String help = command(name).commandLine().getUsageMessage(Ansi.OFF);
+        List<String> examples = help.substring(help.indexOf("Examples:"))
+                .replaceAll("\\\\\\n *", "")
+                .lines()
+                .skip(1)
+                .map(String::strip)
+                .toList();
+
+        assertThat(examples).isEqualTo(CommandModel.examples(command(name)));
+        examples.forEach(example -> UNDERSTUDY.parseArgs(
+                Arrays.stream(example.split(" +", -1)).skip(1).toArray(String[]::new)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void noWordOfTheHelpIsBroken(String name) {
+        List<String> shown =
+                List.of(command(name).commandLine().getUsageMessage(Ansi.OFF).split("\\s+", -1));
+        assertThat(command(name).commandLine().getUsageMessage(Ansi.ON).replaceAll("\u001b\\[[0-9;]*m", ""))
+                .as("in colours")
+                .isEqualTo(command(name).commandLine().getUsageMessage(Ansi.OFF));
+        for (ArgSpec argument : command(name).args()) {
+            assertThat(shown).contains(String.join(" ", argument.description()).split("\\s+", -1));
+        }
     }
 
     private static CommandSpec command(String name) {

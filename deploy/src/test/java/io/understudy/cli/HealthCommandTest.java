@@ -89,6 +89,68 @@ final class HealthCommandTest {
         assertThat(err.toString()).contains(url).hasLineCount(1);
     }
 
+    /** As of a server at the port that is not ours. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "health --url=%s/readyz/page",
+                "mirror status --url=%s",
+                "mirror translate --revision=1 --url=%s",
+                "cluster supervise status --url=%s",
+                "cluster supervise pause --url=%s",
+                "cluster supervise resume --url=%s"
+            })
+    void aWebPageOrAClosedPortIsReportedInOneLine(String command) {
+        answer("/", 404, "<!DOCTYPE HTML>\n<html><head>\n<title>404</title>\n</html>");
+        answer("/readyz/page", 404, "<html>\n<title>404</title>\n</html>");
+        String[] words = command.formatted(url("")).split(" ");
+
+        assertThat(Understudy.run(new PrintWriter(out, true), new PrintWriter(err, true), words))
+                .isEqualTo(1);
+        assertThat(err.toString())
+                .contains("returned HTTP status 404 and a web page; check the URL")
+                .hasLineCount(1);
+
+        err.getBuffer().setLength(0);
+        server.stop(0);
+        assertThat(Understudy.run(new PrintWriter(out, true), new PrintWriter(err, true), words))
+                .isEqualTo(1);
+        assertThat(err.toString())
+                .endsWith("connection refused" + System.lineSeparator())
+                .doesNotContain("java.", "Exception")
+                .hasLineCount(1);
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "health --url=%s/silent",
+                "mirror status --url=%s",
+                "mirror translate --revision=1 --url=%s",
+                "cluster supervise status --url=%s",
+                "cluster supervise pause --url=%s",
+                "cluster supervise resume --url=%s"
+            })
+    @Timeout(30)
+    void aTimeoutIsForAnyProcess(String command) {
+        CountDownLatch over = new CountDownLatch(1);
+        server.createContext("/", exchange -> {
+            awaitQuietly(over);
+            exchange.close();
+        });
+        try {
+            String[] words = (command.formatted(url("")) + " --timeout=300ms").split(" ");
+            assertThat(Understudy.run(new PrintWriter(out, true), new PrintWriter(err, true), words))
+                    .isEqualTo(1);
+        } finally {
+            over.countDown();
+        }
+        assertThat(err.toString())
+                .contains("no response from " + url(""), "within 300 ms")
+                .hasLineCount(1);
+    }
+
     private static void awaitQuietly(CountDownLatch latch) {
         try {
             latch.await();

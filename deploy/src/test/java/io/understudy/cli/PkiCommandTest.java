@@ -70,6 +70,16 @@ final class PkiCommandTest {
                 .isInstanceOf(IOException.class);
     }
 
+    @Test
+    void anExistingAuthorityIsReportedWithoutAnException() {
+        assertThat(pki("init")).isZero();
+        assertThat(pki("init")).isEqualTo(1);
+        assertThat(err.toString())
+                .contains("ca.crt: file exists and is not overwritten")
+                .doesNotContain("java.", "Exception")
+                .hasLineCount(1);
+    }
+
     /** As that of kubeadm. */
     @Test
     void anAuthorityMayHaveAnRsaKey() throws Exception {

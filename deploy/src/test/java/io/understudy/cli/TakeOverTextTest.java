@@ -1,6 +1,7 @@
 package io.understudy.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -76,5 +77,23 @@ final class TakeOverTextTest {
         assertThat(steps.findValuesAsText("step")).containsExactly("compare", "close", "drain", "move", "open");
         assertThat(steps.findValuesAsText("seconds")).hasSize(5);
         assertThat(err.toString().lines()).as("nothing takes long").hasSize(5);
+    }
+
+    /** The error would be a second document. */
+    @Test
+    void aRefusedDryRunPrintsNoPlanInJson() {
+        StringWriter out = new StringWriter();
+        Printing printing = new Printing();
+        var unused = new CommandLine(printing)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setOut(new PrintWriter(out))
+                .parseArgs("--output=json");
+        TakeOverText text = new TakeOverText(printing.output, true);
+        assertThatThrownBy(() -> text.plan(List.of("close"), true, () -> {
+                    throw new IllegalStateException("refused");
+                }))
+                .hasMessage("refused");
+        assertThat(out.toString()).isEmpty();
+        assertThat(printing.output.isPrinted()).isFalse();
     }
 }

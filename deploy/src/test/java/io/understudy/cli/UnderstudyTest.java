@@ -124,12 +124,18 @@ final class UnderstudyTest {
     @CsvSource(
             quoteCharacter = '"',
             value = {
-                "mirror translate --revision x, 'x' is not a non-negative integer",
-                "mirror translate --revision -1, '-1' is not a non-negative integer",
-                "mirror translate --revision 1 --url 127.0.0.1:8081, '127.0.0.1:8081' has no scheme; use http:// or https://",
-                "mirror status --url 127.0.0.1:8081, '127.0.0.1:8081' has no scheme; use http:// or https://",
-                "mirror status --url http://, 'http://' is not a valid URL (example: http://127.0.0.1:2379)",
-                "mirror switchover --config a --max-lag x, 'x' is not a non-negative integer"
+                "mirror translate --revision x, 'x' is not allowed; allowed: an integer of 0 to",
+                "mirror translate --revision 1 --url 127.0.0.1:8081, '127.0.0.1:8081' is not allowed; allowed: a URL with http:// or",
+                "mirror switchover --config a --max-lag x, 'x' is not allowed; allowed: an integer of 0 to",
+                "cluster scale x --config a, Invalid value for N: 'x' is not allowed",
+                "help clster, unknown command 'clster'; did you mean cluster?",
+                "health --ulr http://x, unknown option '--ulr'; did you mean --url? (see",
+                "pki init --days 999999999, --days is 999999999; allowed: 1 to 36500",
+                "pki issue a --days 0 --for client --common-name a, --days is 0; allowed: 1 to 36500",
+                "cluster snapshot list, specify --in or --config",
+                "cluster snapshot list --in /no/such, --in is /no/such: no such directory",
+                "cluster status --endpoints=, --endpoints has an empty URL",
+                "cluster status --endpoints=x --user root:secret, --user is a name without a password; specify --password-file"
             })
     void anInvalidOptionValueIsReportedWithoutAnException(String arguments, String why) {
         assertThat(run(arguments.split(" "))).isEqualTo(2);
@@ -240,6 +246,53 @@ final class UnderstudyTest {
     }
 
     @Test
+    void problemsNameTheFile_theLineAndWhatIsAllowed(@TempDir Path folder) throws Exception {
+        Path binary = Files.write(folder.resolve("binary.yaml"), new byte[] {'a', ':', ' ', (byte) 0xff, '\n'});
+        Path tab = Files.writeString(folder.resolve("tab.yaml"), "listen: 127.0.0.1:1\n\tx: 1\n");
+        Path empty = Files.writeString(folder.resolve("empty.yaml"), "# nothing\n\n");
+        Path port = Files.writeString(folder.resolve("port.yaml"), "listen: 127.0.0.1:99999\n");
+        Path mirror = Files.writeString(
+                folder.resolve("mirror.yaml"), "mirrors: {copy: {source: {endpoints: http://127.0.0.1:1}}}");
+        Path none = folder.resolve("none.yaml");
+
+        assertThat(run("config", "check", "" + binary, "" + tab, "" + empty, "" + port, "" + none, "" + folder))
+                .isEqualTo(2);
+        assertThat(out.toString().lines())
+                .contains(
+                        binary + ": cannot be read: not UTF-8",
+                        empty + ": is empty",
+                        none + ": no such file",
+                        folder + ": is a directory")
+                .anyMatch(line -> line.startsWith(tab + ":2:1: is not valid YAML"))
+                .anyMatch(
+                        line -> line.startsWith(port + ":1:1: ") && line.contains("port must be 0 to 65535, is 99999"))
+                .allMatch(line -> line.startsWith(folder.toString()) && !line.contains("Exception"));
+
+        out.getBuffer().setLength(0);
+        assertThat(run("config", "check", "" + mirror, "" + port, "--output=json"))
+                .isEqualTo(1);
+        JsonNode results = new JsonMapper().readTree(out.toString());
+        JsonNode unset = results.path(0).path("problems").path(0);
+        assertThat(unset.path("file").asText()).isEqualTo(mirror.toString());
+        assertThat(unset.path("line").isNull()).isTrue();
+        JsonNode invalid = results.path(1).path("problems").path(0);
+        assertThat(invalid.path("line").asInt()).isEqualTo(1);
+        assertThat(invalid.path("key").asText()).isEqualTo("listen");
+        assertThat(invalid.path("message").asText()).contains("99999");
+    }
+
+    @Test
+    void anUnknownNameBelowANamedGroupIsSuggested(@TempDir Path folder) throws IOException {
+        Path file = Files.writeString(folder.resolve("mirror.yaml"), """
+                mirrors:
+                  a-rather-long-name-of-a-mirror:
+                    source: {endpoints: "http://127.0.0.1:1", user: a, pasword: b}
+                """);
+        assertThat(run("config", "check", "--kind=mirror", file.toString())).isEqualTo(1);
+        assertThat(out.toString()).contains("did you mean mirrors.*.source.password?");
+    }
+
+    @Test
     void severalFilesAreChecked(@TempDir Path folder) throws Exception {
         Path broken = Files.writeString(folder.resolve("broken.yaml"), "listen: nowhere");
 
@@ -312,6 +365,17 @@ final class UnderstudyTest {
     void shellsLearnTheCommands() {
         assertThat(run("generate-completion")).isZero();
         assertThat(out.toString()).contains("_picocli_understudy_mirror_verify", "'--config'");
+    }
+
+    @Test
+    void commandsAndChoicesAreCompletedAsInTheHelp() {
+        assertThat(run("generate-completion")).isZero();
+        assertThat(out.toString())
+                .contains(
+                        "(\"table\" \"json\")",
+                        "(\"roles\" \"corrupt-alarm\" \"auth-enable\")",
+                        "(\"gateway\" \"mirror\" ")
+                .doesNotContain("TABLE", "CORRUPT");
     }
 
     private int run(String... arguments) {

@@ -63,6 +63,12 @@ class ClusterFlags extends Output {
         if (endpoints.isEmpty() && configuration.file == null) {
             throw usageError("specify --endpoints or --config");
         }
+        if (endpoints.stream().anyMatch(String::isBlank)) {
+            throw usageError("--endpoints has an empty URL; allowed: client URLs such as http://10.0.1.10:2379");
+        }
+        if (user != null && user.contains(":") && passwordFile == null) {
+            throw usageError("--user is a name without a password; specify --password-file for the password");
+        }
         return new ClusterConnection(
                 ClusterSettings.load(configuration.file, System.getenv(), overrides()), configuration.file != null);
     }

@@ -7,9 +7,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
+import picocli.CommandLine.IHelpSectionRenderer;
 import picocli.CommandLine.IModelTransformer;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 
 /**
  * Completes the model of each command: order of sub-commands, {@code --help}, width and examples.
@@ -101,19 +103,52 @@ final class CommandModel implements IModelTransformer {
         if (!(command.userObject() instanceof Callable)) {
             command.usageMessage().synopsisSubcommandLabel("COMMAND");
         }
-        if (!command.usageMessage().exitCodeList().isEmpty()) {
-            command.usageMessage().exitCodeListHeading("%nExit status:%n");
+        exitStatus(command);
+        for (String section :
+                List.of(UsageMessageSpec.SECTION_KEY_PARAMETER_LIST, UsageMessageSpec.SECTION_KEY_OPTION_LIST)) {
+            Map<String, IHelpSectionRenderer> sections = command.usageMessage().sectionMap();
+            sections.put(section, new UnbrokenWords(sections.get(section), WIDTH));
         }
         List<String> examples = examples(command);
         if (!examples.isEmpty()) {
             command.usageMessage()
                     .footerHeading("%nExamples:%n")
-                    .footer(("  " + String.join("\n  ", examples)).split("\n", -1));
+                    .footer(lines(examples).toArray(String[]::new));
         }
         for (CommandLine below : command.subcommands().values()) {
             var unused = transform(below.getCommandSpec());
         }
         return command;
+    }
+
+    private static void exitStatus(CommandSpec command) {
+        Map<String, String> statuses =
+                new LinkedHashMap<>(command.usageMessage().exitCodeList());
+        statuses.putIfAbsent("0", "success");
+        statuses.putIfAbsent("1", "failure");
+        statuses.putIfAbsent("2", "usage error");
+        if (command.optionsMap().containsKey("--config")) {
+            statuses.replace(
+                    "2", statuses.get("2").replaceFirst("^usage error", "usage error or invalid configuration"));
+        }
+        command.usageMessage().exitCodeListHeading("%nExit status:%n").exitCodeList(statuses);
+    }
+
+    /** Returns examples as lines of the help: a long one is broken before options, as a shell reads it. */
+    private static List<String> lines(List<String> examples) {
+        List<String> lines = new ArrayList<>();
+        for (String example : examples) {
+            StringBuilder line = new StringBuilder(" ");
+            for (String part : example.split(" (?=--)", -1)) {
+                if (line.length() + part.length() + " \\".length() > WIDTH) {
+                    lines.add(line.append(" \\").toString());
+                    line = new StringBuilder("     ");
+                }
+                line.append(' ').append(part);
+            }
+            lines.add(line.toString());
+        }
+        return lines;
     }
 
     /** The model has classes first, then methods by name. */

@@ -1,6 +1,8 @@
 package io.understudy.cli;
 
+import com.fasterxml.jackson.databind.node.NullNode;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.config.Problem;
 import io.understudy.config.SettingsText;
 import io.understudy.etcd.ClusterView;
 import io.understudy.etcd.EtcdCluster;
@@ -10,15 +12,18 @@ import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.takeover.TakeOver;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -31,7 +36,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "config", description = "Validate configuration; list settings.")
 final class ConfigCommand {
 
-    private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(5);
+    private static final Pattern LINE = Pattern.compile(":(\\d+):\\d+");
     private static final Duration POLL = Duration.ofMillis(20);
 
     @Command(
@@ -41,7 +46,11 @@ final class ConfigCommand {
                 "Applies UNDERSTUDY_... variables as the process does. Starts nothing; opens connections only with"
                         + " --connect."
             },
-            exitCodeList = {"0:valid", "1:invalid", "2:usage error, or no such file"})
+            exitCodeList = {
+                "0:all files are valid",
+                "1:a file is invalid; gateway, mirror and cluster exit with 2",
+                "2:usage error, or a file cannot be read"
+            })
     int check(
             @Parameters(
                             arity = "1..*",
@@ -62,42 +71,80 @@ final class ConfigCommand {
                                             + " the mirror's user; those of other users only if it may read them. Of gateways, check that the source's endpoints respond and name a"
                                             + " voting member.")
                     boolean connect,
+            @Option(
+                            names = "--timeout",
+                            defaultValue = "5s",
+                            paramLabel = "TIME",
+                            description =
+                                    "Timeout for a cluster to respond, with --connect (default: ${DEFAULT-VALUE}).")
+                    Duration timeout,
             @Mixin Output output)
             throws IOException {
         if (connect) {
             // Before anything is logged.
             LogFile.use(LogFile.temporary());
         }
-        for (Path file : files) {
-            if (!Files.exists(file) || Files.isDirectory(file)) {
-                throw output.usageError(file + ": no such file");
-            }
+        List<Path> absent = files.stream()
+                .filter(file -> !Files.exists(file) || Files.isDirectory(file))
+                .toList();
+        if (absent.size() == files.size()) {
+            throw output.usageError(absent.stream().map(ConfigCommand::absence).collect(Collectors.joining("; ")));
         }
         List<Map<String, Object>> results = new ArrayList<>();
         boolean isValid = true;
         for (Path file : files) {
-            Path readable = readable(file);
-            try {
-                ConfigKind checked = kind == null ? ConfigKind.of(readable) : kind;
-                List<String> problems = connect && checked == ConfigKind.CLUSTER
-                        ? List.of(file + ": --connect requires a configuration of a gateway or mirrors")
-                        : problems(file, readable, checked, connect);
-                String name = checked.name().toLowerCase(Locale.ROOT);
-                isValid &= problems.isEmpty();
-                results.add(Output.cells("file", file.toString(), "kind", name, "problems", problems));
-                if (!output.isJson()) {
-                    output.lines(problems.isEmpty() ? List.of("ok: " + file + " configures a " + name) : problems);
+            String kindName = "unknown";
+            List<Problem> problems = List.of(new Problem(file.toString(), "", why(file)));
+            if (!absent.contains(file)) {
+                Path readable = readable(file);
+                try {
+                    ConfigKind checked = kind == null ? ConfigKind.of(readable) : kind;
+                    kindName = checked.toString();
+                    problems = problems(file, readable, checked, connect ? timeout : null);
+                } finally {
+                    if (!readable.equals(file)) {
+                        Files.delete(readable);
+                    }
                 }
-            } finally {
-                if (!readable.equals(file)) {
-                    Files.delete(readable);
-                }
+            }
+            isValid &= problems.isEmpty();
+            results.add(Output.cells(
+                    "file", file.toString(),
+                    "kind", kindName,
+                    "problems",
+                            problems.stream()
+                                    .map(problem -> fields(file, problem))
+                                    .toList()));
+            if (!output.isJson()) {
+                output.lines(
+                        problems.isEmpty()
+                                ? List.of("ok: " + file + " configures a " + kindName)
+                                : problems.stream().map(Problem::toString).toList());
             }
         }
         if (output.isJson()) {
             output.json(results);
         }
-        return isValid ? ExitCode.OK : ExitCode.SOFTWARE;
+        return absent.isEmpty() ? isValid ? ExitCode.OK : ExitCode.SOFTWARE : ExitCode.USAGE;
+    }
+
+    private static String absence(Path file) {
+        return file + ": " + why(file);
+    }
+
+    private static String why(Path file) {
+        return Files.isDirectory(file) ? "is a directory" : "no such file";
+    }
+
+    /** Returns a problem, with the line of one in the file. */
+    private static Map<String, Object> fields(Path file, Problem problem) {
+        Matcher line = LINE.matcher(problem.where().substring(file.toString().length()));
+        return Output.cells(
+                "file", file.toString(),
+                "line", line.matches() ? Integer.valueOf(line.group(1)) : NullNode.instance,
+                "where", problem.where(),
+                "key", problem.key(),
+                "message", problem.message());
     }
 
     /** A pipe is read once, its copy several times. */
@@ -112,21 +159,51 @@ final class ConfigCommand {
         return copy;
     }
 
-    private static List<String> problems(Path file, Path readable, ConfigKind kind, boolean connect) {
-        List<String> problems = kind.problems(readable, System.getenv()).stream()
-                .map(problem -> problem.replace(readable.toString(), file.toString()))
-                .toList();
-        if (!connect || !problems.isEmpty()) {
-            return problems;
+    /** @param timeout null not to connect */
+    private static List<Problem> problems(Path file, Path readable, ConfigKind kind, @Nullable Duration timeout)
+            throws IOException {
+        List<Problem> problems = kind.problems(readable, System.getenv());
+        if (!problems.isEmpty() && isEmpty(readable)) {
+            return List.of(new Problem(file.toString(), "", "is empty"));
         }
-        return kind == ConfigKind.GATEWAY ? sourceProblems(readable) : clusterProblems(readable);
+        List<String> found = List.of();
+        if (problems.isEmpty() && timeout != null) {
+            found = switch (kind) {
+                case GATEWAY -> sourceProblems(readable, timeout);
+                case MIRROR -> clusterProblems(readable, timeout);
+                case CLUSTER -> List.of("--connect requires a configuration of a gateway or mirrors");
+            };
+        }
+        return Stream.concat(
+                        problems.stream().map(problem -> at(file, readable, problem)),
+                        found.stream().map(problem -> new Problem(file.toString(), "", problem)))
+                .toList();
     }
 
-    private static List<String> clusterProblems(Path readable) {
+    /** Returns a problem with the name of its file first. */
+    private static Problem at(Path file, Path readable, Problem problem) {
+        String where = problem.where();
+        boolean isPlaced = where.startsWith(readable.toString());
+        return new Problem(
+                file + (isPlaced ? where.substring(readable.toString().length()) : ": " + where),
+                problem.key(),
+                problem.message().replace(readable.toString(), file.toString()));
+    }
+
+    private static boolean isEmpty(Path readable) throws IOException {
+        try (Stream<String> lines = Files.lines(readable)) {
+            return lines.allMatch(line -> line.isBlank() || line.startsWith("#") || line.equals("---"));
+        } catch (UncheckedIOException e) {
+            // Not UTF-8, as reported.
+            return false;
+        }
+    }
+
+    private static List<String> clusterProblems(Path readable, Duration timeout) {
         List<String> problems = new ArrayList<>();
         for (MirrorSettings.Mirror mirror : MirrorFlags.load(readable, Map.of()).mirrors()) {
             if (mirror.reversed().isPresent()) {
-                try (TakeOver clusters = new TakeOver(mirror, null, null, RESPONSE_TIMEOUT)) {
+                try (TakeOver clusters = new TakeOver(mirror, null, null, timeout)) {
                     problems.addAll(clusters.problems());
                 }
             }
@@ -134,7 +211,7 @@ final class ConfigCommand {
         return problems;
     }
 
-    private static List<String> sourceProblems(Path readable) {
+    private static List<String> sourceProblems(Path readable, Duration timeout) {
         if (!(GatewaySettings.load(readable, System.getenv(), Map.of()).source() instanceof SourceSettings.Etcd etcd)) {
             return List.of();
         }
@@ -144,7 +221,7 @@ final class ConfigCommand {
             boolean late = false;
             while (!known && !late) {
                 LockSupport.parkNanos(POLL.toNanos());
-                late = System.nanoTime() - began > RESPONSE_TIMEOUT.toNanos();
+                late = System.nanoTime() - began > timeout.toNanos();
                 ClusterView view = source.view();
                 known = !view.members().isEmpty() && view.unidentified().isEmpty();
                 String outage = source.unreachable();
@@ -153,7 +230,7 @@ final class ConfigCommand {
                 }
             }
             return source.view().members().isEmpty()
-                    ? List.of("source.endpoints: no response within " + RESPONSE_TIMEOUT.toSeconds() + " s from "
+                    ? List.of("source.endpoints: no response within " + timeout.toMillis() + " ms from "
                             + etcd.cluster().endpoints())
                     : source.watchProblem().stream().toList();
         }
@@ -176,8 +253,7 @@ final class ConfigCommand {
         }
         for (ConfigKind each : kinds) {
             String table = SettingsText.reference(each.settings()).strip();
-            output.lines(List.of(
-                    kinds.size() > 1 ? "## " + each.name().toLowerCase(Locale.ROOT) + "\n\n" + table + "\n" : table));
+            output.lines(List.of(kinds.size() > 1 ? "## " + each + "\n\n" + table + "\n" : table));
         }
     }
 
@@ -188,7 +264,7 @@ final class ConfigCommand {
                 .map(line -> line.substring(2, line.length() - 2).split("(?<!\\\\) \\| ", -1))
                 .toList();
         return rows.stream().skip(2).map(row -> {
-            Map<String, Object> cells = Output.cells("kind", kind.name().toLowerCase(Locale.ROOT));
+            Map<String, Object> cells = Output.cells("kind", kind.toString());
             for (int column = 0; column < row.length; column++) {
                 cells.put(
                         rows.get(0)[column], row[column].replaceAll("^`|`$", "").replace("\\|", "|"));

@@ -3,6 +3,7 @@ package io.understudy.cli;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.config.Configuration;
 import io.understudy.config.ConfigurationException;
+import io.understudy.config.Problem;
 import io.understudy.config.Setting;
 import io.understudy.gateway.GatewaySettings;
 import io.understudy.mirror.MirrorConfiguration;
@@ -10,6 +11,7 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
@@ -49,17 +51,22 @@ enum ConfigKind {
         }
     };
 
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
     abstract Collection<Setting<?>> settings();
 
     abstract void load(Path file, Map<String, String> environment);
 
     /** Returns all problems of a file of this kind. */
-    List<String> problems(Path file, Map<String, String> environment) {
+    List<Problem> problems(Path file, Map<String, String> environment) {
         try {
             load(file, environment);
             return List.of();
         } catch (ConfigurationException e) {
-            return e.problems().stream().map(Object::toString).toList();
+            return e.problems();
         }
     }
 

@@ -1,11 +1,13 @@
 package io.understudy.cli;
 
+import io.understudy.config.Units;
 import io.understudy.mirror.home.Move.Way;
 import java.net.URI;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.format.DateTimeParseException;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.Iterator;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -13,53 +15,89 @@ import picocli.CommandLine.TypeConversionException;
 /** The values of flags, by type. */
 final class Converters {
 
-    private static final Pattern MILLIS = Pattern.compile("(\\d{1,9})ms");
+    private static final Duration MOST = Duration.ofDays(365);
+
+    /** The sum with a revision is one too. */
+    private static final long MOST_OF_LONG = Long.MAX_VALUE / 2;
 
     private Converters() {}
 
-    static CommandLine register(CommandLine line) {
-        return line.registerConverter(Duration.class, new DurationValue())
+    /** @param least the least duration that a flag takes */
+    static CommandLine register(CommandLine line, Duration least) {
+        return line.registerConverter(Duration.class, new DurationValue(least))
+                .registerConverter(Instant.class, new InstantValue())
                 .registerConverter(URI.class, new HttpUrl())
-                .registerConverter(Long.class, new NonNegative())
-                .registerConverter(long.class, new NonNegative());
+                .registerConverter(Long.class, new LongValue())
+                .registerConverter(long.class, new LongValue())
+                .registerConverter(Integer.class, new IntegerValue())
+                .registerConverter(int.class, new IntegerValue());
     }
 
-    /** Converts durations such as {@code 80ms}, {@code 1.5s} or {@code 2m30s}. */
-    private static final class DurationValue implements ITypeConverter<Duration> {
+    /** Converts durations as in a configuration, such as {@code 80ms}, {@code 2m30s} or {@code 30d}. */
+    private record DurationValue(Duration least) implements ITypeConverter<Duration> {
         @Override
         public Duration convert(String text) {
-            Matcher millis = MILLIS.matcher(text);
-            if (millis.matches()) {
-                return Duration.ofMillis(Long.parseLong(millis.group(1)));
-            }
             try {
-                return Duration.parse("PT" + text);
+                Duration duration = Units.parseDuration(text);
+                if (duration.compareTo(least) >= 0 && duration.compareTo(MOST) <= 0) {
+                    return duration;
+                }
+            } catch (IllegalArgumentException e) {
+                // Reported below.
+            }
+            throw refused(text, "a duration of " + least.toMillis() + "ms to 365d, such as 80ms, 8s, 1h30m or 30d");
+        }
+    }
+
+    private static final class InstantValue implements ITypeConverter<Instant> {
+        @Override
+        public Instant convert(String text) {
+            try {
+                return Instant.parse(text);
             } catch (DateTimeParseException e) {
-                throw new TypeConversionException("'" + text + "' is not a duration such as 80ms, 8s or 2m");
+                throw refused(text, "a time such as 2026-01-31T12:00:00Z");
             }
         }
     }
 
-    private static final class NonNegative implements ITypeConverter<Long> {
+    private static final class LongValue implements ITypeConverter<Long> {
         @Override
         public Long convert(String text) {
-            try {
-                long number = Long.parseLong(text);
-                if (number >= 0) {
-                    return number;
-                }
-            } catch (NumberFormatException e) {
-                // Reported below.
-            }
-            throw new TypeConversionException("'" + text + "' is not a non-negative integer");
+            return number(text, MOST_OF_LONG);
         }
+    }
+
+    private static final class IntegerValue implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String text) {
+            return (int) number(text, Integer.MAX_VALUE);
+        }
+    }
+
+    private static long number(String text, long most) {
+        try {
+            long number = Long.parseLong(text);
+            if (number >= 0 && number <= most) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // Reported below.
+        }
+        throw refused(text, "an integer of 0 to " + most);
+    }
+
+    private static TypeConversionException refused(String text, String allowed) {
+        return new TypeConversionException("'" + text + "' is not allowed; allowed: " + allowed);
     }
 
     private static final class HttpUrl implements ITypeConverter<URI> {
+
+        private static final String ALLOWED = "a URL with http:// or https://, such as http://127.0.0.1:2379";
+
         @Override
         public URI convert(String text) {
             if (!text.contains("://")) {
-                throw new TypeConversionException("'" + text + "' has no scheme; use http:// or https://");
+                throw refused(text, ALLOWED);
             }
             try {
                 URI url = URI.create(text);
@@ -70,7 +108,7 @@ final class Converters {
             } catch (IllegalArgumentException e) {
                 // Reported below.
             }
-            throw new TypeConversionException("'" + text + "' is not a valid URL (example: http://127.0.0.1:2379)");
+            throw refused(text, ALLOWED);
         }
     }
 
@@ -83,7 +121,18 @@ final class Converters {
                     return way;
                 }
             }
-            throw new TypeConversionException("must be roles, corrupt-alarm or auth-enable, not '" + value + "'");
+            throw refused(value, "roles, corrupt-alarm, auth-enable");
+        }
+    }
+
+    /** The words of {@link ClosingWay}. */
+    static final class ClosingWays implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return Stream.of(Way.values())
+                    .filter(way -> way != Way.NONE)
+                    .map(Way::word)
+                    .iterator();
         }
     }
 }

@@ -1,18 +1,26 @@
 package io.understudy.cli;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.understudy.config.ConfigurationException;
+import io.understudy.config.Spelling;
+import io.understudy.config.Unreadable;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.tls.TlsFileException;
 import java.io.PrintWriter;
+import java.nio.file.FileSystemException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -26,8 +34,10 @@ import picocli.CommandLine.UnmatchedArgumentException;
  */
 final class Failures {
 
-    private static final int MOST_SUGGESTED = 2;
     private static final JsonMapper JSON = new JsonMapper();
+    private static final Pattern POSITION = Pattern.compile("positional parameter at index [0-9.*]+ \\(([^)]+)\\)");
+    private static final Pattern CHOICE = Pattern.compile("expected one of \\[.*] \\(case-insensitive\\) but was (.*)");
+    private static final Pattern WEB_PAGE = Pattern.compile("(?is):?\\s*<(?:!doctype|html|head|\\?xml).*");
 
     private Failures() {}
 
@@ -35,7 +45,7 @@ final class Failures {
         CommandLine command = failure.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();
         Set<String> reasons = new LinkedHashSet<>();
-        reasons.add(reason(failure) + meant(failure));
+        reasons.add(usage(failure));
         reasons.addAll(unmatched(command, arguments));
         String reason = String.join("; ", reasons);
         PrintWriter err = command.getErr();
@@ -57,7 +67,9 @@ final class Failures {
                 parsed.errors().stream()
                         .filter(UnmatchedArgumentException.class::isInstance)
                         .map(UnmatchedArgumentException.class::cast)
-                        .forEach(each -> found.add(reason(each) + meant(each)));
+                        // Others may be a value that was refused.
+                        .filter(each -> each.getUnmatched().stream().anyMatch(word -> word.startsWith("-")))
+                        .forEach(each -> found.add(usage(each)));
             }
         } catch (ParameterException e) {
             // Reported already.
@@ -72,12 +84,40 @@ final class Failures {
         command.getSubcommands().values().forEach(below -> collectErrors(below, is));
     }
 
-    private static String meant(ParameterException failure) {
-        List<String> near =
-                failure instanceof UnmatchedArgumentException unmatched ? unmatched.getSuggestions() : List.of();
-        return near.isEmpty()
-                ? ""
-                : near.stream().limit(MOST_SUGGESTED).collect(Collectors.joining(" or ", "; did you mean ", "?"));
+    /** Returns the reason; of unknown arguments only the flags, since the others may be their values. */
+    private static String usage(ParameterException failure) {
+        if (!(failure instanceof UnmatchedArgumentException unmatched)) {
+            ArgSpec argument = failure.getArgSpec();
+            return POSITION.matcher(CHOICE.matcher(reason(failure))
+                            .replaceFirst("$1 is not allowed; allowed: "
+                                    + (argument == null
+                                            ? ""
+                                            : argument.paramLabel().replace("|", ", "))))
+                    .replaceFirst("$1");
+        }
+        CommandSpec command = failure.getCommandLine().getCommandSpec();
+        List<String> flags = unmatched.getUnmatched().stream()
+                .filter(word -> word.startsWith("-"))
+                .toList();
+        if (!flags.isEmpty()) {
+            List<String> known = command.optionsMap().keySet().stream()
+                    .filter(name -> name.startsWith("--"))
+                    .toList();
+            return flags.stream()
+                    .map(flag -> "unknown option '" + flag + "'" + meant(flag.split("=", 2)[0], known))
+                    .collect(Collectors.joining("; "));
+        }
+        String word = unmatched.getUnmatched().get(0);
+        return command.subcommands().isEmpty()
+                ? "unexpected argument '" + word + "'"
+                : "unknown command '" + word + "'"
+                        + meant(word, command.subcommands().keySet());
+    }
+
+    private static String meant(String word, Collection<String> known) {
+        return Spelling.nearest(word, known)
+                .map(near -> "; did you mean " + near + "?")
+                .orElse("");
     }
 
     static int failed(Exception failure, CommandLine command, ParseResult parsed) {
@@ -101,6 +141,12 @@ final class Failures {
                 .map(argument -> argument.toLowerCase(Locale.ROOT))
                 .toList();
         int flag = words.indexOf("--output");
+        boolean isPrinted = command.getCommandSpec().mixins().values().stream()
+                .anyMatch(mixin -> mixin.userObject() instanceof Output output && output.isPrinted());
+        if (isPrinted) {
+            // One document only.
+            return status;
+        }
         if (words.contains("--output=json")
                 || (flag >= 0 && flag + 1 < words.size() && words.get(flag + 1).equals("json"))) {
             command.getOut()
@@ -121,7 +167,9 @@ final class Failures {
         StringBuilder reason = new StringBuilder();
         for (Throwable cause = failure; cause != null && seen.add(cause); cause = cause.getCause()) {
             String message = described(cause);
-            if (reason.isEmpty() || (cause.getMessage() != null && reason.indexOf(message) < 0)) {
+            boolean isCause =
+                    cause.getCause() != null && cause.getCause().toString().equals(cause.getMessage());
+            if (!isCause && (reason.isEmpty() || (cause.getMessage() != null && reason.indexOf(message) < 0))) {
                 reason.append(reason.isEmpty() ? "" : ": ").append(message);
             }
             if (EtcdErrors.isOfCall(cause) || cause instanceof TlsFileException) {
@@ -129,19 +177,18 @@ final class Failures {
                 break;
             }
         }
-        return reason.toString();
+        return WEB_PAGE.matcher(reason).replaceFirst(" and a web page; check the URL");
     }
 
     private static String described(Throwable failure) {
-        String message = failure.getMessage();
         if (EtcdErrors.isOfCall(failure)) {
             return EtcdErrors.text(failure);
         }
-        if (message == null || message.isBlank()) {
-            return failure.getClass().getSimpleName();
+        if (failure instanceof JsonProcessingException invalid) {
+            return invalid.getOriginalMessage();
         }
-        return failure.getClass().getPackageName().startsWith("java.nio.file")
-                ? failure.getClass().getSimpleName() + ": " + message
-                : message;
+        return failure instanceof FileSystemException file
+                ? file.getFile() + ": " + Unreadable.why(file)
+                : Unreadable.why(failure);
     }
 }

@@ -1,10 +1,19 @@
 package io.understudy.cli;
 
+import io.understudy.cluster.supervise.StateClient;
+import io.understudy.config.Unreadable;
 import io.understudy.tls.TlsFiles;
+import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
@@ -18,6 +27,33 @@ final class Flags {
     private static final String SET = "Override one setting. Repeatable.";
 
     private Flags() {}
+
+    /**
+     * Returns the response of a process at an URL.
+     *
+     * @param timeout bounds the whole call: that of an HTTP client ends with the head of a response
+     * @throws IOException no response in time; the message names the URL
+     */
+    static <T> T within(Duration timeout, URI url, Callable<T> call) throws Exception {
+        FutureTask<T> response = new FutureTask<>(call);
+        Thread caller = new Thread(response, "call");
+        caller.setDaemon(true);
+        caller.start();
+        try {
+            return response.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof IOException failure) {
+                String why = Unreadable.why(failure);
+                throw why.contains(url.toString())
+                        ? failure
+                        : new IOException("no response from " + url + ": " + why, failure);
+            }
+            throw e.getCause() instanceof Exception failure ? failure : e;
+        } catch (TimeoutException e) {
+            response.cancel(true);
+            throw new IOException("no response from " + url + " within " + timeout.toMillis() + " ms");
+        }
+    }
 
     /** A required configuration. */
     static final class Configuration {
@@ -90,11 +126,26 @@ final class Flags {
                 description = "URL of the supervisor (default: ${DEFAULT-VALUE}).")
         URI url;
 
+        @Option(
+                names = "--timeout",
+                defaultValue = "10s",
+                paramLabel = "TIME",
+                description = "Timeout for a supervisor to respond, at most 10s (default: ${DEFAULT-VALUE}).")
+        private Duration timeout;
+
         @Mixin
         private Tls tls;
 
-        @Nullable TlsFiles files() {
-            return tls.files(command());
+        /** Returns the response of the supervisor. */
+        String response(Call call) throws Exception {
+            StateClient client = new StateClient(url, tls.files(command()));
+            return within(timeout, url, () -> call.to(client));
+        }
+
+        /** A request to a supervisor. */
+        @FunctionalInterface
+        interface Call {
+            String to(StateClient client) throws IOException, InterruptedException;
         }
     }
 }

@@ -1,7 +1,9 @@
 package io.understudy.cli;
 
+import io.understudy.config.Unreadable;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -41,7 +43,16 @@ public final class Foreground {
             Callable<P> start, Function<P, CompletableFuture<?>> failure, Duration closeDeadline) throws Exception {
         CompletableFuture<P> started = new CompletableFuture<>();
         // Stopped during startup, it is closed once it has started.
-        AutoCloseable process = () -> started.get().close();
+        AutoCloseable process = () -> {
+            P running;
+            try {
+                running = started.get();
+            } catch (CancellationException e) {
+                // It did not start.
+                return;
+            }
+            running.close();
+        };
         return during(process, closeDeadline, () -> {
             try {
                 P running = start.call();
@@ -97,7 +108,7 @@ public final class Foreground {
                         process.close();
                         closed.countDown();
                     } catch (Exception e) {
-                        System.err.println("understudy: shutdown failed: " + e);
+                        System.err.println("understudy: shutdown failed: " + Unreadable.why(e));
                     }
                 },
                 "close");

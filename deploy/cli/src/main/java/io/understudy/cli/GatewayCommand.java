@@ -8,7 +8,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code understudy gateway}: runs one gateway until SIGTERM or SIGINT. */
-@Command(name = "gateway", description = "Run a gateway that serves the etcd v3 API from a read-only replica.")
+@Command(
+        name = "gateway",
+        description = "Run a gateway that serves the etcd v3 API from a read-only replica.",
+        exitCodeList = {"0:stopped by SIGTERM or SIGINT", "1:failed", "2:usage error"})
 final class GatewayCommand implements Callable<Integer> {
 
     /** Above what closing takes with the connections' own deadlines. */

@@ -8,10 +8,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
@@ -48,7 +44,7 @@ final class HealthCommand implements Callable<Integer> {
     private Output output;
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
+    public Integer call() throws Exception {
         HttpRequest request = HttpRequest.newBuilder(url).build();
         HttpClient http;
         try (TlsContext context = TlsContext.of(tls.files(output.command()))) {
@@ -56,27 +52,13 @@ final class HealthCommand implements Callable<Integer> {
                     .version(HttpClient.Version.HTTP_1_1)
                     .build();
         }
-        HttpResponse<String> response = response(http, request);
+        HttpResponse<String> response =
+                Flags.within(timeout, url, () -> http.send(request, HttpResponse.BodyHandlers.ofString()));
         String body = response.body().strip();
         if (response.statusCode() != HEALTHY) {
             throw new IOException(url + " returned HTTP status " + response.statusCode() + ": " + body);
         }
         output.text("response", body);
         return ExitCode.OK;
-    }
-
-    /** Bounds the whole response: the client's own timeout ends with its head. */
-    private HttpResponse<String> response(HttpClient http, HttpRequest request)
-            throws IOException, InterruptedException {
-        CompletableFuture<HttpResponse<String>> response =
-                http.sendAsync(request, HttpResponse.BodyHandlers.ofString());
-        try {
-            return response.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (ExecutionException e) {
-            throw new IOException("no response from " + url + ": " + e.getCause(), e);
-        } catch (TimeoutException e) {
-            response.cancel(true);
-            throw new IOException("no response from " + url + " within " + timeout.toMillis() + " ms", e);
-        }
     }
 }

@@ -4,7 +4,9 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.understudy.metrics.Metric;
 import io.understudy.reference.MetricsReference;
 import java.io.PrintWriter;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -22,7 +24,20 @@ final class MetricsCommand implements Runnable {
         JSON,
         MARKDOWN,
         /** Former name of {@link #TABLE}. */
-        TEXT
+        TEXT;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /** All forms but the former name. */
+    static final class Forms implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return List.of("table", "json", "markdown").iterator();
+        }
     }
 
     @Spec
@@ -38,6 +53,7 @@ final class MetricsCommand implements Runnable {
     @Option(
             names = "--output",
             paramLabel = "table|json|markdown",
+            completionCandidates = Forms.class,
             defaultValue = "table",
             description = "Output format.")
     private Form form;

@@ -34,7 +34,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code understudy mirror}: runs mirrors; one method per sub-command. */
-@Command(name = "mirror", description = "Run mirrors that replicate commits to another etcd cluster or to Kafka.")
+@Command(
+        name = "mirror",
+        description = "Run mirrors that replicate commits to another etcd cluster or to Kafka.",
+        exitCodeList = {"0:stopped by SIGTERM or SIGINT", "1:failed", "2:usage error"})
 final class MirrorCommand implements Callable<Integer> {
 
     /** Above what closing takes with the connections' own deadlines. */
@@ -81,7 +84,7 @@ final class MirrorCommand implements Callable<Integer> {
             })
     int status(@Mixin MirrorFlags.Running process, @Mixin Output output) throws Exception {
         process.check(output.command());
-        String status = new StatusClient(process.statusUrl(), process.tls.files(output.command())).status();
+        String status = process.response(output.command(), StatusClient::status);
         List<MirrorLine> mirrors = StatusClient.lines(status);
         if (output.isJson()) {
             output.raw(status);
@@ -141,7 +144,7 @@ final class MirrorCommand implements Callable<Integer> {
             page = TranslationPage.json(configured.name(), seen, MirrorInspector.translate(configured, seen));
             Files.delete(log);
         } else {
-            page = new StatusClient(process.url(), process.tls.files(output.command())).translate(mirror.name, seen);
+            page = process.response(output.command(), client -> client.translate(mirror.name, seen));
         }
         output.page(page);
         return ExitCode.OK;
@@ -202,7 +205,7 @@ final class MirrorCommand implements Callable<Integer> {
                 }
                 return ExitCode.OK;
             }
-            text.plan(switchover.plan(), flags.isDryRun);
+            text.plan(switchover.plan(), flags.isDryRun, switchover::check);
             // A switchover does not move roles and users.
             if (flags.mirror().target() instanceof MirrorSettings.Target.Etcd etcd
                     && etcd.auth().mode() == AuthMode.COPY) {
@@ -210,7 +213,6 @@ final class MirrorCommand implements Callable<Integer> {
                         + " lists users without a password, which cannot log in at the target.");
             }
             if (flags.isDryRun) {
-                switchover.check();
                 return ExitCode.OK;
             }
             text.confirm("Moving the primary role", switchover::check);
@@ -237,9 +239,8 @@ final class MirrorCommand implements Callable<Integer> {
         TakeOverText text = flags.text();
         try (TakeOver clusters = flags.connect()) {
             Failover failover = clusters.failover(options, text);
-            text.plan(failover.plan(), flags.isDryRun);
+            text.plan(failover.plan(), flags.isDryRun, failover::check);
             if (flags.isDryRun) {
-                failover.check();
                 return ExitCode.OK;
             }
             text.confirm("Moving the primary role, without the last writes of the source,", failover::check);
@@ -268,7 +269,7 @@ final class MirrorCommand implements Callable<Integer> {
             Failover rejoin = primary == null
                     ? clusters.rejoin(options, text)
                     : clusters.rejoin(primary == Side.target, options, text);
-            text.plan(rejoin.rejoinPlan(), flags.isDryRun);
+            text.plan(rejoin.rejoinPlan(), flags.isDryRun, () -> {});
             if (flags.isDryRun) {
                 return ExitCode.OK;
             }

@@ -4,6 +4,7 @@ import io.understudy.etcd.Credentials;
 import io.understudy.mirror.MirrorConfiguration;
 import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.settings.MirrorSettings;
+import io.understudy.mirror.status.StatusClient;
 import io.understudy.mirror.takeover.TakeOver;
 import io.understudy.mirror.takeover.TakeOverOptions;
 import io.understudy.seed.Seed;
@@ -71,11 +72,31 @@ final class MirrorFlags {
                 description = "Status URL of the process (default: http://127.0.0.1:8081).")
         private @Nullable URI url;
 
+        @Option(
+                names = "--timeout",
+                defaultValue = "30s",
+                paramLabel = "TIME",
+                description = "Timeout for a process to respond, at most 30s (default: ${DEFAULT-VALUE}).")
+        private Duration timeout;
+
         @Mixin
         private Flags.OptionalConfiguration configuration;
 
         @Mixin
-        Flags.Tls tls;
+        private Flags.Tls tls;
+
+        /** A request to a process. */
+        @FunctionalInterface
+        interface Call {
+            String to(StatusClient client) throws IOException, InterruptedException;
+        }
+
+        /** Returns the response of the process at the status URL. */
+        String response(CommandLine command, Call call) throws Exception {
+            URI status = statusUrl();
+            StatusClient client = new StatusClient(status, tls.files(command));
+            return Flags.within(timeout, status, () -> call.to(client));
+        }
 
         void check(CommandLine command) {
             if (url != null && configuration.file != null) {
@@ -90,14 +111,10 @@ final class MirrorFlags {
             return configuration.file != null;
         }
 
-        URI url() {
-            return url == null ? LOCAL : url;
-        }
-
         /** Returns the status URL of the configuration, or of the flags. */
-        URI statusUrl() {
+        private URI statusUrl() {
             return configuration.file == null
-                    ? url()
+                    ? url == null ? LOCAL : url
                     : load(configuration.file, configuration.values).statusUrl();
         }
 
@@ -276,6 +293,7 @@ final class MirrorFlags {
         @Option(
                 names = "--close",
                 converter = Converters.ClosingWay.class,
+                completionCandidates = Converters.ClosingWays.class,
                 paramLabel = "roles|corrupt-alarm|auth-enable",
                 description =
                         "How the former primary refuses client writes. roles (default): revokes write access to the mirrored keys"

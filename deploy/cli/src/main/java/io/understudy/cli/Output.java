@@ -27,11 +27,18 @@ public class Output {
     /** An output format. */
     public enum Form {
         TABLE,
-        JSON
+        JSON;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec command;
+
+    private boolean isPrinted;
 
     @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Output format.")
     private Form form;
@@ -47,6 +54,11 @@ public class Output {
 
     final boolean isJson() {
         return form == Form.JSON;
+    }
+
+    /** Whether a part of the result was printed. */
+    final boolean isPrinted() {
+        return isPrinted;
     }
 
     /** Prints a line to standard error. */
@@ -66,12 +78,14 @@ public class Output {
     }
 
     final void raw(String text) {
+        isPrinted = true;
         PrintWriter out = command().getOut();
         out.print(text);
         out.flush();
     }
 
     final void lines(Iterable<String> lines) {
+        isPrinted = true;
         lines.forEach(command().getOut()::println);
         command().getOut().flush();
     }

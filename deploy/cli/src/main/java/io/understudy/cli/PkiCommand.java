@@ -17,6 +17,8 @@ import picocli.CommandLine.Parameters;
 @Command(name = "pki", description = "Create a certificate authority and certificates for a lab or a small cluster.")
 final class PkiCommand {
 
+    private static final int MOST_DAYS = 36_500;
+
     /** The directory of an authority. */
     static class Authority extends Output {
 
@@ -26,6 +28,14 @@ final class PkiCommand {
                 paramLabel = "DIR",
                 description = "Directory of the authority (default: ${DEFAULT-VALUE}).")
         private Path path;
+
+        /** Returns the validity, if it is one of up to a century. */
+        final Duration validity(int days) {
+            if (days < 1 || days > MOST_DAYS) {
+                throw usageError("--days is " + days + "; allowed: 1 to " + MOST_DAYS);
+            }
+            return Duration.ofDays(days);
+        }
 
         final PkiDirectory directory() {
             return new PkiDirectory(path);
@@ -65,14 +75,12 @@ final class PkiCommand {
                 "Existing files are never overwritten."
             })
     void init(@Mixin NewAuthority authority) {
-        if (authority.name.isBlank() || authority.pathLength < 0 || authority.days < 1) {
-            throw authority.usageError("--common-name is '" + authority.name + "', --path-length is "
-                    + authority.pathLength + ", --days is " + authority.days
-                    + "; allowed: a non-empty name, at least 0, at least 1");
+        if (authority.name.isBlank()) {
+            throw authority.usageError("--common-name is '" + authority.name + "'; allowed: a non-empty name");
         }
         print(
                 authority,
-                authority.directory().init(authority.name, authority.pathLength, Duration.ofDays(authority.days)));
+                authority.directory().init(authority.name, authority.pathLength, authority.validity(authority.days)));
     }
 
     /** The subject of a certificate. */
@@ -107,7 +115,7 @@ final class PkiCommand {
         private int days;
 
         private Subject subject() {
-            return new Subject(commonName, hosts, uses, Duration.ofDays(days));
+            return new Subject(commonName, hosts, uses, validity(days));
         }
     }
 

@@ -7,6 +7,7 @@ import io.understudy.cluster.snapshot.SnapshotDirectory;
 import io.understudy.cluster.snapshot.SnapshotException;
 import io.understudy.cluster.snapshot.SnapshotFile;
 import io.understudy.cluster.snapshot.SnapshotTaker;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -79,6 +80,12 @@ final class SnapshotCommand {
                             paramLabel = "DIR",
                             description = "Directory to list (default: snapshots.directory).")
                     @Nullable Path directory) {
+        if (directory != null && !Files.isDirectory(directory)) {
+            throw output.usageError("--in is " + directory + ": no such directory");
+        }
+        if (directory == null && configuration.file == null) {
+            throw output.usageError("specify --in or --config");
+        }
         Path listed = directory == null
                 ? ClusterSettings.load(configuration.required(output.command()), System.getenv(), configuration.values)
                         .snapshots()

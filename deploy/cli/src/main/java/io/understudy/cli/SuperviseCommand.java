@@ -1,5 +1,6 @@
 package io.understudy.cli;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.understudy.cluster.machine.ConfiguredMachines;
@@ -28,7 +29,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "supervise",
         description =
-                "Run a supervisor that keeps a cluster in its declared shape. Of several supervisors, one is active.")
+                "Run a supervisor that keeps a cluster in its declared shape. Of several supervisors, one is active.",
+        exitCodeList = {"0:stopped by SIGTERM or SIGINT", "1:failed", "2:usage error"})
 final class SuperviseCommand implements Callable<Integer> {
 
     /** Above the duration of the last call of a step. */
@@ -59,17 +61,13 @@ final class SuperviseCommand implements Callable<Integer> {
     }
 
     @Command(name = "pause", description = "Pause all supervisors of the cluster.")
-    void pause(@Mixin Flags.Supervisor supervisor) throws IOException, InterruptedException {
-        supervisor.text("result", client(supervisor).pause().strip());
+    void pause(@Mixin Flags.Supervisor supervisor) throws Exception {
+        supervisor.text("result", supervisor.response(StateClient::pause).strip());
     }
 
     @Command(name = "resume", description = "Resume all supervisors of the cluster.")
-    void resume(@Mixin Flags.Supervisor supervisor) throws IOException, InterruptedException {
-        supervisor.text("result", client(supervisor).resume().strip());
-    }
-
-    private static StateClient client(Flags.Supervisor supervisor) {
-        return new StateClient(supervisor.url, supervisor.files());
+    void resume(@Mixin Flags.Supervisor supervisor) throws Exception {
+        supervisor.text("result", supervisor.response(StateClient::resume).strip());
     }
 
     @Command(
@@ -80,9 +78,14 @@ final class SuperviseCommand implements Callable<Integer> {
                 "1:the cluster differs from its declared shape, or no response",
                 "2:usage error"
             })
-    int status(@Mixin Flags.Supervisor supervisor) throws IOException, InterruptedException {
-        String page = client(supervisor).state();
-        JsonNode state = new JsonMapper().readTree(page);
+    int status(@Mixin Flags.Supervisor supervisor) throws Exception {
+        String page = supervisor.response(StateClient::state);
+        JsonNode state;
+        try {
+            state = new JsonMapper().readTree(page);
+        } catch (JsonProcessingException e) {
+            throw new IOException("response of " + supervisor.url + " is not the state of a supervisor", e);
+        }
         if (supervisor.isJson()) {
             supervisor.raw(page);
         } else {

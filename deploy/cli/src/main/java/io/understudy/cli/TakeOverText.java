@@ -40,9 +40,15 @@ final class TakeOverText implements TakeOver.Steps {
         this.isConfirmed = isConfirmed;
     }
 
-    /** Prints the plan: the result of a dry run, else a notice. */
-    void plan(List<String> steps, boolean isResult) {
+    /**
+     * Prints the plan: the result of a dry run, else a notice.
+     *
+     * @param check of a dry run: throws if the action would be refused
+     */
+    void plan(List<String> steps, boolean isResult, Runnable check) {
         if (isResult && output.isJson()) {
+            // A failure is the only document then.
+            check.run();
             output.json(steps);
             return;
         }
@@ -52,6 +58,7 @@ final class TakeOverText implements TakeOver.Steps {
         }
         if (isResult) {
             output.lines(lines);
+            check.run();
         } else {
             lines.forEach(output::note);
         }

@@ -1,6 +1,8 @@
 package io.understudy.cli;
 
 import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -136,21 +138,21 @@ public class Understudy implements Runnable {
             line.addSubcommand(command.name(), command.name().equals(first) ? new CommandLine(each) : stub);
         }
         var unused = new CommandModel().transform(line.getCommandSpec());
-        return handling(line);
+        return handling(line, Duration.ofMillis(1));
     }
 
     /** Returns the complete command line, for a single run. */
     static CommandLine commandLine() {
-        return commandLine(new Complete());
+        return handling(new CommandLine(new Complete()), Duration.ofMillis(1));
     }
 
-    /** Returns the command line of a command with these conventions of values, errors and status. */
+    /** Returns the command line of a command with these conventions; durations may be 0. */
     public static CommandLine commandLine(Object command) {
-        return handling(new CommandLine(command));
+        return handling(new CommandLine(command), Duration.ZERO);
     }
 
-    private static CommandLine handling(CommandLine line) {
-        return Converters.register(line)
+    private static CommandLine handling(CommandLine line, Duration least) {
+        return Converters.register(line, least)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(Failures::badUsage)
                 .setExecutionExceptionHandler(Failures::failed);
@@ -177,7 +179,12 @@ public class Understudy implements Runnable {
 
     @Command(name = "help", description = "Print the help of a command.")
     public void help(
-            @Parameters(arity = "0..*", paramLabel = "COMMAND", description = "Command, such as cluster add.") @Nullable List<String> words) {
+            @Parameters(
+                            arity = "0..*",
+                            paramLabel = "COMMAND",
+                            completionCandidates = CommandNames.class,
+                            description = "Command, such as cluster add.")
+                    @Nullable List<String> words) {
         CommandLine command = spec.commandLine();
         for (String word : words == null ? List.<String>of() : words) {
             CommandLine below = command.getSubcommands().get(word);
@@ -187,6 +194,14 @@ public class Understudy implements Runnable {
             command = below;
         }
         command.usage(spec.commandLine().getOut());
+    }
+
+    /** The names of the commands. */
+    static final class CommandNames implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return commandLine().getSubcommands().keySet().iterator();
+        }
     }
 
     @Command(name = "version", description = "Print the version.")

@@ -61,7 +61,7 @@ public final class PkiDirectory {
                     AUTHORITY,
                     Authority.create(commonName, pathLength, validity).own());
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot create an authority in " + folder + ": " + e, e);
+            throw new UncheckedIOException("cannot create an authority in " + folder, e);
         }
     }
 
@@ -86,7 +86,7 @@ public final class PkiDirectory {
             requireNew(name);
             return write(name, authority.issue(subject));
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot issue a certificate in " + folder + ": " + e, e);
+            throw new UncheckedIOException("cannot issue a certificate in " + folder, e);
         }
     }
 

@@ -2,6 +2,7 @@ package io.understudy.pki;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +21,12 @@ public record Subject(@Nullable String commonName, List<String> hosts, Set<Use> 
         /** Accept connections. */
         SERVER,
         /** Make connections. */
-        CLIENT
+        CLIENT;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 
     public Subject {

@@ -1,5 +1,6 @@
 package io.understudy.cluster.supervise;
 
+import io.understudy.config.Unreadable;
 import io.understudy.tls.TlsContext;
 import io.understudy.tls.TlsFiles;
 import java.io.IOException;
@@ -61,7 +62,7 @@ public final class StateClient {
         try {
             answer = http.send(request.timeout(DEADLINE).build(), HttpResponse.BodyHandlers.ofString());
         } catch (IOException e) {
-            throw new IOException("no supervisor reachable at " + url + ": " + e, e);
+            throw new IOException("no supervisor reachable at " + url + ": " + Unreadable.why(e), e);
         }
         if (answer.statusCode() != OK) {
             throw new IOException(answer.uri() + " returned HTTP status " + answer.statusCode() + ": "

@@ -1,0 +1,61 @@
+package io.understudy.cli;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import picocli.CommandLine.Help;
+import picocli.CommandLine.IHelpSectionRenderer;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** A list of flags or arguments in the help, wrapped at blanks only. URLs would be broken at each colon. */
+record UnbrokenWords(IHelpSectionRenderer list, int width) implements IHelpSectionRenderer {
+
+    private static final Pattern COLOUR = Pattern.compile("\u001b\\[[0-9;]*m");
+
+    @Override
+    public String render(Help help) {
+        Set<String> words = words(help.commandSpec());
+        List<String> lines = new ArrayList<>(list.render(help).lines().toList());
+        for (int at = 0; at + 1 < lines.size(); at++) {
+            String line = lines.get(at);
+            String next = lines.get(at + 1);
+            String tail = line.substring(line.lastIndexOf(' ') + 1);
+            int colours = line.length() - COLOUR.matcher(line).replaceAll("").length();
+            if (line.length() - colours > width) {
+                int cut = line.lastIndexOf(' ', width + colours);
+                move(lines, at, line.substring(0, cut), line.substring(cut + 1) + " ");
+            } else if (words.contains(tail + next.strip().split(" ", 2)[0]) && !words.contains(tail)) {
+                move(lines, at, line.substring(0, line.length() - tail.length()), tail);
+            }
+        }
+        return lines.isEmpty() ? "" : String.join("\n", lines) + "\n";
+    }
+
+    /** Moves the end of a line to the start of the next, if that continues it, else to a new line. */
+    private static void move(List<String> lines, int at, String kept, String moved) {
+        String next = lines.get(at + 1);
+        int indent = indent(next);
+        lines.set(at, kept.stripTrailing());
+        if (moved.endsWith(" ") && indent != indent(kept)) {
+            lines.add(at + 1, " ".repeat(indent(kept)) + moved.stripTrailing());
+        } else {
+            lines.set(at + 1, " ".repeat(indent) + moved + next.strip());
+        }
+    }
+
+    private static int indent(String line) {
+        return line.length() - line.stripLeading().length();
+    }
+
+    private static Set<String> words(CommandSpec command) {
+        Set<String> words = new HashSet<>();
+        Stream.concat(command.options().stream(), command.positionalParameters().stream())
+                .map(ArgSpec::description)
+                .forEach(lines -> words.addAll(List.of(String.join(" ", lines).split("\\s+", -1))));
+        return words;
+    }
+}
