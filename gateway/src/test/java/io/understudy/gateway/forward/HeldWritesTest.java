@@ -223,8 +223,7 @@ final class HeldWritesTest {
 
     @Test
     void aTokenThatAHeaderCannotCarryIsInvalid() {
-        EtcdSettings nowhere =
-                EtcdSettings.of(URI.create("http://127.0.0.1:1")).withName("source");
+        EtcdSettings nowhere = EtcdSettings.of(URI.create("http://127.0.0.1:1")).withName("source");
         try (EtcdCluster source = EtcdCluster.connect(nowhere, new SimpleMeterRegistry())) {
             SourceForwarding forwarding = new SourceForwarding(
                     source,

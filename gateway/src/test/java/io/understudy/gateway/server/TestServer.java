@@ -112,12 +112,10 @@ final class TestServer implements AutoCloseable {
                 new WebPages(
                         new HealthPages(live, ready, Set.of("replica")),
                         () -> Map.of("etcdserver", "3.7.3"),
-                        new MetricsPage(
-                                vertx,
-                                accept -> {
-                                    scrapes.incrementAndGet();
-                                    return new ProcessMetrics.Scrape(accept == null ? "text/plain" : accept, METRICS);
-                                })));
+                        new MetricsPage(vertx, accept -> {
+                            scrapes.incrementAndGet();
+                            return new ProcessMetrics.Scrape(accept == null ? "text/plain" : accept, METRICS);
+                        })));
         port = get(server.listen(LOOPS));
     }
 
