@@ -99,7 +99,7 @@ final class ClusterChangeIT {
                 folder.resolve("gateway.yaml"), "{name: g, source: {endpoints: \"%s\"}}".formatted(endpoint));
         return Understudy.commandLine()
                 .setOut(new PrintWriter(out))
-                .execute("config", "check", "--connect", gateway.toString());
+                .execute("config", "check", "--connect", "--timeout", "30s", gateway.toString());
     }
 
     @Test

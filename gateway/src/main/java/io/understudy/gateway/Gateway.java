@@ -36,6 +36,7 @@ import io.understudy.gateway.rest.StreamSource;
 import io.understudy.gateway.server.ApiServer;
 import io.understudy.gateway.server.ConnectionLimit;
 import io.understudy.gateway.server.Loads;
+import io.understudy.gateway.server.MetricsPage;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebPages;
 import io.understudy.gateway.trace.Tracing;
@@ -186,7 +187,7 @@ public final class Gateway implements AutoCloseable {
                         source.jsonForm(),
                         settings.limits().maxRequestBytes(),
                         listener),
-                new WebPages(vertx, checks.pages(), members::versions, process::scrape));
+                new WebPages(checks.pages(), members::versions, new MetricsPage(vertx, process::scrape)));
         StatusReport report =
                 new StatusReport(settings.name(), build, id.toString(), source.kind(), checks.ready(), this::held);
         this.dashboard = settings.rest().enabled() && settings.dashboard().enabled()

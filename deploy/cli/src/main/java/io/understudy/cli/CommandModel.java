@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
-import picocli.CommandLine.IHelpSectionRenderer;
 import picocli.CommandLine.IModelTransformer;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -106,8 +105,9 @@ final class CommandModel implements IModelTransformer {
         exitStatus(command);
         for (String section :
                 List.of(UsageMessageSpec.SECTION_KEY_PARAMETER_LIST, UsageMessageSpec.SECTION_KEY_OPTION_LIST)) {
-            Map<String, IHelpSectionRenderer> sections = command.usageMessage().sectionMap();
-            sections.put(section, new UnbrokenWords(sections.get(section), WIDTH));
+            command.usageMessage()
+                    .sectionMap()
+                    .computeIfPresent(section, (name, renderer) -> new UnbrokenWords(renderer, WIDTH));
         }
         List<String> examples = examples(command);
         if (!examples.isEmpty()) {

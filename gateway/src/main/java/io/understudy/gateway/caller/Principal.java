@@ -14,6 +14,11 @@ public sealed interface Principal {
         /** The metadata key of the token. */
         public static final Metadata.Key<String> KEY = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
 
+        /** Whether a header can carry {@code value}. gRPC drops others, and logs their bytes. */
+        public static boolean sendable(String value) {
+            return value.chars().allMatch(each -> each >= ' ' && each <= '~');
+        }
+
         @Override
         public String toString() {
             return "token";

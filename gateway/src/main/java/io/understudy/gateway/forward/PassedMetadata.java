@@ -5,10 +5,11 @@ import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * Forwards all metadata except that of the connection and of the gateway. Includes tokens, {@code hasleader}, {@code
- * client-api-version} and unknown keys.
+ * client-api-version} and unknown keys. Text that a header cannot carry is left out.
  */
 final class PassedMetadata {
 
@@ -43,9 +44,13 @@ final class PassedMetadata {
         for (String name : received.keys()) {
             if (passes(name)) {
                 if (name.endsWith(Metadata.BINARY_HEADER_SUFFIX)) {
-                    copy(Metadata.Key.of(name, Metadata.BINARY_BYTE_MARSHALLER), received, passed);
+                    copy(Metadata.Key.of(name, Metadata.BINARY_BYTE_MARSHALLER), received, passed, value -> true);
                 } else {
-                    copy(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER), received, passed);
+                    copy(
+                            Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER),
+                            received,
+                            passed,
+                            Principal.Token::sendable);
                 }
             }
         }
@@ -55,7 +60,7 @@ final class PassedMetadata {
     /** Returns the metadata that etcd reads, for requests without stored metadata. */
     static Metadata of(Caller caller) {
         Metadata passed = new Metadata();
-        if (caller.principal() instanceof Principal.Token token) {
+        if (caller.principal() instanceof Principal.Token token && Principal.Token.sendable(token.value())) {
             passed.put(Principal.Token.KEY, token.value());
         }
         if (caller.freshness().requiresLeader()) {
@@ -68,10 +73,14 @@ final class PassedMetadata {
         return !OF_THE_CONNECTION.contains(name) && !name.startsWith(TO_THE_GATEWAY) && !name.startsWith(":");
     }
 
-    private static <T> void copy(Metadata.Key<T> key, Metadata from, Metadata to) {
+    private static <T> void copy(Metadata.Key<T> key, Metadata from, Metadata to, Predicate<T> sendable) {
         Iterable<T> values = from.getAll(key);
         if (values != null) {
-            values.forEach(value -> to.put(key, value));
+            for (T value : values) {
+                if (sendable.test(value)) {
+                    to.put(key, value);
+                }
+            }
         }
     }
 }

@@ -146,7 +146,7 @@ public final class SourceForwarding implements Forwarding {
         }
     }
 
-    /** Rejects a caller without a token, which the source would take for the gateway; null if permitted. */
+    /** Rejects a caller without a token that can be sent, which the source would take for the gateway; null if permitted. */
     private @Nullable ApiException refusal(EtcdMethod method, Caller caller) {
         if (!authenticationEnabled.getAsBoolean() || method.fullName().equals(EtcdMethod.AUTHENTICATE)) {
             return null;
@@ -155,6 +155,9 @@ public final class SourceForwarding implements Forwarding {
             return new ApiException(
                     Status.Code.PERMISSION_DENIED,
                     "understudy: the name in a client certificate is not forwarded; authenticate and use the token");
+        }
+        if (caller.principal() instanceof Principal.Token token && !Principal.Token.sendable(token.value())) {
+            return ApiException.invalidToken();
         }
         return showsCertificate && caller.principal() instanceof Principal.Anonymous
                 ? ApiException.userNameEmpty()

@@ -63,7 +63,7 @@ final class SourceAuthorizer implements Authorizer<Principal.Token> {
 
     @Override
     public CompletableFuture<Verdict> authorize(Principal.Token token, Permission wanted) {
-        if (!token.value().chars().allMatch(each -> each >= ' ' && each <= '~')) {
+        if (!Principal.Token.sendable(token.value())) {
             // Not valid in a header, so never issued.
             return CompletableFuture.completedFuture(new Verdict.Refused(ApiException.invalidToken()));
         }

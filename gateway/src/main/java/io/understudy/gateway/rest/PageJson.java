@@ -54,8 +54,7 @@ final class PageJson implements AnswerBody {
             out.close(']');
             if (result.more() && last != null) {
                 out.member(CURSOR)
-                        .string(new Cursor(
-                                        page.revision(), page.count(), page.prefix(), KeyRange.successor(last.key()))
+                        .string(new Cursor(page.revision(), page.count(), page.prefix(), KeyRange.successor(last.key()))
                                 .encode());
             }
             out.close('}');

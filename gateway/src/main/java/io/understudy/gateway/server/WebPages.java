@@ -1,29 +1,19 @@
 package io.understudy.gateway.server;
 
-import io.netty.handler.codec.http.HttpHeaderNames;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.health.HealthPages;
-import io.understudy.metrics.ProcessMetrics;
-import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Pages over plain HTTP, as in etcd. They are {@code /health}, {@code /livez}, {@code /readyz} with single checks
  * below, {@code /version} and {@code /metrics}.
  *
  * @param versions fields of {@code /version}; none while the source is unknown
- * @param metrics called on a worker thread
  */
-public record WebPages(
-        Vertx vertx,
-        HealthPages health,
-        Supplier<Map<String, String>> versions,
-        Function<@Nullable String, ProcessMetrics.Scrape> metrics)
+public record WebPages(HealthPages health, Supplier<Map<String, String>> versions, MetricsPage scrapes)
         implements WebHandler {
 
     private static final String JSON = "application/json";
@@ -35,7 +25,7 @@ public record WebPages(
     public void handle(WebRequest request) {
         switch (request.path()) {
             case "/version" -> version(request);
-            case "/metrics" -> metrics(request);
+            case "/metrics" -> scrapes.answer(request);
             default ->
                 health.answer(request.method(), request.path(), request.query())
                         .ifPresentOrElse(
@@ -65,13 +55,5 @@ public record WebPages(
         JsonObject page = new JsonObject();
         known.forEach(page::put);
         request.answer(200, JSON, page.encode());
-    }
-
-    /** For any method, as in etcd. */
-    private void metrics(WebRequest request) {
-        CharSequence accept = request.header(HttpHeaderNames.ACCEPT);
-        vertx.executeBlocking(() -> metrics.apply(accept == null ? null : accept.toString()), false)
-                .onSuccess(scrape -> request.answer(200, scrape.contentType(), scrape.body()))
-                .onFailure(failure -> request.answer(500, TEXT, failure + "\n"));
     }
 }

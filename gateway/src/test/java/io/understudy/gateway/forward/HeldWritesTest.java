@@ -222,6 +222,30 @@ final class HeldWritesTest {
     }
 
     @Test
+    void aTokenThatAHeaderCannotCarryIsInvalid() {
+        EtcdSettings nowhere = EtcdSettings.of(URI.create("http://127.0.0.1:1")).withName("source");
+        try (EtcdCluster source = EtcdCluster.connect(nowhere, new SimpleMeterRegistry())) {
+            SourceForwarding forwarding = new SourceForwarding(
+                    source,
+                    ForwardSettings.DEFAULTS.with(Writes.FORWARD),
+                    metrics,
+                    ForwardingFront.UNOBSERVED,
+                    () -> true,
+                    false);
+            PromisedAnswer answer = new PromisedAnswer(MEMBERS);
+            Caller caller = new Caller(
+                    new Principal.Token("a\tb"),
+                    new Session(),
+                    Freshness.ANY,
+                    Caller.NO_DEADLINE,
+                    () -> false,
+                    Runnable::run);
+            forwarding.start(MEMBERS, answer, new Metadata(), caller, Runnable::run, REQUEST);
+            assertThat(answer.future().cause()).hasMessage("etcdserver: invalid auth token");
+        }
+    }
+
+    @Test
     void heldWritesAreBounded() {
         HeldWrites held = held(Duration.ofSeconds(30));
         for (int i = 0; i < HeldCalls.MAX_CALLS; i++) {

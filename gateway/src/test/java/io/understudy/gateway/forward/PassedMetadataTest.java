@@ -3,6 +3,10 @@ package io.understudy.gateway.forward;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Metadata;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.Session;
 import org.junit.jupiter.api.Test;
 
 final class PassedMetadataTest {
@@ -33,6 +37,23 @@ final class PassedMetadataTest {
             received.put(text(name), "x");
         }
         assertThat(PassedMetadata.of(received).keys()).isEmpty();
+    }
+
+    @Test
+    void textThatAHeaderCannotCarryIsNotForwarded() {
+        Metadata received = new Metadata();
+        for (String value : new String[] {"a\tb", "a\u007f", "good"}) {
+            received.put(text("token"), value);
+        }
+        assertThat(PassedMetadata.of(received).getAll(text("token"))).containsExactly("good");
+        Caller caller = new Caller(
+                new Principal.Token("a\tb"),
+                new Session(),
+                Freshness.ANY,
+                Caller.NO_DEADLINE,
+                () -> false,
+                Runnable::run);
+        assertThat(PassedMetadata.of(caller).keys()).isEmpty();
     }
 
     private static Metadata.Key<String> text(String name) {

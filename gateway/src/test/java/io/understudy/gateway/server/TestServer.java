@@ -78,6 +78,7 @@ final class TestServer implements AutoCloseable {
 
     final Vertx vertx = Vertx.vertx();
     final ConcurrentMap<String, AtomicInteger> answered = new ConcurrentHashMap<>();
+    final AtomicInteger scrapes = new AtomicInteger();
     volatile Optional<String> problem = Optional.empty();
     private final ApiServer server;
     private final int port;
@@ -109,10 +110,12 @@ final class TestServer implements AutoCloseable {
                         .incrementAndGet(),
                 NO_CALLS,
                 new WebPages(
-                        vertx,
                         new HealthPages(live, ready, Set.of("replica")),
                         () -> Map.of("etcdserver", "3.7.3"),
-                        accept -> new ProcessMetrics.Scrape(accept == null ? "text/plain" : accept, METRICS)));
+                        new MetricsPage(vertx, accept -> {
+                            scrapes.incrementAndGet();
+                            return new ProcessMetrics.Scrape(accept == null ? "text/plain" : accept, METRICS);
+                        })));
         port = get(server.listen(LOOPS));
     }
 

@@ -1,16 +1,19 @@
 package io.understudy.gateway.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpVersion;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -75,6 +78,30 @@ final class WebPagesTest {
                         .build(),
                 BodyHandlers.ofString());
         assertThat(post.statusCode()).isEqualTo(405);
+    }
+
+    @Test
+    void unreadScrapesAreBounded_andCanceledOnesLeaveTheirPlaces() throws Exception {
+        ByteArrayOutputStream get = new ByteArrayOutputStream();
+        get.write(0x82);
+        get.write(0x86);
+        RawHttp2.literal(get, 0, ":path", "/metrics");
+        RawHttp2.literal(get, 0, ":authority", "a");
+        int before = server.scrapes.get();
+        try (RawHttp2 client = new RawHttp2(server.port(), Duration.ofSeconds(30))) {
+            // No window: no answer leaves the server.
+            client.frame(RawHttp2.SETTINGS, 0, 0, new byte[] {0, 4, 0, 0, 0, 0});
+            for (int stream = 1; stream <= 2 * 500; stream += 2) {
+                client.frame(RawHttp2.HEADERS, RawHttp2.END_HEADERS | RawHttp2.END_STREAM, stream, get.toByteArray());
+            }
+            client.flush();
+            for (int answers = 0; answers < 500; answers++) {
+                assertThat(client.next(RawHttp2.HEADERS)).isNotNull();
+            }
+            assertThat(server.scrapes.get() - before).isEqualTo(MetricsPage.MAX_SCRAPES);
+            assertPage("/metrics", 429, "understudy: too many scrapes; allowed: 32\n");
+        }
+        await().untilAsserted(() -> assertPage("/metrics", 200, TestServer.METRICS));
     }
 
     @Test
