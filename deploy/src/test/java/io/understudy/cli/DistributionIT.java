@@ -198,11 +198,12 @@ final class DistributionIT {
                 .filter(below -> !below.getCommandSpec().usageMessage().hidden());
     }
 
-    /** The text of a page, without the typesetter's macros. */
+    /** The text of a page, without the typesetter's macros, and with whole command lines. */
     private static String manual(String name) throws IOException {
         return Files.readString(HOME.resolve("man").resolve(name + ".1"))
                 .replaceAll("\\\\f[BIPR]", "")
-                .replace("\\-", "-");
+                .replace("\\-", "-")
+                .replaceAll(" \\\\\\(rs\n +", " ");
     }
 
     private static String version() {
