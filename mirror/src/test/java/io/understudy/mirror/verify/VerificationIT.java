@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
 import io.etcd.jetcd.api.PutRequest;
+import io.understudy.config.Binder;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.mirror.MirrorInspector;
 import io.understudy.mirror.MirrorProcess;
@@ -251,9 +252,7 @@ final class VerificationIT {
                 scope,
                 clusters.source(),
                 clusters.target(),
-                EtcdFeedOptions.DEFAULTS
-                        .withRequestTimeout(Duration.ofSeconds(5))
-                        .withPageBytes(64 << 10),
+                Binder.with(EtcdFeedOptions.DEFAULTS.withPageBytes(64 << 10), "requestTimeout", Duration.ofSeconds(5)),
                 leases,
                 keepsForeign);
     }
