@@ -108,6 +108,9 @@ final class InterruptedCommandTest {
             "3: (remove|replace|demote|migrate) the leader, m1 .*",
             "3: roll.*");
 
+    /** Three voting members show the same, and are cheaper. */
+    private static final boolean LONG = "long".equals(System.getProperty("understudy.schedule"));
+
     private static final String STOPPED = " stopped";
     private static final String SILENT = " silent";
 
@@ -121,7 +124,7 @@ final class InterruptedCommandTest {
     static Stream<Case> cases() {
         return Stream.of(
                         changes(3).flatMap(each -> withFaults(each, "m1", "m2", "m3")),
-                        changes(5).flatMap(each -> withFaults(each, "m2")),
+                        changes(5).flatMap(each -> LONG ? withFaults(each, "m2") : Stream.of(each)),
                         Stream.of(
                                 of("3: scale 1", cluster(3), scale(1)),
                                 of("5: scale 3", cluster(5), scale(3)),
