@@ -308,8 +308,11 @@ public final class Gateway implements AutoCloseable {
         }
         ShutdownSteps steps = new ShutdownSteps(settings.closeTimeout());
         steps.run("watches", watches::close);
-        steps.run("server", () -> steps.await(server.shutdown(settings.closeTimeout())));
-        steps.run("REST", () -> steps.await(rest.shutdown(settings.closeTimeout())));
+        // Both at once: neither takes requests while the other waits for its own.
+        Future<Void> served = server.shutdown(settings.closeTimeout());
+        Future<Void> servedByRest = rest.shutdown(settings.closeTimeout());
+        steps.run("server", () -> steps.await(served));
+        steps.run("REST", () -> steps.await(servedByRest));
         steps.run("tracing", () -> tracing.close(LAST_SPANS));
         if (dashboard != null) {
             steps.run("dashboard", dashboard::close);

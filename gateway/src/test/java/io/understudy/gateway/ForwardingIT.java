@@ -17,6 +17,8 @@ import io.etcd.jetcd.api.LeaderRequest;
 import io.etcd.jetcd.api.LeaderResponse;
 import io.etcd.jetcd.api.LeaseGrantRequest;
 import io.etcd.jetcd.api.LeaseGrpc;
+import io.etcd.jetcd.api.LeaseKeepAliveRequest;
+import io.etcd.jetcd.api.LeaseKeepAliveResponse;
 import io.etcd.jetcd.api.LeaseRevokeRequest;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.MoveLeaderRequest;
@@ -38,18 +40,24 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
+import io.understudy.config.Binder;
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.process.Command;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -115,6 +123,55 @@ final class ForwardingIT {
         assertThat(new String(txn.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
                 .contains("SUCCESS", "OK");
         assertThat(SOURCE.cluster().etcdctl("get", "t")).isEqualTo("t\n1\n");
+    }
+
+    /** Neither API may take requests that a client's open stream on the other one would keep waiting. */
+    @Test
+    void bothServersStopTakingRequestsAtOnce() throws Exception {
+        CompletableFuture<LeaseKeepAliveResponse> answered = new CompletableFuture<>();
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        try (GatewayFixture closed = new GatewayFixture(Binder.with(
+                GatewayFixture.settings(SOURCE.cluster()).with(ForwardSettings.DEFAULTS.with(Writes.FORWARD)),
+                "closeTimeout",
+                Duration.ofMinutes(2)))) {
+            closed.awaitReady();
+            ManagedChannel channel = GatewayFixture.channel("127.0.0.1", closed.gateway.apiPort());
+            LeaseGrpc.newStub(channel)
+                    .leaseKeepAlive(new StreamObserver<>() {
+                        @Override
+                        public void onNext(LeaseKeepAliveResponse response) {
+                            answered.complete(response);
+                        }
+
+                        @Override
+                        public void onError(Throwable why) {
+                            ended.complete(null);
+                        }
+
+                        @Override
+                        public void onCompleted() {
+                            ended.complete(null);
+                        }
+                    })
+                    .onNext(LeaseKeepAliveRequest.newBuilder().setID(1).build());
+            answered.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+
+            CompletableFuture<Void> closing = CompletableFuture.runAsync(closed.gateway::close);
+
+            await().atMost(PATIENCE).until(() -> !accepts(closed.gateway.restPort()));
+            assertThat(ended).isNotDone();
+            assertThat(closing).isNotDone();
+            channel.shutdownNow();
+            closing.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        }
+    }
+
+    private static boolean accepts(int port) {
+        try (Socket socket = new Socket("127.0.0.1", port)) {
+            return socket.isConnected();
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /** It ends the process of every version of etcd. */

@@ -14,17 +14,18 @@ import picocli.CommandLine.Mixin;
         exitCodeList = {"0:stopped by SIGTERM or SIGINT", "1:failed", "2:usage error"})
 final class GatewayCommand implements Callable<Integer> {
 
-    /** Above what closing takes with the connections' own deadlines. */
-    private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(20);
+    /** What closing may take beside the wait for requests in flight. */
+    private static final Duration CLOSE_MARGIN = Duration.ofSeconds(15);
 
     @Mixin
     private Flags.Configuration configuration;
 
     @Override
     public Integer call() throws Exception {
+        GatewaySettings settings = GatewaySettings.load(configuration.file, System.getenv(), configuration.values);
         return Foreground.hold(
-                () -> Gateway.start(GatewaySettings.load(configuration.file, System.getenv(), configuration.values)),
+                () -> Gateway.start(settings),
                 Gateway::failure,
-                CLOSE_DEADLINE);
+                settings.closeTimeout().plus(CLOSE_MARGIN));
     }
 }
