@@ -1,5 +1,6 @@
 package io.understudy.tls;
 
+import io.understudy.config.Unreadable;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -125,7 +126,7 @@ public final class Pem {
         } catch (NoSuchFileException e) {
             throw new TlsFileException(file, "no such file", e);
         } catch (IOException e) {
-            throw new TlsFileException(file, "cannot be read: " + e, e);
+            throw new TlsFileException(file, "cannot be read: " + Unreadable.why(e), e);
         }
     }
 

@@ -63,6 +63,8 @@ final class TlsContextTest {
         assertThatThrownBy(() -> TlsContext.of(new TlsFiles(none, null, null)))
                 .isInstanceOf(TlsFileException.class)
                 .hasMessage(none + ": no such file");
+        assertThatThrownBy(() -> TlsContext.of(new TlsFiles(folder, null, null)))
+                .hasMessage(folder + ": cannot be read: Is a directory");
     }
 
     @Test

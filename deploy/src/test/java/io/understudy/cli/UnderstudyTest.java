@@ -349,7 +349,8 @@ final class UnderstudyTest {
         assertThat(err.toString())
                 .contains("no metric name contains 'nosuch'", "understudy.gateway", "understudy.cluster")
                 .hasLineCount(1);
-        assertThat(run("metrics", "gateway_ready")).isZero();
+        assertThat(run("metrics", "gateway_ready", "--output=text")).isZero();
+        assertThat(err.toString()).contains("--output text has a new name: --output table");
         assertThat(out.toString()).startsWith("understudy_gateway_ready ");
     }
 

@@ -61,6 +61,9 @@ final class MetricsCommand implements Runnable {
     @Override
     public void run() {
         PrintWriter out = spec.commandLine().getOut();
+        if (form == Form.TEXT) {
+            spec.commandLine().getErr().println("understudy: --output text has a new name: --output table");
+        }
         if (form == Form.MARKDOWN) {
             out.print(MetricsReference.markdown());
         } else {
