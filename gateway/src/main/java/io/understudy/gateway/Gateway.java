@@ -15,6 +15,7 @@ import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.dashboard.Dashboard;
 import io.understudy.gateway.dashboard.DashboardSources;
+import io.understudy.gateway.forward.CountedAnswers;
 import io.understudy.gateway.forward.ForwardMetrics;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.hub.WatchHub;
@@ -165,8 +166,13 @@ public final class Gateway implements AutoCloseable {
                 headers,
                 MemberIds::of);
         LeaderReads served = new LeaderReads(reads, watches::isLeaderLost);
-        ApiMethods methods =
-                new ApiMethods(permissions, served, watches, source.forwarding(), members, source.membersShown());
+        ApiMethods methods = new ApiMethods(
+                permissions,
+                served,
+                watches,
+                new CountedAnswers(source.forwarding(), reads::holds),
+                members,
+                source.membersShown());
         Loads loads = new Loads(settings.limits().load(), registry);
         this.tracing = Tracing.of(settings.tracing(), settings.name(), build, registry);
         RequestListener listener =

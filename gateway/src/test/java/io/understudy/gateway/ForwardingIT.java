@@ -23,6 +23,7 @@ import io.etcd.jetcd.api.LeaseRevokeRequest;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.MoveLeaderRequest;
 import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.PutResponse;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.ResignRequest;
@@ -40,10 +41,12 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.StreamObserver;
 import io.understudy.config.Binder;
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
+import io.understudy.gateway.read.ReadSettings;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.process.Command;
@@ -58,7 +61,9 @@ import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -124,6 +129,48 @@ final class ForwardingIT {
         assertThat(new String(txn.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
                 .contains("SUCCESS", "OK");
         assertThat(SOURCE.cluster().etcdctl("get", "t")).isEqualTo("t\n1\n");
+    }
+
+    @Test
+    void unreadResponsesToForwardedCallsAreLimited() throws Exception {
+        try (GatewayFixture limited = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster())
+                .with(ForwardSettings.DEFAULTS.with(Writes.FORWARD))
+                .with(Binder.with(ReadSettings.DEFAULTS, "maxPassedThroughBytes", 4L << 20)))) {
+            limited.awaitReady();
+            PutRequest put = PutRequest.newBuilder()
+                    .setKey(ByteString.copyFromUtf8("unread"))
+                    .setValue(ByteString.copyFrom(new byte[300 << 10]))
+                    .setPrevKv(true)
+                    .build();
+            assertThat(limited.kv().put(put).hasHeader()).isTrue();
+            ManagedChannel slow = NettyChannelBuilder.forAddress("127.0.0.1", limited.gateway.apiPort())
+                    .usePlaintext()
+                    .flowControlWindow(64 << 10)
+                    .build();
+            Queue<Status> refused = new ConcurrentLinkedQueue<>();
+            for (int i = 0; i < 16; i++) {
+                ClientCall<PutRequest, PutResponse> call = slow.newCall(KVGrpc.getPutMethod(), CallOptions.DEFAULT);
+                call.start(
+                        new ClientCall.Listener<>() {
+                            @Override
+                            public void onClose(Status status, Metadata trailers) {
+                                refused.add(status);
+                            }
+                        },
+                        new Metadata());
+                call.sendMessage(put);
+                call.halfClose();
+            }
+            // The share of a connection is 1 MiB.
+            await().atMost(PATIENCE).until(() -> refused.size() == 13);
+            assertThat(refused).allSatisfy(status -> assertThat(status.toString())
+                    .contains("UNAVAILABLE", "request timed out, possibly due to connection lost"));
+            assertThat(sum(limited, "understudy_gateway_passedthrough_bytes")).isBetween(900.0 * 1024, 1024.0 * 1024);
+            assertThat(limited.kv().put(put).getPrevKv().getValue().size()).isEqualTo(300 << 10);
+
+            slow.shutdownNow();
+            await().atMost(PATIENCE).until(() -> sum(limited, "understudy_gateway_passedthrough_bytes") == 0);
+        }
     }
 
     /** Neither API may take requests that a client's open stream on the other one would keep waiting. */
@@ -333,10 +380,14 @@ final class ForwardingIT {
     }
 
     private static double openStreams() {
-        return fixture.page("/metrics")
+        return sum(fixture, "understudy_gateway_forward_streams");
+    }
+
+    private static double sum(GatewayFixture of, String metric) {
+        return of.page("/metrics")
                 .body()
                 .lines()
-                .filter(line -> line.startsWith("understudy_gateway_forward_streams{"))
+                .filter(line -> line.startsWith(metric + "{"))
                 .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
                 .sum();
     }
