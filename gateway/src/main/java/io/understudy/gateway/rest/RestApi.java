@@ -85,7 +85,7 @@ final class RestApi {
     }
 
     /** Identifies a client as at the API's port. */
-    private static String client(HttpServerRequest request, Session session) {
+    static String client(HttpServerRequest request, Session session) {
         return LoopLoad.client(session.peer(), request.connection().remoteAddress());
     }
 
