@@ -22,7 +22,7 @@ final class Identification {
     void then(RestExchange exchange, Session session, Identified then) {
         String authorization = exchange.request().getHeader("Authorization");
         Principal otherwise = session.peer();
-        String client = RestApi.client(exchange.request(), session);
+        String client = exchange.client();
         logins.principal(authorization, otherwise, client)
                 .onSuccess(principal -> {
                     exchange.onInvalidToken(() -> {
