@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.understudy.config.Binder;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
+import io.understudy.gateway.forward.ForwardSettings;
+import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.server.LoadLimits;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.local.certificate.Certificates;
@@ -15,6 +17,7 @@ import io.understudy.tls.TlsFiles;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
@@ -98,6 +101,25 @@ final class GatewayWithoutSourceTest {
             }
             assertThat(responses.subList(0, 2)).noneMatch(CompletableFuture::isDone);
             assertThat(refused(gateway, "https", http2, "connection")).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aHeldJsonCallEndsAtTheDeadlineOfItsClient() throws Exception {
+        try (Gateway gateway = Gateway.start(SETTINGS.with(ForwardSettings.DEFAULTS.with(Writes.FORWARD)))) {
+            for (String path : List.of("kv/put", "kv/txn", "lease/leases")) {
+                HttpResponse<String> response = http.send(
+                        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + gateway.apiPort() + "/v3/" + path))
+                                .POST(BodyPublishers.ofString(
+                                        path.equals("kv/txn")
+                                                ? "{\"success\":[{\"requestPut\":{\"key\":\"YQ==\"}}]}"
+                                                : path.equals("kv/put") ? "{\"key\":\"YQ==\"}" : "{}"))
+                                .header("Grpc-Timeout", "300m")
+                                .build(),
+                        text());
+                assertThat(response.body()).contains("context deadline exceeded");
+                assertThat(response.statusCode()).isEqualTo(504);
+            }
         }
     }
 

@@ -143,6 +143,7 @@ public final class JsonApi implements WebCalls {
     private void call(JsonMethod method, JsonExchange exchange, WebRequest http) {
         try {
             Caller caller = JsonCallers.of(http, exchange::over);
+            exchange.endAt(caller.deadlineNanos());
             byte[] body = http.body();
             switch (method.fullName()) {
                 case RANGE -> {
