@@ -15,8 +15,8 @@ import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.dashboard.Dashboard;
 import io.understudy.gateway.dashboard.DashboardSources;
-import io.understudy.gateway.forward.CountedAnswers;
 import io.understudy.gateway.forward.ForwardMetrics;
+import io.understudy.gateway.forward.ServedCalls;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.json.JsonApi;
@@ -93,6 +93,7 @@ public final class Gateway implements AutoCloseable {
     private final ReadPath reads;
     private final WatchHub hub;
     private final Watches watches;
+    private final ServedCalls calls;
     private final ApiServer server;
     private final RestServer rest;
     private final Tracing tracing;
@@ -166,13 +167,8 @@ public final class Gateway implements AutoCloseable {
                 headers,
                 MemberIds::of);
         LeaderReads served = new LeaderReads(reads, watches::isLeaderLost);
-        ApiMethods methods = new ApiMethods(
-                permissions,
-                served,
-                watches,
-                new CountedAnswers(source.forwarding(), reads::holds),
-                members,
-                source.membersShown());
+        this.calls = new ServedCalls(source.forwarding(), reads::holds);
+        ApiMethods methods = new ApiMethods(permissions, served, watches, calls, members, source.membersShown());
         Loads loads = new Loads(settings.limits().load(), registry);
         this.tracing = Tracing.of(settings.tracing(), settings.name(), build, registry);
         RequestListener listener =
@@ -313,7 +309,9 @@ public final class Gateway implements AutoCloseable {
             return;
         }
         ShutdownSteps steps = new ShutdownSteps(settings.closeTimeout());
+        // Their clients would keep the servers from closing.
         steps.run("watches", watches::close);
+        steps.run("forwarded calls", calls::close);
         // Both at once: neither takes requests while the other waits for its own.
         Future<Void> served = server.shutdown(settings.closeTimeout());
         Future<Void> servedByRest = rest.shutdown(settings.closeTimeout());
