@@ -60,6 +60,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -180,7 +181,10 @@ public final class Gateway implements AutoCloseable {
                 settings.limits(),
                 connections,
                 loads,
-                methods.overGrpc(),
+                Stream.concat(
+                                methods.overGrpc().stream(),
+                                new HealthMethods(() -> checks.ready().problem().isEmpty(), calls).all().stream())
+                        .toList(),
                 listener,
                 new JsonApi(
                         served,
