@@ -187,6 +187,7 @@ public final class Gateway implements AutoCloseable {
                         .toList(),
                 listener,
                 new JsonApi(
+                        vertx,
                         served,
                         methods::call,
                         methods::stream,

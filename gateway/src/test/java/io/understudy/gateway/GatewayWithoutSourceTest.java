@@ -123,6 +123,23 @@ final class GatewayWithoutSourceTest {
         }
     }
 
+    @Test
+    void aLargeJsonBodyDoesNotBlockItsEventLoop() throws Exception {
+        try (Gateway gateway = Gateway.start(SETTINGS)) {
+            String compare = "{\"compare\":[{}" + ",{}".repeat(300_000) + "]}";
+            long began = System.nanoTime();
+            HttpResponse<String> response = http.send(
+                    HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + gateway.apiPort() + "/v3/kv/txn"))
+                            .POST(BodyPublishers.ofString(compare))
+                            .build(),
+                    text());
+            double took = (System.nanoTime() - began) / 1e9;
+            assertThat(response.body()).contains("too many operations in txn request");
+            assertThat(metric(gateway, "http", http, "understudy_gateway_loop_turns_seconds_max{", ""))
+                    .isLessThan(took / 2);
+        }
+    }
+
     private static ServerLimits limits(LoadLimits load) {
         return Binder.with(ServerLimits.DEFAULTS, load);
     }

@@ -253,7 +253,7 @@ public final class WebRequest implements RequestReader, Carrier {
     }
 
     /** The client's name for limits. */
-    String client() {
+    public String client() {
         return exchange.connection().client();
     }
 
