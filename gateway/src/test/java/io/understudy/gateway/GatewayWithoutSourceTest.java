@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.understudy.config.Binder;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
-import io.understudy.gateway.forward.ForwardSettings;
-import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.server.LoadLimits;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.local.certificate.Certificates;
@@ -32,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Limits and deadlines of clients while no member of the source responds. */
+/** Limits of clients while no member of the source responds. */
 @Timeout(120)
 final class GatewayWithoutSourceTest {
 
@@ -51,12 +49,15 @@ final class GatewayWithoutSourceTest {
 
     @Test
     void theRateLimitHoldsForRest() throws Exception {
-        try (Gateway gateway = Gateway.start(SETTINGS.with(limits(new LoadLimits(1_000, 1_000, 1_000, 1, LONG))))) {
+        Certificates.Pair own = new Certificates(folder).make("gateway", "EC");
+        try (Gateway gateway = startWithTls(own, new LoadLimits(1_000, 1_000, 1_000, 1, LONG));
+                TlsContext context = TlsContext.of(new TlsFiles(own.certificate(), null, null))) {
+            HttpClient http2 = context.applyTo(HttpClient.newBuilder()).build();
             int requests = 20;
             long began = System.nanoTime();
             List<String> refused = new ArrayList<>();
             for (int i = 0; i < requests; i++) {
-                HttpResponse<String> response = http.send(get(rest("http", gateway, "/openapi.json")), text());
+                HttpResponse<String> response = http2.send(get(rest("https", gateway, "/openapi.json")), text());
                 if (response.statusCode() == 429) {
                     refused.add(response.body());
                 }
@@ -68,18 +69,14 @@ final class GatewayWithoutSourceTest {
                     .hasSizeGreaterThanOrEqualTo((int) Math.max(1, requests - 2 - seconds))
                     .allSatisfy(body -> assertThat(body)
                             .contains("too many requests: client exceeds 1 requests per second (limits.maxRate)"));
-            assertThat(refused(gateway, "http", http, "rate")).isEqualTo(refused.size());
+            assertThat(refused(gateway, "https", http2, "rate")).isEqualTo(refused.size());
         }
     }
 
     @Test
     void requestsInFlightOfARestConnectionAreLimited() throws Exception {
         Certificates.Pair own = new Certificates(folder).make("gateway", "EC");
-        try (Gateway gateway = Gateway.start(SETTINGS.with(limits(new LoadLimits(1_000, 1_000, 2, null, LONG)))
-                        .with(new ListenerSecurity(
-                                new TlsFiles(null, own.certificate(), own.key(), TlsFiles.DEFAULT_RELOAD_INTERVAL),
-                                ClientCertificates.NONE,
-                                false)));
+        try (Gateway gateway = startWithTls(own, new LoadLimits(1_000, 1_000, 2, null, LONG));
                 TlsContext context =
                         TlsContext.of(new TlsFiles(own.certificate(), null, null, TlsFiles.DEFAULT_RELOAD_INTERVAL))) {
             HttpClient http2 = context.applyTo(HttpClient.newBuilder()).build();
@@ -105,25 +102,6 @@ final class GatewayWithoutSourceTest {
     }
 
     @Test
-    void aHeldJsonCallEndsAtTheDeadlineOfItsClient() throws Exception {
-        try (Gateway gateway = Gateway.start(SETTINGS.with(ForwardSettings.DEFAULTS.with(Writes.FORWARD)))) {
-            for (String path : List.of("kv/put", "kv/txn", "lease/leases")) {
-                HttpResponse<String> response = http.send(
-                        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + gateway.apiPort() + "/v3/" + path))
-                                .POST(BodyPublishers.ofString(
-                                        path.equals("kv/txn")
-                                                ? "{\"success\":[{\"requestPut\":{\"key\":\"YQ==\"}}]}"
-                                                : path.equals("kv/put") ? "{\"key\":\"YQ==\"}" : "{}"))
-                                .header("Grpc-Timeout", "300m")
-                                .build(),
-                        text());
-                assertThat(response.body()).contains("context deadline exceeded");
-                assertThat(response.statusCode()).isEqualTo(504);
-            }
-        }
-    }
-
-    @Test
     void aLargeJsonBodyDoesNotBlockItsEventLoop() throws Exception {
         try (Gateway gateway = Gateway.start(SETTINGS)) {
             String compare = "{\"compare\":[{}" + ",{}".repeat(300_000) + "]}";
@@ -140,8 +118,10 @@ final class GatewayWithoutSourceTest {
         }
     }
 
-    private static ServerLimits limits(LoadLimits load) {
-        return Binder.with(ServerLimits.DEFAULTS, load);
+    private static Gateway startWithTls(Certificates.Pair own, LoadLimits load) throws Exception {
+        return Gateway.start(SETTINGS.with(Binder.with(ServerLimits.DEFAULTS, load))
+                .with(new ListenerSecurity(
+                        new TlsFiles(null, own.certificate(), own.key()), ClientCertificates.NONE, false)));
     }
 
     private static HttpRequest get(URI uri) {
