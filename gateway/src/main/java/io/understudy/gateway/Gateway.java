@@ -16,6 +16,7 @@ import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.dashboard.Dashboard;
 import io.understudy.gateway.dashboard.DashboardSources;
 import io.understudy.gateway.forward.ForwardMetrics;
+import io.understudy.gateway.forward.ServedCalls;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.json.JsonApi;
@@ -59,6 +60,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -92,6 +94,7 @@ public final class Gateway implements AutoCloseable {
     private final ReadPath reads;
     private final WatchHub hub;
     private final Watches watches;
+    private final ServedCalls calls;
     private final ApiServer server;
     private final RestServer rest;
     private final Tracing tracing;
@@ -165,8 +168,8 @@ public final class Gateway implements AutoCloseable {
                 headers,
                 MemberIds::of);
         LeaderReads served = new LeaderReads(reads, watches::isLeaderLost);
-        ApiMethods methods =
-                new ApiMethods(permissions, served, watches, source.forwarding(), members, source.membersShown());
+        this.calls = new ServedCalls(source.forwarding(), reads::holds);
+        ApiMethods methods = new ApiMethods(permissions, served, watches, calls, members, source.membersShown());
         Loads loads = new Loads(settings.limits().load(), registry);
         this.tracing = Tracing.of(settings.tracing(), settings.name(), build, registry);
         RequestListener listener =
@@ -178,9 +181,13 @@ public final class Gateway implements AutoCloseable {
                 settings.limits(),
                 connections,
                 loads,
-                methods.overGrpc(),
+                Stream.concat(
+                                methods.overGrpc().stream(),
+                                new HealthMethods(() -> checks.ready().problem().isEmpty(), calls).all().stream())
+                        .toList(),
                 listener,
                 new JsonApi(
+                        vertx,
                         served,
                         methods::call,
                         methods::stream,
@@ -307,7 +314,9 @@ public final class Gateway implements AutoCloseable {
             return;
         }
         ShutdownSteps steps = new ShutdownSteps(settings.closeTimeout());
+        // Their clients would keep the servers from closing.
         steps.run("watches", watches::close);
+        steps.run("forwarded calls", calls::close);
         // Both at once: neither takes requests while the other waits for its own.
         Future<Void> served = server.shutdown(settings.closeTimeout());
         Future<Void> servedByRest = rest.shutdown(settings.closeTimeout());

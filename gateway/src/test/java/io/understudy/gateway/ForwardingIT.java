@@ -18,16 +18,17 @@ import io.etcd.jetcd.api.LeaderResponse;
 import io.etcd.jetcd.api.LeaseGrantRequest;
 import io.etcd.jetcd.api.LeaseGrpc;
 import io.etcd.jetcd.api.LeaseKeepAliveRequest;
-import io.etcd.jetcd.api.LeaseKeepAliveResponse;
 import io.etcd.jetcd.api.LeaseRevokeRequest;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.MoveLeaderRequest;
 import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.PutResponse;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.ResignRequest;
 import io.etcd.jetcd.api.SnapshotRequest;
 import io.etcd.jetcd.api.SnapshotResponse;
+import io.etcd.jetcd.api.StatusRequest;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.lock.LockGrpc;
 import io.etcd.jetcd.api.lock.LockRequest;
@@ -38,12 +39,15 @@ import io.grpc.ClientCall;
 import io.grpc.Context;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.stub.StreamObserver;
+import io.grpc.netty.NettyChannelBuilder;
 import io.understudy.config.Binder;
+import io.understudy.gateway.forward.Bytes;
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
+import io.understudy.gateway.read.ReadSettings;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.process.Command;
@@ -58,11 +62,14 @@ import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -126,36 +133,65 @@ final class ForwardingIT {
         assertThat(SOURCE.cluster().etcdctl("get", "t")).isEqualTo("t\n1\n");
     }
 
-    /** Neither API may take requests that a client's open stream on the other one would keep waiting. */
+    @Test
+    void unreadResponsesToForwardedCallsAreLimited() throws Exception {
+        try (GatewayFixture limited = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster())
+                .with(ForwardSettings.DEFAULTS.with(Writes.FORWARD))
+                .with(Binder.with(ReadSettings.DEFAULTS, "maxPassedThroughBytes", 4L << 20)))) {
+            limited.awaitReady();
+            PutRequest put = PutRequest.newBuilder()
+                    .setKey(ByteString.copyFromUtf8("unread"))
+                    .setValue(ByteString.copyFrom(new byte[300 << 10]))
+                    .setPrevKv(true)
+                    .build();
+            assertThat(limited.kv().put(put).hasHeader()).isTrue();
+            ManagedChannel slow = NettyChannelBuilder.forAddress("127.0.0.1", limited.gateway.apiPort())
+                    .usePlaintext()
+                    .flowControlWindow(64 << 10)
+                    .build();
+            Queue<Status> refused = new ConcurrentLinkedQueue<>();
+            for (int i = 0; i < 16; i++) {
+                ClientCall<PutRequest, PutResponse> call = slow.newCall(KVGrpc.getPutMethod(), CallOptions.DEFAULT);
+                call.start(
+                        new ClientCall.Listener<>() {
+                            @Override
+                            public void onClose(Status status, Metadata trailers) {
+                                refused.add(status);
+                            }
+                        },
+                        new Metadata());
+                call.sendMessage(put);
+                call.halfClose();
+            }
+            // The share of a connection is 1 MiB.
+            await().atMost(PATIENCE).until(() -> refused.size() == 13);
+            assertThat(refused).allSatisfy(status -> assertThat(status.toString())
+                    .contains("UNAVAILABLE", "request timed out, possibly due to connection lost"));
+            assertThat(sum(limited, "understudy_gateway_passedthrough_bytes")).isBetween(900.0 * 1024, 1024.0 * 1024);
+            assertThat(limited.kv().put(put).getPrevKv().getValue().size()).isEqualTo(300 << 10);
+
+            slow.shutdownNow();
+            await().atMost(PATIENCE).until(() -> sum(limited, "understudy_gateway_passedthrough_bytes") == 0);
+        }
+    }
+
+    /** Neither API may take requests that a client's open request on the other one would keep waiting. */
     @Test
     void bothServersStopTakingRequestsAtOnce() throws Exception {
-        CompletableFuture<LeaseKeepAliveResponse> answered = new CompletableFuture<>();
-        CompletableFuture<Void> ended = new CompletableFuture<>();
-        try (GatewayFixture closed = new GatewayFixture(Binder.with(
-                GatewayFixture.settings(SOURCE.cluster()).with(ForwardSettings.DEFAULTS.with(Writes.FORWARD)),
-                "closeTimeout",
-                Duration.ofMinutes(2)))) {
-            closed.awaitReady();
+        try (GatewayFixture closed = closedAfterMinutes()) {
             ManagedChannel channel = GatewayFixture.channel("127.0.0.1", closed.gateway.apiPort());
-            LeaseGrpc.newStub(channel)
-                    .leaseKeepAlive(new StreamObserver<>() {
-                        @Override
-                        public void onNext(LeaseKeepAliveResponse response) {
-                            answered.complete(response);
-                        }
-
-                        @Override
-                        public void onError(Throwable why) {
-                            ended.complete(null);
-                        }
-
-                        @Override
-                        public void onCompleted() {
-                            ended.complete(null);
-                        }
-                    })
-                    .onNext(LeaseKeepAliveRequest.newBuilder().setID(1).build());
-            answered.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            assertThat(MaintenanceGrpc.newBlockingStub(channel)
+                            .status(StatusRequest.getDefaultInstance())
+                            .hasHeader())
+                    .isTrue();
+            CompletableFuture<Void> ended = new CompletableFuture<>();
+            // Its message is still to come. As a stream, since headers of other calls wait for it.
+            var unused = open(
+                    channel,
+                    Bytes.method("etcdserverpb.KV/Put", MethodDescriptor.MethodType.BIDI_STREAMING),
+                    null,
+                    ended);
+            await().atMost(PATIENCE).until(() -> sum(closed, "understudy_gateway_calls") > 0);
 
             CompletableFuture<Void> closing = CompletableFuture.runAsync(closed.gateway::close);
 
@@ -165,6 +201,73 @@ final class ForwardingIT {
             channel.shutdownNow();
             closing.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         }
+    }
+
+    @Test
+    void callsWithoutATimeLimitEndAtOnceWhenTheGatewayCloses() throws Exception {
+        long lease = lease();
+        LockResponse held = LockGrpc.newBlockingStub(client).lock(lock(lease));
+        try (GatewayFixture closed = closedAfterMinutes()) {
+            List<CompletableFuture<Void>> ended =
+                    List.of(new CompletableFuture<>(), new CompletableFuture<>(), new CompletableFuture<>());
+            var keepAlive = open(
+                    closed.channel(),
+                    LeaseGrpc.getLeaseKeepAliveMethod(),
+                    LeaseKeepAliveRequest.newBuilder().setID(lease).build(),
+                    ended.get(0));
+            var observe = open(
+                    closed.channel(),
+                    ElectionGrpc.getObserveMethod(),
+                    LeaderRequest.newBuilder()
+                            .setName(ByteString.copyFromUtf8("unused"))
+                            .build(),
+                    ended.get(1));
+            var lock = open(closed.channel(), LockGrpc.getLockMethod(), lock(lease()), ended.get(2));
+            observe.halfClose();
+            lock.halfClose();
+            await().atMost(PATIENCE).until(() -> sum(closed, "understudy_gateway_calls") >= 3);
+            await().atMost(PATIENCE).until(() -> sum(closed, "understudy_gateway_forward_streams") == 2);
+
+            closed.gateway.close();
+
+            for (CompletableFuture<Void> end : ended) {
+                assertThat(end)
+                        .failsWithin(PATIENCE)
+                        .withThrowableThat()
+                        .withMessageContaining("UNAVAILABLE: etcdserver: server stopped");
+            }
+            keepAlive.cancel("over", null);
+        }
+        var unused = LockGrpc.newBlockingStub(client)
+                .unlock(UnlockRequest.newBuilder().setKey(held.getKey()).build());
+    }
+
+    private static GatewayFixture closedAfterMinutes() throws Exception {
+        GatewayFixture made = new GatewayFixture(Binder.with(
+                GatewayFixture.settings(SOURCE.cluster()).with(ForwardSettings.DEFAULTS.with(Writes.FORWARD)),
+                "closeTimeout",
+                Duration.ofMinutes(2)));
+        made.awaitReady();
+        return made;
+    }
+
+    /** Starts a call, with a message if any. */
+    private static <Q, A> ClientCall<Q, A> open(
+            ManagedChannel channel, MethodDescriptor<Q, A> method, @Nullable Q message, CompletableFuture<Void> ended) {
+        ClientCall<Q, A> call = channel.newCall(method, CallOptions.DEFAULT);
+        call.start(
+                new ClientCall.Listener<>() {
+                    @Override
+                    public void onClose(Status status, Metadata trailers) {
+                        ended.completeExceptionally(status.asException());
+                    }
+                },
+                new Metadata());
+        call.request(2);
+        if (message != null) {
+            call.sendMessage(message);
+        }
+        return call;
     }
 
     private static boolean accepts(int port) {
@@ -333,10 +436,14 @@ final class ForwardingIT {
     }
 
     private static double openStreams() {
-        return fixture.page("/metrics")
+        return sum(fixture, "understudy_gateway_forward_streams");
+    }
+
+    private static double sum(GatewayFixture of, String metric) {
+        return of.page("/metrics")
                 .body()
                 .lines()
-                .filter(line -> line.startsWith("understudy_gateway_forward_streams{"))
+                .filter(line -> line.startsWith(metric + "{"))
                 .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
                 .sum();
     }

@@ -1,7 +1,18 @@
 package io.understudy.gateway;
 
+import static io.understudy.gateway.GatewayFixture.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.StringValue;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.Status;
+import io.understudy.config.Binder;
+import io.understudy.gateway.forward.Bytes;
 import io.understudy.local.junit.EtcdExtension;
 import java.io.IOException;
 import java.net.URI;
@@ -12,8 +23,11 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -93,6 +107,59 @@ final class HealthLikeEtcdIT {
                     .as(field)
                     .isEqualTo(theirs.headers().firstValue(field));
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"Check, ''", "Check, etcdserverpb.KV", "List, ''", "Watch, ''", "Watch, etcdserverpb.Health"})
+    void grpcHealthEqualsThatOfEtcd(String method, String service) throws Exception {
+        URI etcd = SOURCE.cluster().clientUrls().get(0);
+        String theirs;
+        ManagedChannel direct = GatewayFixture.channel(etcd.getHost(), etcd.getPort());
+        try {
+            theirs = health(direct, method, service).take();
+        } finally {
+            direct.shutdownNow();
+        }
+        assertThat(health(fixture.channel(), method, service).take()).isEqualTo(theirs);
+    }
+
+    @Test
+    void grpcHealthFollowsReadinessAndEndsWhenTheGatewayCloses() throws Exception {
+        BlockingQueue<String> seen;
+        try (GatewayFixture starting = new GatewayFixture(
+                Binder.with(GatewayFixture.settings(SOURCE.cluster()), "closeTimeout", Duration.ofMinutes(2)))) {
+            seen = health(starting.channel(), "Watch", "");
+            await().atMost(PATIENCE).until(() -> seen.contains("0801"));
+            starting.gateway.close();
+            await().atMost(PATIENCE).until(() -> seen.contains("UNAVAILABLE etcdserver: server stopped"));
+        }
+    }
+
+    /** Returns the messages in hexadecimal form, and the error at the end. */
+    private static BlockingQueue<String> health(ManagedChannel channel, String method, String service) {
+        ClientCall<byte[], byte[]> call = channel.newCall(
+                Bytes.method(
+                        "grpc.health.v1.Health/" + method,
+                        method.equals("Watch") ? MethodType.SERVER_STREAMING : MethodType.UNARY),
+                CallOptions.DEFAULT);
+        BlockingQueue<String> seen = new LinkedBlockingQueue<>();
+        call.start(
+                new ClientCall.Listener<>() {
+                    @Override
+                    public void onMessage(byte[] message) {
+                        seen.add(HexFormat.of().formatHex(message));
+                    }
+
+                    @Override
+                    public void onClose(Status status, Metadata trailers) {
+                        seen.add(status.getCode() + " " + status.getDescription());
+                    }
+                },
+                new Metadata());
+        call.request(100);
+        call.sendMessage(StringValue.of(service).toByteArray());
+        call.halfClose();
+        return seen;
     }
 
     @ParameterizedTest

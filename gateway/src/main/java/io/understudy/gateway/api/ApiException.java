@@ -77,6 +77,11 @@ public final class ApiException extends Exception {
         return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: no leader");
     }
 
+    /** The gateway closes; clients retry elsewhere. */
+    public static ApiException stopped() {
+        return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: server stopped");
+    }
+
     /** The source has not answered in time. */
     public static ApiException timedOut() {
         return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: request timed out");

@@ -11,7 +11,7 @@ public enum Bytes implements MethodDescriptor.Marshaller<byte[]> {
     AS_THEY_ARE;
 
     /** Returns a method with opaque messages. */
-    static MethodDescriptor<byte[], byte[]> method(String fullName, MethodDescriptor.MethodType type) {
+    public static MethodDescriptor<byte[], byte[]> method(String fullName, MethodDescriptor.MethodType type) {
         return MethodDescriptor.<byte[], byte[]>newBuilder(AS_THEY_ARE, AS_THEY_ARE)
                 .setFullMethodName(fullName)
                 .setType(type)

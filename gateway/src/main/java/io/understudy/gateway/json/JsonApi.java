@@ -17,13 +17,17 @@ import io.understudy.gateway.caller.StreamedRequests;
 import io.understudy.gateway.json.JsonMethod.Shape;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.read.Reads;
+import io.understudy.gateway.server.Places;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebCalls;
 import io.understudy.gateway.server.WebRequest;
 import io.understudy.gateway.trace.CallTrace;
 import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.WorkerExecutor;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -51,8 +55,18 @@ public final class JsonApi implements WebCalls {
     private static final String TXN = "etcdserverpb.KV/Txn";
     private static final String UNKNOWN = "unknown";
 
+    /** Size of a body that is parsed on its event loop; small parts make it slow, a microsecond for each byte. */
+    private static final int MOST_ON_LOOP = 16 << 10;
+
+    /** Larger bodies held at a time. */
+    private static final int MOST_LARGE = 64;
+
+    private static final int PARSING_THREADS = 2;
+
     private final Map<String, JsonMethod> methods = JsonMethod.byPath();
     private final MessageParser parser;
+    private final WorkerExecutor parsing;
+    private final Places places = new Places(MOST_LARGE);
     private final Reads reads;
     private final OtherCalls others;
     private final StreamCalls streams;
@@ -66,12 +80,14 @@ public final class JsonApi implements WebCalls {
      * @param maxRequestBytes of a request's message; its JSON may be larger
      */
     public JsonApi(
+            Vertx vertx,
             Reads reads,
             OtherCalls others,
             StreamCalls streams,
             Supplier<JsonForm> form,
             long maxRequestBytes,
             RequestListener listener) {
+        this.parsing = vertx.createSharedWorkerExecutor("understudy-json", PARSING_THREADS, 1, TimeUnit.HOURS);
         this.reads = reads;
         this.others = others;
         this.streams = streams;
@@ -141,40 +157,68 @@ public final class JsonApi implements WebCalls {
     }
 
     private void call(JsonMethod method, JsonExchange exchange, WebRequest http) {
+        byte[] body = http.body();
         try {
             Caller caller = JsonCallers.of(http, exchange::over);
-            byte[] body = http.body();
-            switch (method.fullName()) {
-                case RANGE -> {
-                    RangeRequest request =
-                            parser.read(body, RangeRequest.newBuilder()).build();
-                    limit(request.getSerializedSize());
-                    answerRead(exchange, reads.range(caller, request));
-                }
-                case TXN -> {
-                    byte[] message = encoded(method, body);
-                    TxnRequest request = TxnRequest.parseFrom(message);
-                    if (TxnRequests.isReadOnly(request)) {
-                        answerRead(exchange, reads.txn(caller, request));
-                    } else {
-                        TxnRequests.requireSortable(request, reads.version());
-                        answerOther(method, exchange, others.call(TXN, caller, message, exchange::whenGone));
-                    }
-                }
-                default ->
-                    answerOther(
-                            method,
-                            exchange,
-                            others.call(method.fullName(), caller, encoded(method, body), exchange::whenGone));
+            exchange.endAt(caller.deadlineNanos());
+            if (body.length <= MOST_ON_LOOP) {
+                read(method, exchange, caller, body).run();
+                return;
             }
-        } catch (MalformedJson e) {
-            exchange.refuse(Status.Code.INVALID_ARGUMENT, e.text(form.get()));
-        } catch (ApiException e) {
-            exchange.refuse(e);
-        } catch (InvalidProtocolBufferException | RuntimeException e) {
-            LOG.atError().addKeyValue("method", method.fullName()).setCause(e).log("request failed");
-            exchange.refuse(Status.Code.INTERNAL, "understudy: " + e);
+            String client = http.client();
+            if (!places.take(client)) {
+                throw ApiException.tooManyRequests(": too many JSON requests above " + MOST_ON_LOOP + " bytes");
+            }
+            parsing.executeBlocking(() -> read(method, exchange, caller, body), false)
+                    .onComplete(read -> {
+                        places.giveBack(client);
+                        if (read.failed()) {
+                            fail(method, exchange, read.cause());
+                        } else if (!exchange.over()) {
+                            guarded(method, exchange, read.result());
+                        }
+                    });
+        } catch (MalformedJson | ApiException | InvalidProtocolBufferException | RuntimeException e) {
+            fail(method, exchange, e);
         }
+    }
+
+    private void guarded(JsonMethod method, JsonExchange exchange, Runnable answering) {
+        try {
+            answering.run();
+        } catch (RuntimeException e) {
+            fail(method, exchange, e);
+        }
+    }
+
+    private void fail(JsonMethod method, JsonExchange exchange, Throwable why) {
+        if (why instanceof MalformedJson malformed) {
+            exchange.refuse(Status.Code.INVALID_ARGUMENT, malformed.text(form.get()));
+        } else if (why instanceof ApiException refusal) {
+            exchange.refuse(refusal);
+        } else {
+            LOG.atError().addKeyValue("method", method.fullName()).setCause(why).log("request failed");
+            exchange.refuse(Status.Code.INTERNAL, "understudy: " + why);
+        }
+    }
+
+    /** Reads a request on any thread; the result answers it on its event loop. */
+    private Runnable read(JsonMethod method, JsonExchange exchange, Caller caller, byte[] body)
+            throws MalformedJson, ApiException, InvalidProtocolBufferException {
+        if (method.fullName().equals(RANGE)) {
+            RangeRequest request = parser.read(body, RangeRequest.newBuilder()).build();
+            limit(request.getSerializedSize());
+            return () -> answerRead(exchange, reads.range(caller, request));
+        }
+        byte[] message = encoded(method, body);
+        if (method.fullName().equals(TXN)) {
+            TxnRequest request = TxnRequest.parseFrom(message);
+            if (TxnRequests.isReadOnly(request)) {
+                return () -> answerRead(exchange, reads.txn(caller, request));
+            }
+            TxnRequests.requireSortable(request, reads.version());
+        }
+        return () -> answerOther(method, exchange, others.call(method.fullName(), caller, message, exchange::whenGone));
     }
 
     private void stream(JsonMethod method, JsonExchange exchange, WebRequest http) {

@@ -4,9 +4,11 @@ import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
 import io.grpc.Status;
 import io.netty.util.AsciiString;
+import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
+import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.server.Field;
 import io.understudy.gateway.server.RequestListener;
@@ -16,6 +18,7 @@ import io.understudy.gateway.trace.CallTrace;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,6 +46,7 @@ final class JsonExchange {
     private final RequestListener.Outcomes outcomes;
     private final CallTrace trace;
     private Runnable gone = () -> {};
+    private @Nullable ScheduledFuture<?> deadline;
     private boolean over;
 
     JsonExchange(WebRequest request, JsonForm form, String method, RequestListener.Outcomes outcomes, CallTrace trace) {
@@ -55,6 +59,20 @@ final class JsonExchange {
             boolean unused = over(Status.Code.CANCELLED);
             gone.run();
         });
+    }
+
+    /** Fails the request at a deadline, by {@link System#nanoTime}, as if the client disconnected then. */
+    void endAt(long nanos) {
+        if (nanos != Caller.NO_DEADLINE) {
+            deadline = request.eventLoop()
+                    .schedule(
+                            () -> {
+                                refuse(Status.Code.DEADLINE_EXCEEDED, "context deadline exceeded");
+                                gone.run();
+                            },
+                            Math.max(0, nanos - System.nanoTime()),
+                            TimeUnit.NANOSECONDS);
+        }
     }
 
     /** Runs {@code task} if the client disconnects before the answer. One task. */
@@ -147,6 +165,9 @@ final class JsonExchange {
             return false;
         }
         over = true;
+        if (deadline != null) {
+            deadline.cancel(false);
+        }
         outcomes.answered(code.name(), System.nanoTime() - request.arrivedNanos());
         trace.end(code.value());
         return true;

@@ -2,25 +2,29 @@ package io.understudy.gateway.json;
 
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdVersion;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.Iterator;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
  * The JSON dialect of the source's members; until one responds, that of official etcd 3.5. Probes are retried with
- * exponential backoff. Thread-safe.
+ * exponential backoff, and repeated for another version of the source. Thread-safe.
  */
 public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
 
@@ -37,6 +41,9 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
     /** The latest series of probes; earlier ones end. */
     private final AtomicLong series = new AtomicLong();
 
+    /** The source's version at the last {@link #probe}; null before the first. */
+    private final AtomicReference<@Nullable EtcdVersion> probed = new AtomicReference<>();
+
     private volatile boolean known;
     private volatile JsonForm form = JsonForm.GRPC_GATEWAY_1;
 
@@ -50,6 +57,11 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
 
     @Override
     public JsonForm get() {
+        EtcdVersion before = probed.get();
+        EtcdVersion now = source.view().version();
+        if (before != null && !before.equals(now) && probed.compareAndSet(before, now)) {
+            probeFrom(now);
+        }
         return form;
     }
 
@@ -60,8 +72,14 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
 
     /** Probes the members in turn until one responds; the form stays as it is until then. Doesn't block. */
     public void probe() {
+        EtcdVersion now = source.view().version();
+        probed.set(now);
+        probeFrom(now);
+    }
+
+    private void probeFrom(EtcdVersion version) {
         known = false;
-        probeAll(series.incrementAndGet(), FIRST_PAUSE);
+        probeAll(series.incrementAndGet(), version, FIRST_PAUSE);
     }
 
     /** Stops probing. */
@@ -70,18 +88,21 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
         long unused = series.incrementAndGet();
     }
 
-    private void probeAll(long current, Duration pause) {
+    private void probeAll(long current, EtcdVersion version, Duration pause) {
         if (current == series.get()) {
             probe(
                     source.view().members().stream()
+                            // Others may have been upgraded before, or not yet.
+                            .sorted(Comparator.comparing(member -> !version.equals(member.version())))
                             .flatMap(member -> member.endpoints().stream())
                             .iterator(),
                     current,
+                    version,
                     pause);
         }
     }
 
-    private void probe(Iterator<Endpoint> rest, long current, Duration pause) {
+    private void probe(Iterator<Endpoint> rest, long current, EtcdVersion version, Duration pause) {
         if (!rest.hasNext()) {
             LOG.atLevel(pause.equals(FIRST_PAUSE) ? Level.WARN : Level.DEBUG)
                     .addKeyValue("assumed", form)
@@ -89,7 +110,7 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
             Duration doubled = pause.multipliedBy(2);
             Duration next = doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
             CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS)
-                    .execute(() -> probeAll(current, next));
+                    .execute(() -> probeAll(current, version, next));
             return;
         }
         HttpRequest request = HttpRequest.newBuilder(rest.next().uri().resolve("/v3/kv/range"))
@@ -99,10 +120,14 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
         var unused = http.sendAsync(request, BodyHandlers.ofString())
                 .handle((response, failure) ->
                         Optional.ofNullable(response).map(HttpResponse::body).flatMap(JsonForm::ofRefusal))
-                .thenAccept(detected -> detected.ifPresentOrElse(this::use, () -> probe(rest, current, pause)));
+                .thenAccept(detected ->
+                        detected.ifPresentOrElse(of -> use(of, current), () -> probe(rest, current, version, pause)));
     }
 
-    private void use(JsonForm detected) {
+    private void use(JsonForm detected, long of) {
+        if (of != series.get()) {
+            return;
+        }
         form = detected;
         known = true;
         LOG.atInfo().addKeyValue("dialect", detected).log("JSON dialect detected");

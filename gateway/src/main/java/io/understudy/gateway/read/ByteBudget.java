@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Limits the bytes held at a time, first come, first served. Excess requests are queued until their deadline; the queue
@@ -92,6 +93,18 @@ final class ByteBudget {
         long millis = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
         long timer = vertx.setTimer(Math.max(1, millis), late -> giveUp(wait));
         return wait.promise.future().onComplete(over -> vertx.cancelTimer(timer));
+    }
+
+    /** As {@link #take}, before all queued requests, but null if there is no room now. */
+    synchronized @Nullable Hold takeNow(Session session, long bytes) {
+        long wanted = Math.min(bytes, maxBytes);
+        Share share = shares.computeIfAbsent(session, first -> new Share());
+        if (!share.hasRoomFor(wanted) || held + wanted > maxBytes) {
+            return null;
+        }
+        share.bytes += wanted;
+        held += wanted;
+        return new Hold(share, wanted);
     }
 
     /** Bytes held now. */

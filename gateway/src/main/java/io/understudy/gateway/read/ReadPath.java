@@ -153,6 +153,19 @@ public final class ReadPath implements Reads {
         confirmations.asOf(revision.value(), time);
     }
 
+    /**
+     * Counts a response of the source to another call among those of reads, until {@link Caller#whenOver}; false if there
+     * is no room.
+     */
+    public boolean holds(Caller caller, long bytes) {
+        ByteBudget.Hold hold = heldOfSource.takeNow(caller.session(), bytes);
+        if (hold == null) {
+            return false;
+        }
+        caller.whenOver().accept(hold::release);
+        return true;
+    }
+
     /** Staleness of the replica's state; null if unknown or there is none. */
     public @Nullable Duration staleness() {
         ReplicaState state = replica.state();

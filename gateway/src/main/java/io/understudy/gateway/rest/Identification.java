@@ -22,11 +22,12 @@ final class Identification {
     void then(RestExchange exchange, Session session, Identified then) {
         String authorization = exchange.request().getHeader("Authorization");
         Principal otherwise = session.peer();
-        logins.principal(authorization, otherwise)
+        String client = exchange.client();
+        logins.principal(authorization, otherwise, client)
                 .onSuccess(principal -> {
                     exchange.onInvalidToken(() -> {
                         if (logins.forget(authorization)) {
-                            logins.principal(authorization, otherwise)
+                            logins.principal(authorization, otherwise, client)
                                     .onSuccess(renewed -> guarded(exchange, then, renewed))
                                     .onFailure(exchange::fail);
                             return true;

@@ -9,6 +9,7 @@ import io.etcd.jetcd.api.AuthenticateResponse;
 import io.grpc.Status;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.server.Places;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -21,7 +22,6 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +46,7 @@ final class Logins {
             .maximumSize(MOST_KEPT)
             .expireAfterWrite(KEPT_FOR)
             .build();
-    private final AtomicInteger underWay = new AtomicInteger();
+    private final Places places = new Places(MOST_UNDER_WAY);
     private final byte[] salt = new byte[32];
 
     /** @param authenticate calls {@code Auth.Authenticate} without a caller identity */
@@ -60,8 +60,9 @@ final class Logins {
      *
      * @param authorization the header's value; null if there is none
      * @param otherwise the identity without a header
+     * @param client its name for limits
      */
-    Future<Principal> principal(@Nullable String authorization, Principal otherwise) {
+    Future<Principal> principal(@Nullable String authorization, Principal otherwise, String client) {
         if (authorization == null) {
             return Future.succeededFuture(otherwise);
         }
@@ -79,7 +80,7 @@ final class Logins {
             known = tokens.asMap().putIfAbsent(key, pending);
             if (known == null) {
                 known = pending;
-                login(key, authorization, pending);
+                login(key, authorization, client, pending);
             }
         }
         return here(known);
@@ -92,7 +93,7 @@ final class Logins {
                 && tokens.asMap().remove(digest(authorization)) != null;
     }
 
-    private void login(ByteString key, String authorization, CompletableFuture<Principal> pending) {
+    private void login(ByteString key, String authorization, String client, CompletableFuture<Principal> pending) {
         AuthenticateRequest request;
         try {
             request = request(authorization);
@@ -101,14 +102,13 @@ final class Logins {
             pending.completeExceptionally(e);
             return;
         }
-        if (underWay.incrementAndGet() > MOST_UNDER_WAY) {
-            underWay.decrementAndGet();
+        if (!places.take(client)) {
             tokens.invalidate(key);
             pending.completeExceptionally(ApiException.tooManyRequests());
             return;
         }
         authenticate.apply(request.toByteArray()).onComplete(answer -> {
-            underWay.decrementAndGet();
+            places.giveBack(client);
             if (answer.succeeded()) {
                 complete(key, answer.result(), pending);
                 return;

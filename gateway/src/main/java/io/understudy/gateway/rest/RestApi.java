@@ -7,7 +7,6 @@ import io.understudy.gateway.dashboard.Dashboard;
 import io.understudy.gateway.member.StatusReport;
 import io.understudy.gateway.page.Page;
 import io.understudy.gateway.read.Reads;
-import io.understudy.gateway.server.LoopLoad;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import java.io.IOException;
@@ -63,14 +62,13 @@ final class RestApi {
         this.listener = listener;
     }
 
-    /** Serves a request on the connection of {@code session}, on its event loop. */
-    void handle(HttpServerRequest request, Session session, Streams streams, LoopLoad load) {
+    /** Serves a request of {@code client}, on its event loop. */
+    void handle(HttpServerRequest request, Connections.Client client, Streams streams) {
         String path = request.path();
         String route = route(path);
-        RestExchange exchange =
-                new RestExchange(request, route, load.admission(() -> client(request, session)), listener);
+        RestExchange exchange = new RestExchange(request, route, client, listener);
         if (exchange.enter(STREAMS.contains(route))) {
-            serve(exchange, path, session, streams);
+            serve(exchange, path, client.session(), streams);
         }
     }
 
@@ -82,11 +80,6 @@ final class RestApi {
             return KEY;
         }
         return page.at(path).isPresent() ? PAGE : NO_ROUTE;
-    }
-
-    /** Identifies a client as at the API's port. */
-    private static String client(HttpServerRequest request, Session session) {
-        return LoopLoad.client(session.peer(), request.connection().remoteAddress());
     }
 
     /** The streams of one event loop; without a dashboard, no overviews. */

@@ -11,7 +11,6 @@ import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.page.Asset;
 import io.understudy.gateway.read.Answer;
-import io.understudy.gateway.server.Admission;
 import io.understudy.gateway.trace.CallTrace;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -55,7 +54,7 @@ final class RestExchange {
     private final HttpServerRequest request;
     private final String route;
     private final RestListener listener;
-    private final Admission admission;
+    private final Connections.Client client;
     private boolean lasts;
     private boolean admitted;
     private final long beginNanos = System.nanoTime();
@@ -63,10 +62,10 @@ final class RestExchange {
     private @Nullable BooleanSupplier again;
     private CallTrace trace = CallTrace.NONE;
 
-    RestExchange(HttpServerRequest request, String route, Admission admission, RestListener listener) {
+    RestExchange(HttpServerRequest request, String route, Connections.Client client, RestListener listener) {
         this.request = request;
         this.route = route;
-        this.admission = admission;
+        this.client = client;
         this.listener = listener;
         request.response().exceptionHandler(gone -> {
             boolean unused = over(GONE);
@@ -82,9 +81,9 @@ final class RestExchange {
         if (!stream && request.method().equals(HttpMethod.GET)) {
             trace = listener.begins(route, name -> request.getHeader(name));
         }
-        admission.reading();
+        client.admission().reading();
         try {
-            admission.enter(stream, System.nanoTime());
+            client.admission().enter(stream, System.nanoTime());
             lasts = stream;
         } catch (ApiException e) {
             fail(e);
@@ -111,6 +110,11 @@ final class RestExchange {
     /** Sets a retry, used once if the source rejects the token; returns whether it serves the request. */
     void onInvalidToken(BooleanSupplier more) {
         again = more;
+    }
+
+    /** The client's name for limits. */
+    String client() {
+        return client.name();
     }
 
     HttpServerRequest request() {
@@ -289,7 +293,7 @@ final class RestExchange {
         }
         over = true;
         if (admitted) {
-            admission.leave(lasts);
+            client.admission().leave(lasts);
         }
         listener.answered(route, status, Duration.ofNanos(System.nanoTime() - beginNanos));
         trace.end(status);

@@ -3,14 +3,12 @@ package io.understudy.gateway.rest;
 import io.netty.channel.EventLoop;
 import io.understudy.config.HostPort;
 import io.understudy.gateway.caller.ReadPermissions;
-import io.understudy.gateway.caller.Sessions;
 import io.understudy.gateway.dashboard.Dashboard;
 import io.understudy.gateway.member.StatusReport;
 import io.understudy.gateway.page.Page;
 import io.understudy.gateway.read.Reads;
 import io.understudy.gateway.server.ConnectionLimit;
 import io.understudy.gateway.server.Loads;
-import io.understudy.gateway.server.LoopLoad;
 import io.understudy.tls.TlsServer;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
@@ -159,7 +157,6 @@ public final class RestServer {
     }
 
     private final class Loop extends VerticleBase {
-        private final Sessions sessions = new Sessions();
         private final int maxConnections;
 
         Loop(int maxConnections) {
@@ -169,25 +166,25 @@ public final class RestServer {
         @Override
         public Future<?> start() {
             EventLoop loop = ContextInternal.current().nettyEventLoop();
-            LoopLoad load = loads.of(loop);
+            Connections connections = new Connections(loads.of(loop));
             RestApi.Streams here = new RestApi.Streams(
                     new CommitStreams(loop, streamSource),
                     dashboard == null ? null : new OverviewStreams(dashboard, permissions));
             streams.add(here);
-            disconnects.add(() -> context.runOnContext(run -> sessions.disconnect()));
+            disconnects.add(() -> context.runOnContext(run -> connections.disconnect()));
             // Servers with the same negative port share a free one; the etcd API has another.
             int port = listen.port() == 0 ? -2 : listen.port();
             return vertx.createHttpServer(options())
                     // A disconnect arrives as a reset; without a handler each is logged as an error.
                     .connectionHandler(client -> {
                         client.exceptionHandler(lost -> {});
-                        if (sessions.count() < maxConnections) {
-                            sessions.of(client);
+                        if (connections.count() < maxConnections) {
+                            connections.of(client);
                         } else {
                             var unused = client.close();
                         }
                     })
-                    .requestHandler(request -> api.handle(request, sessions.of(request.connection()), here, load))
+                    .requestHandler(request -> api.handle(request, connections.of(request.connection()), here))
                     .listen(port, listen.host())
                     .onSuccess(servers::add);
         }

@@ -46,7 +46,7 @@ final class ClientConnection {
         this.load = load;
         this.headers = new HeldBytes(limits.frames().maxHeldBytes(), load);
         this.arriving = new HeldBytes(limits.frames().maxHeldBytes(), load);
-        this.admission = load.admission(() -> LoopLoad.client(peer(), socket.remoteAddress()));
+        this.admission = load.admission(this::client);
     }
 
     /** Whether it serves health pages only. */
@@ -75,6 +75,11 @@ final class ClientConnection {
     /** The admission of its requests. */
     Admission admission() {
         return admission;
+    }
+
+    /** Its client's name for limits. */
+    String client() {
+        return LoopLoad.client(peer(), socket.remoteAddress());
     }
 
     /** The server closes the connection. */

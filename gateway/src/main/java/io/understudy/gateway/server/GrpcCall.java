@@ -30,6 +30,7 @@ final class GrpcCall {
     private boolean admitted;
     private boolean headed;
     private boolean over;
+    private boolean closed;
     private Runnable ended = () -> {};
     private CallTrace trace = CallTrace.NONE;
 
@@ -79,8 +80,9 @@ final class GrpcCall {
         return trace;
     }
 
+    /** Not at its end, since data may then wait for the client. */
     private void whenOver(Runnable task) {
-        if (over) {
+        if (closed) {
             task.run();
         } else {
             Runnable before = ended;
@@ -178,9 +180,11 @@ final class GrpcCall {
         }
     }
 
-    /** The client has disconnected. */
-    void abandon() {
+    /** The client has read the answer or has disconnected. */
+    void closed() {
         boolean unused = over(Status.Code.CANCELLED);
+        closed = true;
+        ended.run();
     }
 
     private void expire() {
@@ -210,7 +214,6 @@ final class GrpcCall {
         }
         outcomes.answered(code.name(), System.nanoTime() - beginNanos);
         trace.end(code.value());
-        ended.run();
         return true;
     }
 }

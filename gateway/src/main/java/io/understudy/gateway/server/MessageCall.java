@@ -168,8 +168,9 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
 
     @Override
     public void closed() {
-        if (!call.over()) {
-            call.abandon();
+        boolean early = !call.over();
+        call.closed();
+        if (early) {
             cancel();
         }
     }

@@ -5,7 +5,6 @@ import io.understudy.metrics.ProcessMetrics;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +23,7 @@ public final class MetricsPage {
 
     private final Context worker;
     private final Function<@Nullable String, ProcessMetrics.Scrape> metrics;
-    private final AtomicInteger places = new AtomicInteger(MAX_SCRAPES);
+    private final Places places = new Places(MAX_SCRAPES);
 
     /** @param metrics called on a worker thread */
     public MetricsPage(Vertx vertx, Function<@Nullable String, ProcessMetrics.Scrape> metrics) {
@@ -34,9 +33,9 @@ public final class MetricsPage {
 
     /** For any method, as in etcd. */
     void answer(WebRequest request) {
-        if (places.decrementAndGet() < 0) {
-            places.incrementAndGet();
-            request.answer(429, TEXT, "understudy: too many scrapes; allowed: " + MAX_SCRAPES + "\n");
+        String client = request.client();
+        if (!places.take(client)) {
+            request.answer(429, TEXT, "understudy: too many scrapes; allowed: " + places.allowed() + "\n");
             return;
         }
         CharSequence accept = request.header(HttpHeaderNames.ACCEPT);
@@ -54,7 +53,7 @@ public final class MetricsPage {
                     }
                     request.whenOver(() -> {
                         if (held.getAndSet(false)) {
-                            places.incrementAndGet();
+                            places.giveBack(client);
                         }
                     });
                 }));

@@ -61,7 +61,7 @@ final class UnaryCall<Q extends Message> implements RequestReader {
 
     @Override
     public void closed() {
-        call.abandon();
+        call.closed();
     }
 
     private void take(ByteBuf data) throws ApiException {

@@ -252,6 +252,11 @@ public final class WebRequest implements RequestReader, Carrier {
         return exchange.connection().session();
     }
 
+    /** The client's name for limits. */
+    public String client() {
+        return exchange.connection().client();
+    }
+
     /** The caller identity, from {@code Grpc-Metadata-Token}, {@code Authorization} or the connection. */
     public Principal principal() {
         return Callers.ofWeb(exchange.request());

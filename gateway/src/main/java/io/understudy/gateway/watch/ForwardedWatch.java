@@ -117,7 +117,7 @@ final class ForwardedWatch extends StreamWatcher implements StreamTaker {
             return;
         }
         if (created || why == null || why.code() == Status.Code.UNAVAILABLE) {
-            stream().end(why == null ? Watches.stopped() : why);
+            stream().end(why == null ? ApiException.stopped() : why);
         } else {
             stream().remove(id());
             stop();

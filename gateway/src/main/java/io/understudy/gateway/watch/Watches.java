@@ -1,6 +1,5 @@
 package io.understudy.gateway.watch;
 
-import io.grpc.Status;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.util.concurrent.EventExecutor;
@@ -113,7 +112,7 @@ public final class Watches implements AutoCloseable {
             WatchOutput output, Caller caller, boolean requiresLeader, EventExecutor eventLoop, Executor calls)
             throws ApiException {
         if (closed) {
-            throw stopped();
+            throw ApiException.stopped();
         }
         if (requiresLeader && isLeaderLost()) {
             throw ApiException.noLeader();
@@ -125,7 +124,7 @@ public final class Watches implements AutoCloseable {
         if (closed) {
             // The closing thread may have missed the loop, if this is its first stream.
             stream.close();
-            throw stopped();
+            throw ApiException.stopped();
         }
         return stream;
     }
@@ -134,7 +133,7 @@ public final class Watches implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        loops.forEach((eventLoop, loop) -> eventLoop.execute(() -> loop.end(stopped())));
+        loops.forEach((eventLoop, loop) -> eventLoop.execute(() -> loop.end(ApiException.stopped())));
     }
 
     long nanos() {
@@ -207,9 +206,5 @@ public final class Watches implements AutoCloseable {
         if (now - before >= PROGRESS_NANOS && progressNanos.compareAndSet(before, now)) {
             requestProgress();
         }
-    }
-
-    static ApiException stopped() {
-        return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: server stopped");
     }
 }

@@ -6,13 +6,19 @@ import static org.awaitility.Awaitility.await;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.junit.EtcdExtension;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(120)
 final class SourceFormIT {
@@ -21,6 +27,48 @@ final class SourceFormIT {
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source").behindProxies();
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    @Test
+    void theDialectFollowsAnUpgradeOfTheSource(@TempDir Path folder) throws Exception {
+        EtcdBinaries before = programs("3.5");
+        Path program = Files.createSymbolicLink(folder.resolve("etcd"), before.etcd());
+        try (LocalEtcd cluster = LocalEtcd.builder()
+                .dataDirectory(folder.resolve("data"))
+                .binaries(new EtcdBinaries(program, before.etcdctl(), before.etcdutl(), before.version()))
+                .build()) {
+            cluster.start();
+            EtcdSettings settings = EtcdSettings.of(cluster.clientUrls().toArray(new URI[0]));
+            try (EtcdCluster source = EtcdCluster.connect(settings, new SimpleMeterRegistry());
+                    SourceForm form = new SourceForm(source)) {
+                await().atMost(PATIENCE).until(() -> !source.view().version().equals(EtcdVersion.UNKNOWN));
+                form.probe();
+                await().atMost(PATIENCE).until(form::isKnown);
+                assertThat(form.get()).isEqualTo(JsonForm.GRPC_GATEWAY_1);
+
+                cluster.members().get(0).stop();
+                Files.delete(program);
+                Path unused = Files.createSymbolicLink(program, programs("3.6").etcd());
+                cluster.members().get(0).start();
+
+                await().atMost(PATIENCE).until(() -> !form.get().errorsRepeatText());
+            }
+        }
+    }
+
+    private static EtcdBinaries programs(String version) {
+        String property = "understudy.etcd.version";
+        String usual = System.getProperty(property);
+        System.setProperty(property, version);
+        try {
+            return EtcdBinaries.find();
+        } finally {
+            if (usual == null) {
+                System.clearProperty(property);
+            } else {
+                System.setProperty(property, usual);
+            }
+        }
+    }
 
     @Test
     void anUnreachableSourceIsProbedAgain() {

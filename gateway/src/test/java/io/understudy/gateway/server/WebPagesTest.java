@@ -8,11 +8,14 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpVersion;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
@@ -98,10 +101,20 @@ final class WebPagesTest {
             for (int answers = 0; answers < 500; answers++) {
                 assertThat(client.next(RawHttp2.HEADERS)).isNotNull();
             }
-            assertThat(server.scrapes.get() - before).isEqualTo(MetricsPage.MAX_SCRAPES);
-            assertPage("/metrics", 429, "understudy: too many scrapes; allowed: 32\n");
+            assertThat(server.scrapes.get() - before).isEqualTo(MetricsPage.MAX_SCRAPES / 4);
+            assertPage("/metrics", 429, "understudy: too many scrapes; allowed: 32, 8 of one client\n");
+            assertThat(metricsFrom("127.0.0.2")).startsWith("HTTP/1.1 200 ");
         }
         await().untilAsserted(() -> assertPage("/metrics", 200, TestServer.METRICS));
+    }
+
+    private static String metricsFrom(String address) throws IOException {
+        try (Socket socket = new Socket("127.0.0.1", server.port(), InetAddress.getByName(address), 0)) {
+            socket.getOutputStream()
+                    .write("GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+                            .getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+        }
     }
 
     @Test
