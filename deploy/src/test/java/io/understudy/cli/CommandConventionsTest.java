@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -15,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
@@ -203,6 +207,51 @@ final class CommandConventionsTest {
                         .hasLineCount(1);
                 err.getBuffer().setLength(0);
             }
+        }
+    }
+
+    /** Before a connection: a check of all flags is a usage error. */
+    @ParameterizedTest
+    @MethodSource("all")
+    void aFileThatCannotBeRead_orADirectoryThatIsNone_isBadUsage(String name, @TempDir Path folder)
+            throws IOException {
+        Path file = Files.createFile(folder.resolve("file"));
+        for (OptionSpec option : command(name).options()) {
+            if (option.type() == Path.class) {
+                Map<String, String> refused = option.paramLabel().equals("FILE")
+                        ? Map.of("" + folder.resolve("none"), "no such file", "" + folder, "is a directory")
+                        : Map.of("" + file, "not a directory", "s3://bucket", "a URL; allowed: a directory");
+                assertThat(option.paramLabel()).isIn("FILE", "DIR");
+                refused.forEach((value, why) -> {
+                    err.getBuffer().setLength(0);
+                    assertThat(run(withOther(name, file, option.longestName()) + " " + option.longestName() + " " + value))
+                            .isEqualTo(2);
+                    assertThat(err.toString())
+                            .contains(option.longestName() + " is " + value + ": " + why)
+                            .hasLineCount(1);
+                });
+            }
+        }
+    }
+
+    /** Returns the first example with existing files, and without a flag. */
+    private static String withOther(String name, Path file, String flag) {
+        return CommandModel.examples(command(name))
+                .get(0)
+                .replaceAll(" " + flag + " \\S+", "")
+                .replaceAll(" --(config|snapshot) \\S+", " --$1 " + file);
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void aDamagedCertificateIsBadUsage(String name, @TempDir Path folder) throws IOException {
+        Path file = Files.createFile(folder.resolve("ca.crt"));
+        Set<String> flags = command(name).optionsMap().keySet();
+        if (flags.contains("--cacert")) {
+            String cluster = flags.contains("--endpoints") ? " --endpoints https://127.0.0.1:1" : "";
+            assertThat(run(withOther(name, file, "--config") + cluster + " --cacert " + file))
+                    .isEqualTo(2);
+            assertThat(err.toString()).contains("--cacert is " + file + ": ").hasLineCount(1);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.understudy.cli;
 
+import io.understudy.config.Unreadable;
 import io.understudy.etcd.Credentials;
 import io.understudy.mirror.MirrorConfiguration;
 import io.understudy.mirror.home.Move.Way;
@@ -9,7 +10,6 @@ import io.understudy.mirror.takeover.TakeOver;
 import io.understudy.mirror.takeover.TakeOverOptions;
 import io.understudy.seed.Seed;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -217,7 +217,7 @@ final class MirrorFlags {
                 try {
                     return new Credentials(name, Files.readString(passwordFile).strip());
                 } catch (IOException e) {
-                    throw new UncheckedIOException("cannot read " + passwordFile, e);
+                    throw usageError("--" + side + "-password-file is " + passwordFile + ": " + Unreadable.why(e));
                 }
             }
             String value = System.getenv(variable);
@@ -226,7 +226,7 @@ final class MirrorFlags {
             }
             int colon = value.indexOf(':');
             if (colon < 1) {
-                throw new IllegalArgumentException(variable + " must be NAME:PASSWORD");
+                throw usageError(variable + " must be NAME:PASSWORD");
             }
             return new Credentials(value.substring(0, colon), value.substring(colon + 1));
         }

@@ -154,6 +154,7 @@ public class Understudy implements Runnable {
     private static CommandLine handling(CommandLine line, Duration least) {
         return Converters.register(line, least)
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionStrategy(new Flags.PathCheck())
                 .setParameterExceptionHandler(Failures::badUsage)
                 .setExecutionExceptionHandler(Failures::failed);
     }
