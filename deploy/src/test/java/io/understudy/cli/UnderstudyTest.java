@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -279,6 +280,16 @@ final class UnderstudyTest {
         assertThat(invalid.path("line").asInt()).isEqualTo(1);
         assertThat(invalid.path("key").asText()).isEqualTo("listen");
         assertThat(invalid.path("message").asText()).contains("99999");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a: \u00ff\n", "listen: 127.0.0.1:1\0\n"})
+    void aFileThatIsNoTextCannotBeRead(String content, @TempDir Path folder) throws IOException {
+        Path binary =
+                Files.write(folder.resolve("binary.yaml"), content.getBytes(StandardCharsets.ISO_8859_1));
+
+        assertThat(run("config", "check", binary.toString())).isEqualTo(2);
+        assertThat(out.toString()).startsWith(binary + ": cannot be read: not ").hasLineCount(1);
     }
 
     @Test
