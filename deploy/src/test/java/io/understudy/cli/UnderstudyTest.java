@@ -85,6 +85,20 @@ final class UnderstudyTest {
     }
 
     @ParameterizedTest
+    @CsvSource({
+        "mirror failover --config=a --patience=1s --timeout=1s, --timeout, --patience",
+        "mirror failover --config=a --timeout 1s --patience 1s, --timeout, --patience",
+        "cluster restore --config=a --start-timeout=1s --timeout=1s, --start-timeout, --timeout",
+        "cluster add m4 --peer-url=http://a --peer-urls=http://b --start-patience=1s --start-timeout=1s, "
+                + "--start-timeout, --start-patience"
+    })
+    void aFlagByBothOfItsNamesIsNamedByBoth(String arguments, String name, String former) {
+        assertThat(run(arguments.split(" "))).isEqualTo(2);
+        assertThat(err.toString())
+                .contains(name + " and " + former + ", its former name, are the same option; specify it once");
+    }
+
+    @ParameterizedTest
     @ValueSource(
             strings = {
                 "--no-such-flag",

@@ -2,6 +2,7 @@ package io.understudy.cli;
 
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +16,10 @@ import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.OverwrittenOptionException;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -95,11 +99,15 @@ public class Understudy implements Runnable {
         String[] arguments = renamed(given);
         CommandLine line = commandLine(arguments);
         output.accept(line);
+        Map<String, String> former = new HashMap<>();
         for (int at = 0; at < given.length; at++) {
             if (!given[at].equals(arguments[at])) {
+                former.put(name(arguments[at]), name(given[at]));
                 line.getErr().println("understudy: " + name(given[at]) + " has a new name: " + name(arguments[at]));
             }
         }
+        line.setParameterExceptionHandler(
+                (failure, words) -> Failures.badUsage(withFormerName(failure, former), words));
         return line.execute(arguments);
     }
 
@@ -114,6 +122,20 @@ public class Understudy implements Runnable {
             now[at] = current + now[at].substring(name.length());
         }
         return now;
+    }
+
+    /** @param former names of the flags that had one on this command line */
+    private static ParameterException withFormerName(ParameterException failure, Map<String, String> former) {
+        String twice = failure instanceof OverwrittenOptionException repeated
+                        && repeated.getOverwritten() instanceof OptionSpec option
+                ? option.longestName()
+                : "";
+        String name = former.get(twice);
+        return name == null
+                ? failure
+                : new ParameterException(
+                        failure.getCommandLine(),
+                        twice + " and " + name + ", its former name, are the same option; specify it once");
     }
 
     /** Returns an argument without its value. */
