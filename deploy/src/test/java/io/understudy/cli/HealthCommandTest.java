@@ -43,6 +43,30 @@ final class HealthCommandTest {
         assertThat(out.toString()).isEqualTo("ok" + System.lineSeparator());
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ok\n",
+                "[+]replica ok\n[+]source excluded: ok\nok\n",
+                "{\"health\":\"true\",\"reason\":\"\"}",
+                "{\"health\": true}"
+            })
+    void theAnswersOfTheHealthPagesAreHealthy(String body) {
+        answer("/page", 200, body);
+        assertThat(run(url("/page"), "--output=json")).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "<html>ok</html>", "[-]replica failed\nok\n", "{\"health\":\"false\"}", "{}", "not ok"})
+    void anyOtherPageIsNotHealthy(String body) {
+        answer("/page", 200, body);
+        assertThat(run(url("/page"))).isEqualTo(1);
+        assertThat(err.toString())
+                .contains("not healthy: unexpected answer from " + url("/page"))
+                .hasLineCount(1);
+        assertThat(out.toString()).isEmpty();
+    }
+
     @Test
     void anUnhealthyProcessIsReportedWithItsCause() {
         assertThat(health("/readyz")).isEqualTo(1);
