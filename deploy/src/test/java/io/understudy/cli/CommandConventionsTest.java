@@ -292,6 +292,16 @@ final class CommandConventionsTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("all")
+    void noFlagOfTheSynopsisIsBroken(String name) {
+        String help = command(name).commandLine().getUsageMessage(Ansi.OFF);
+        String synopsis = help.substring(0, help.indexOf(command(name).usageMessage().description()[0].substring(0, 20)));
+
+        assertThat(synopsis.lines()).allSatisfy(line -> assertThat(line.replaceAll("[^\\[]", ""))
+                .hasSameSizeAs(line.replaceAll("[^]]", "")));
+    }
+
     private static CommandSpec command(String name) {
         CommandLine command = UNDERSTUDY;
         for (String word : name.split(" ", -1)) {
