@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.understudy.config.Units;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -16,6 +17,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,6 +55,8 @@ final class CommandConventionsTest {
             Duration.class, DURATIONS,
             Instant.class, List.of("0", "x"),
             URI.class, List.of("x", "http://"));
+
+    private static final Pattern RANGE = Pattern.compile("allowed: an? (?:integer|duration) of (\\w+) to (\\w+)");
 
     private static final CommandLine UNDERSTUDY = Understudy.commandLine();
 
@@ -192,6 +197,46 @@ final class CommandConventionsTest {
         }
     }
 
+    /** The help states what differs from the range of other flags. */
+    @ParameterizedTest
+    @MethodSource("all")
+    void aRangeIsTheSameInHelpAndErrors(String name) {
+        for (ArgSpec argument : command(name).args()) {
+            if (argument.type() == Duration.class || NUMBERS.equals(REFUSED.get(argument.type()))) {
+                String given = argument instanceof OptionSpec option ? " " + option.longestName() + "=" : " ";
+                Matcher range = RANGE.matcher(refusal(name + given + "x"));
+                assertThat(range.find()).as(argument.toString()).isTrue();
+                List<String> beyond = argument.type() == Duration.class
+                        ? List.of(
+                                Units.parseDuration(range.group(1)).toMillis() - 1 + "ms",
+                                Units.parseDuration(range.group(2)).toSeconds() + 1 + "s")
+                        : List.of("" + (Long.parseLong(range.group(1)) - 1), "" + (Long.parseLong(range.group(2)) + 1));
+                for (String value : beyond) {
+                    if (given.length() > 1 || !value.startsWith("-")) {
+                        assertThat(refusal(name + given + value)).contains(range.group());
+                    }
+                }
+                if (argument.type() == Duration.class) {
+                    String help = String.join(" ", argument.description());
+                    assertThat(help.contains("at least"))
+                            .as(help)
+                            .isEqualTo(!range.group(1).equals("1ms"))
+                            .isEqualTo(help.contains("at least " + range.group(1)));
+                    assertThat(help.contains("at most"))
+                            .as(help)
+                            .isEqualTo(!range.group(2).equals("365d"))
+                            .isEqualTo(help.contains("at most " + range.group(2)));
+                }
+            }
+        }
+    }
+
+    private String refusal(String line) {
+        err.getBuffer().setLength(0);
+        assertThat(run(line + " --no-such-flag")).isEqualTo(2);
+        return err.toString();
+    }
+
     @ParameterizedTest
     @MethodSource("all")
     void aWordOfAChoiceIsWrittenAsInTheHelp(String name) {
@@ -213,8 +258,7 @@ final class CommandConventionsTest {
     /** Before a connection: a check of all flags is a usage error. */
     @ParameterizedTest
     @MethodSource("all")
-    void aFileThatCannotBeRead_orADirectoryThatIsNone_isBadUsage(String name, @TempDir Path folder)
-            throws IOException {
+    void aFileThatCannotBeRead_orADirectoryThatIsNone_isBadUsage(String name, @TempDir Path folder) throws IOException {
         Path file = Files.createFile(folder.resolve("file"));
         for (OptionSpec option : command(name).options()) {
             if (option.type() == Path.class) {
@@ -224,7 +268,8 @@ final class CommandConventionsTest {
                 assertThat(option.paramLabel()).isIn("FILE", "DIR");
                 refused.forEach((value, why) -> {
                     err.getBuffer().setLength(0);
-                    assertThat(run(withOther(name, file, option.longestName()) + " " + option.longestName() + " " + value))
+                    assertThat(run(withOther(name, file, option.longestName()) + " " + option.longestName() + " "
+                                    + value))
                             .isEqualTo(2);
                     assertThat(err.toString())
                             .contains(option.longestName() + " is " + value + ": " + why)
@@ -296,7 +341,8 @@ final class CommandConventionsTest {
     @MethodSource("all")
     void noFlagOfTheSynopsisIsBroken(String name) {
         String help = command(name).commandLine().getUsageMessage(Ansi.OFF);
-        String synopsis = help.substring(0, help.indexOf(command(name).usageMessage().description()[0].substring(0, 20)));
+        String synopsis = help.substring(
+                0, help.indexOf(command(name).usageMessage().description()[0].substring(0, 20)));
 
         assertThat(synopsis.lines()).allSatisfy(line -> assertThat(line.replaceAll("[^\\[]", ""))
                 .hasSameSizeAs(line.replaceAll("[^]]", "")));

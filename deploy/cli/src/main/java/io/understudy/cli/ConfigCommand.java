@@ -87,8 +87,9 @@ final class ConfigCommand {
         List<Path> absent =
                 files.stream().filter(file -> Flags.unreadable(file) != null).toList();
         if (absent.size() == files.size()) {
-            throw output.usageError(
-                    absent.stream().map(file -> file + ": " + Flags.unreadable(file)).collect(Collectors.joining("; ")));
+            throw output.usageError(absent.stream()
+                    .map(file -> file + ": " + Flags.unreadable(file))
+                    .collect(Collectors.joining("; ")));
         }
         List<Map<String, Object>> results = new ArrayList<>();
         boolean isValid = true;

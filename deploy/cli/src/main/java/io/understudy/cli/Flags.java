@@ -83,7 +83,8 @@ final class Flags {
                     if (why != null) {
                         throw new ParameterException(
                                 each.commandSpec().commandLine(),
-                                option.longestName() + " is " + option.originalStringValues().get(0) + ": " + why);
+                                option.longestName() + " is "
+                                        + option.originalStringValues().get(0) + ": " + why);
                     }
                 }
             }
@@ -193,6 +194,7 @@ final class Flags {
         @Option(
                 names = "--timeout",
                 defaultValue = "10s",
+                converter = Converters.AtMostTenSeconds.class,
                 paramLabel = "TIME",
                 description = "Timeout for a supervisor to respond, at most 10s (default: ${DEFAULT-VALUE}).")
         private Duration timeout;

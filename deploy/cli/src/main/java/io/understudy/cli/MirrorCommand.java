@@ -163,10 +163,10 @@ final class MirrorCommand implements Callable<Integer> {
         TargetSeeding seeding = new TargetSeeding(binaries, flags.sourceUser(), flags::note);
         try (TakeOver clusters = flags.connect()) {
             if (flags.isDryRun) {
-                seeding.check(clusters.sourceCluster(), seed, flags.timeout());
+                seeding.check(clusters.sourceCluster(), seed, flags.timeout);
                 flags.note("dry run: took no snapshot, so free space and the restore are not checked");
             } else {
-                seeding.make(clusters.sourceCluster(), seed, flags.timeout());
+                seeding.make(clusters.sourceCluster(), seed, flags.timeout);
             }
         }
         flags.text("command", String.join(" ", seed.startCommand(binaries.etcd())));

@@ -30,7 +30,6 @@ final class MirrorFlags {
 
     private static final String SOURCE_USER = "UNDERSTUDY_SOURCE_USER";
     private static final String TARGET_USER = "UNDERSTUDY_TARGET_USER";
-    private static final Duration LEAST_TIMEOUT = Duration.ofSeconds(1);
 
     private MirrorFlags() {}
 
@@ -75,6 +74,7 @@ final class MirrorFlags {
         @Option(
                 names = "--timeout",
                 defaultValue = "30s",
+                converter = Converters.AtMostThirtySeconds.class,
                 paramLabel = "TIME",
                 description = "Timeout for a process to respond, at most 30s (default: ${DEFAULT-VALUE}).")
         private Duration timeout;
@@ -176,9 +176,10 @@ final class MirrorFlags {
         @Option(
                 names = "--timeout",
                 defaultValue = "30s",
+                converter = Converters.AtLeastOneSecond.class,
                 paramLabel = "TIME",
                 description = "Timeout for a cluster to respond, at least 1s (default: ${DEFAULT-VALUE}).")
-        private Duration timeout;
+        Duration timeout;
 
         @Option(names = "--yes", description = "Skip the confirmation of irreversible steps.")
         boolean isConfirmed;
@@ -188,18 +189,11 @@ final class MirrorFlags {
 
         TakeOver connect() {
             return new TakeOver(
-                    mirror(), sourceUser(), user("target", targetUser, targetPasswordFile, TARGET_USER), timeout());
+                    mirror(), sourceUser(), user("target", targetUser, targetPasswordFile, TARGET_USER), timeout);
         }
 
         @Nullable Credentials sourceUser() {
             return user("source", sourceUser, sourcePasswordFile, SOURCE_USER);
-        }
-
-        Duration timeout() {
-            if (timeout.compareTo(LEAST_TIMEOUT) < 0) {
-                throw usageError("--timeout must be at least 1s");
-            }
-            return timeout;
         }
 
         /** Prints the steps of the command; the log goes to a file. */
@@ -271,6 +265,7 @@ final class MirrorFlags {
         @Option(
                 names = "--bump-revision",
                 defaultValue = "1000000000",
+                converter = Converters.Positive.class,
                 paramLabel = "N",
                 description = "Increase of the latest revision (default: ${DEFAULT-VALUE}).")
         private long bump;
@@ -319,7 +314,7 @@ final class MirrorFlags {
         TakeOverOptions options(Clusters clusters, boolean force) {
             TakeOverOptions options = TakeOverOptions.DEFAULTS
                     .with(way(clusters.command()))
-                    .within(TakeOverOptions.DEFAULTS.drainDeadline(), clusters.timeout());
+                    .within(TakeOverOptions.DEFAULTS.drainDeadline(), clusters.timeout);
             return force ? options.forced() : options;
         }
     }
@@ -345,6 +340,7 @@ final class MirrorFlags {
         @Option(
                 names = "--drain-deadline",
                 defaultValue = "1m",
+                converter = Converters.AtLeastOneSecond.class,
                 paramLabel = "TIME",
                 description =
                         "Maximum time to apply all commits of the closed cluster, at least 1s (default: ${DEFAULT-VALUE}).")
@@ -362,9 +358,6 @@ final class MirrorFlags {
         private boolean force;
 
         TakeOverOptions options(Clusters clusters) {
-            if (drainDeadline.compareTo(LEAST_TIMEOUT) < 0) {
-                throw clusters.usageError("--drain-deadline must be at least 1s");
-            }
             if (force && !isUndo) {
                 throw clusters.usageError("--force requires --undo");
             }
@@ -374,7 +367,7 @@ final class MirrorFlags {
                     force,
                     maxLag,
                     drainDeadline,
-                    clusters.timeout());
+                    clusters.timeout);
         }
     }
 }

@@ -1,7 +1,6 @@
 package io.understudy.cli;
 
 import java.io.PrintWriter;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -160,20 +159,20 @@ public class Understudy implements Runnable {
             line.addSubcommand(command.name(), command.name().equals(first) ? new CommandLine(each) : stub);
         }
         var unused = new CommandModel().transform(line.getCommandSpec());
-        return handling(line, Duration.ofMillis(1));
+        return handling(line, "1ms");
     }
 
     /** Returns the complete command line, for a single run. */
     static CommandLine commandLine() {
-        return handling(new CommandLine(new Complete()), Duration.ofMillis(1));
+        return handling(new CommandLine(new Complete()), "1ms");
     }
 
     /** Returns the command line of a command with these conventions; durations may be 0. */
     public static CommandLine commandLine(Object command) {
-        return handling(new CommandLine(command), Duration.ZERO);
+        return handling(new CommandLine(command), "0ms");
     }
 
-    private static CommandLine handling(CommandLine line, Duration least) {
+    private static CommandLine handling(CommandLine line, String least) {
         return Converters.register(line, least)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionStrategy(new Flags.PathCheck())
