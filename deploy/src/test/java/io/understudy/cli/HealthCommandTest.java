@@ -7,7 +7,10 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -15,6 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -172,6 +176,32 @@ final class HealthCommandTest {
         }
         assertThat(err.toString())
                 .contains("no response from " + url(""), "within 300 ms")
+                .hasLineCount(1);
+    }
+
+    @Test
+    @Timeout(30)
+    void aTimeoutIsForTheTargetToo(@TempDir Path folder) throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Path file = Files.writeString(folder.resolve("mirror.yaml"), """
+                    mirrors:
+                      dr:
+                        source: {endpoints: "http://127.0.0.1:1"}
+                        target: {etcd: {endpoints: "http://127.0.0.1:%d"}}
+                    """.formatted(silent.getLocalPort()));
+
+            assertThat(Understudy.run(
+                            new PrintWriter(out, true),
+                            new PrintWriter(err, true),
+                            "mirror",
+                            "translate",
+                            "--revision=1",
+                            "--timeout=300ms",
+                            "--config=" + file))
+                    .isEqualTo(1);
+        }
+        assertThat(err.toString())
+                .contains("no response from the target of mirror dr within 300 ms")
                 .hasLineCount(1);
     }
 

@@ -36,12 +36,13 @@ final class Flags {
     private Flags() {}
 
     /**
-     * Returns the response of a process at an URL.
+     * Returns the response of a server.
      *
      * @param timeout bounds the whole call: that of an HTTP client ends with the head of a response
-     * @throws IOException no response in time; the message names the URL
+     * @param server URL or description
+     * @throws IOException no response in time; the message names the server
      */
-    static <T> T within(Duration timeout, URI url, Callable<T> call) throws Exception {
+    static <T> T within(Duration timeout, Object server, Callable<T> call) throws Exception {
         FutureTask<T> response = new FutureTask<>(call);
         Thread caller = new Thread(response, "call");
         caller.setDaemon(true);
@@ -51,14 +52,14 @@ final class Flags {
         } catch (ExecutionException e) {
             if (e.getCause() instanceof IOException failure) {
                 String why = Unreadable.why(failure);
-                throw why.contains(url.toString())
+                throw why.contains(server.toString())
                         ? failure
-                        : new IOException("no response from " + url + ": " + why, failure);
+                        : new IOException("no response from " + server + ": " + why, failure);
             }
             throw e.getCause() instanceof Exception failure ? failure : e;
         } catch (TimeoutException e) {
             response.cancel(true);
-            throw new IOException("no response from " + url + " within " + timeout.toMillis() + " ms");
+            throw new IOException("no response from " + server + " within " + timeout.toMillis() + " ms");
         }
     }
 

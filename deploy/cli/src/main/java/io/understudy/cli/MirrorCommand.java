@@ -141,7 +141,12 @@ final class MirrorCommand implements Callable<Integer> {
             Path log = LogFile.temporary();
             LogFile.use(log);
             MirrorSettings.Mirror configured = process.mirror(mirror.name, output.command());
-            page = TranslationPage.json(configured.name(), seen, MirrorInspector.translate(configured, seen));
+            page = TranslationPage.json(
+                    configured.name(),
+                    seen,
+                    process.within(
+                            "the target of mirror " + configured.name(),
+                            () -> MirrorInspector.translate(configured, seen)));
             Files.delete(log);
         } else {
             page = process.response(output.command(), client -> client.translate(mirror.name, seen));

@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -76,7 +77,7 @@ final class MirrorFlags {
                 defaultValue = "30s",
                 converter = Converters.AtMostThirtySeconds.class,
                 paramLabel = "TIME",
-                description = "Timeout for a process to respond, at most 30s (default: ${DEFAULT-VALUE}).")
+                description = "Timeout for a server to respond, at most 30s (default: ${DEFAULT-VALUE}).")
         private Duration timeout;
 
         @Mixin
@@ -95,7 +96,12 @@ final class MirrorFlags {
         String response(CommandLine command, Call call) throws Exception {
             URI status = statusUrl();
             StatusClient client = new StatusClient(status, tls.files(command));
-            return Flags.within(timeout, status, () -> call.to(client));
+            return within(status, () -> call.to(client));
+        }
+
+        /** Returns the response of a server, see {@link Flags#within}. */
+        <T> T within(Object server, Callable<T> call) throws Exception {
+            return Flags.within(timeout, server, call);
         }
 
         void check(CommandLine command) {
