@@ -73,11 +73,18 @@ final class Flags {
         }
     }
 
-    /** Runs a command after a check of the paths in its flags: a FILE is readable, a DIR is not a file or URL. */
-    static final class PathCheck extends RunLast {
+    /**
+     * Starts a command: selects its log, and checks the paths in its flags. A FILE is readable, a DIR is not a file or
+     * URL.
+     */
+    static final class Start extends RunLast {
 
         @Override
         protected List<Object> handle(ParseResult parsed) {
+            CommandLine last = parsed.asCommandLineList().get(parsed.asCommandLineList().size() - 1);
+            if (last.getCommandSpec().optionsMap().containsKey("--output")) {
+                LogFile.useNone();
+            }
             for (ParseResult each = parsed; each != null; each = each.subcommand()) {
                 for (OptionSpec option : each.matchedOptions()) {
                     String why = option.getValue() instanceof Path path ? why(option, path) : null;

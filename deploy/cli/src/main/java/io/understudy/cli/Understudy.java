@@ -175,7 +175,7 @@ public class Understudy implements Runnable {
     private static CommandLine handling(CommandLine line, String least) {
         return Converters.register(line, least)
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setExecutionStrategy(new Flags.PathCheck())
+                .setExecutionStrategy(new Flags.Start())
                 .setParameterExceptionHandler(Failures::badUsage)
                 .setExecutionExceptionHandler(Failures::failed);
     }
