@@ -399,7 +399,8 @@ final class UnderstudyTest {
                 .contains(
                         "(\"table\" \"json\")",
                         "(\"roles\" \"corrupt-alarm\" \"auth-enable\")",
-                        "(\"gateway\" \"mirror\" ")
+                        "local commands=\"gateway mirror ")
+                .containsPattern("function _picocli_understudy_help_cluster\\(\\) \\{[^}]* commands=\"status add ")
                 .doesNotContain("TABLE", "CORRUPT");
     }
 

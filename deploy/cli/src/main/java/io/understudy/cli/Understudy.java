@@ -2,7 +2,6 @@ package io.understudy.cli;
 
 import java.io.PrintWriter;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -195,8 +194,20 @@ public class Understudy implements Runnable {
             description = "Print a completion script for bash, and for zsh with bashcompinit.")
     public void generateCompletion() {
         PrintWriter out = spec.commandLine().getOut();
+        addNames(spec, spec.subcommands().get("help").getCommandSpec());
         out.print(AutoComplete.bash(spec.name(), spec.commandLine()));
         out.flush();
+    }
+
+    /** Adds the names of commands below help, for completion. */
+    private static void addNames(CommandSpec from, CommandSpec help) {
+        for (CommandLine each : List.copyOf(from.subcommands().values())) {
+            if (each.getCommandSpec() != help) {
+                CommandSpec name = CommandSpec.create();
+                help.addSubcommand(each.getCommandName(), name);
+                addNames(each.getCommandSpec(), name);
+            }
+        }
     }
 
     @Command(name = "help", description = "Print the help of a command.")
@@ -204,7 +215,6 @@ public class Understudy implements Runnable {
             @Parameters(
                             arity = "0..*",
                             paramLabel = "COMMAND",
-                            completionCandidates = CommandNames.class,
                             description = "Command, such as cluster add.")
                     @Nullable List<String> words) {
         CommandLine command = spec.commandLine();
@@ -216,14 +226,6 @@ public class Understudy implements Runnable {
             command = below;
         }
         command.usage(spec.commandLine().getOut());
-    }
-
-    /** The names of the commands. */
-    static final class CommandNames implements Iterable<String> {
-        @Override
-        public Iterator<String> iterator() {
-            return commandLine().getSubcommands().keySet().iterator();
-        }
     }
 
     @Command(name = "version", description = "Print the version.")
