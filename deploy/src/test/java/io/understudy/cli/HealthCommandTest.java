@@ -179,6 +179,43 @@ final class HealthCommandTest {
                 .hasLineCount(1);
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "cluster status --endpoints=%1$s",
+                "cluster snapshot save --to=%2$s --endpoints=%1$s",
+                "mirror switchover --timeout=1s --dry-run --config=%2$s/mirror.yaml",
+                "mirror verify --config=%2$s/mirror.yaml",
+                "config check --connect --timeout=1s %2$s/mirror.yaml"
+            })
+    @Timeout(60)
+    void anEndpointThatIsNoEtcdIsReportedInWords(String command, @TempDir Path folder) throws Exception {
+        var unused = Files.writeString(folder.resolve("mirror.yaml"), """
+                mirrors:
+                  dr:
+                    source: {endpoints: "http://127.0.0.1:1"}
+                    target: {etcd: {endpoints: "%1$s"}}
+                """.formatted(url("")));
+        if (command.contains("switchover")) {
+            // Reads the source first.
+            unused = Files.writeString(folder.resolve("mirror.yaml"), """
+                    mirrors:
+                      dr:
+                        source: {endpoints: "%1$s"}
+                        target: {etcd: {endpoints: "http://127.0.0.1:1"}}
+                    """.formatted(url("")));
+        }
+
+        assertThat(Understudy.run(
+                        new PrintWriter(out, true),
+                        new PrintWriter(err, true),
+                        command.formatted(url(""), folder).split(" ")))
+                .isEqualTo(1);
+        assertThat(err.toString() + out)
+                .contains(url(""), "not an etcd endpoint: the server does not support the etcd v3 API (gRPC)")
+                .doesNotContain("http2 exception");
+    }
+
     @Test
     @Timeout(30)
     void aTimeoutIsForTheTargetToo(@TempDir Path folder) throws Exception {

@@ -187,7 +187,7 @@ final class ConfigCommand {
         }
         return Stream.concat(
                         problems.stream().map(problem -> at(file, readable, problem)),
-                        found.stream().map(problem -> new Problem(file.toString(), "", problem)))
+                        found.stream().map(problem -> new Problem(file.toString(), "", Failures.inWords(problem))))
                 .toList();
     }
 
