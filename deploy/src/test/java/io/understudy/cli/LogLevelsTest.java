@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.joran.JoranConfigurator;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,32 +40,36 @@ final class LogLevelsTest {
         context.stop();
     }
 
-    /** A command that prints a result logs warnings only, without the names of classes. */
-    @Test
-    void commandsPrintNoLog() throws Exception {
+    @BeforeEach
+    @AfterEach
+    void selectTheOrdinaryLog() {
         for (String property : List.of("understudy.log.level", "understudy.log.format")) {
             System.clearProperty(property);
         }
-        var unused = Understudy.run(new PrintWriter(new StringWriter()), new PrintWriter(new StringWriter()), "version");
-        PrintStream before = System.err;
-        ByteArrayOutputStream printed = new ByteArrayOutputStream();
-        LoggerContext context = new LoggerContext();
-        System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
-        try {
-            JoranConfigurator configurator = new JoranConfigurator();
-            configurator.setContext(context);
-            configurator.doConfigure(LogLevelsTest.class.getResource("/logback.xml"));
-            for (String name : List.of("io.understudy.cluster.observe.PatientObserver", "com.example.Library")) {
-                context.getLogger(name).info("event");
-                context.getLogger(name).atWarn().addKeyValue("key", "x").log("problem");
-            }
-        } finally {
-            System.setErr(before);
-            context.stop();
-        }
+    }
 
-        assertThat(printed.toString(StandardCharsets.UTF_8).lines())
-                .containsExactly("understudy: problem key=x", "understudy: problem key=x");
+    /** A command that prints a result logs warnings only, without the names of classes. */
+    @Test
+    void commandsPrintNoLog() throws Exception {
+        var unused =
+                Understudy.run(new PrintWriter(new StringWriter()), new PrintWriter(new StringWriter()), "version");
+        LoggerContext context = new LoggerContext();
+        JoranConfigurator configurator = new JoranConfigurator();
+        configurator.setContext(context);
+        configurator.doConfigure(LogLevelsTest.class.getResource("/logback.xml"));
+
+        assertThat(level(context, "io.understudy.cluster.observe.PatientObserver"))
+                .isEqualTo(Level.WARN);
+        assertThat(level(context, "com.example.Library")).isEqualTo(Level.WARN);
+        assertThat(System.getProperty("understudy.log.format")).isEqualTo("command");
+        assertThat(new String(
+                        LogLevelsTest.class
+                                .getResourceAsStream("/io/understudy/cli/log-command.xml")
+                                .readAllBytes(),
+                        StandardCharsets.UTF_8))
+                .contains("understudy: %msg")
+                .doesNotContain("%logger");
+        context.stop();
     }
 
     private static Level level(LoggerContext context, String name) {

@@ -40,8 +40,8 @@ final class Failures {
     private static final Pattern WEB_PAGE = Pattern.compile("(?is):?\\s*<(?:!doctype|html|head|\\?xml).*");
 
     /** Of servers with HTTP/1 only, and of those with HTTP/2 but without gRPC. */
-    private static final Pattern NO_ETCD =
-            Pattern.compile("(?:[A-Z_]+: )?(?:http2 exception|HTTP status code \\d+\\R?\\s*invalid content-type: \\S+)");
+    private static final Pattern NO_ETCD = Pattern.compile(
+            "(?:[A-Z_]+: )?(?:http2 exception|HTTP status code \\d+\\R?\\s*invalid content-type: \\S+)");
 
     private Failures() {}
 
@@ -186,7 +186,8 @@ final class Failures {
 
     /** Returns a message without the terms with which the HTTP/2 client reports another server; it names the endpoint. */
     static String inWords(String message) {
-        return NO_ETCD.matcher(message).replaceAll("not an etcd endpoint: the server does not support the etcd v3 API (gRPC)");
+        return NO_ETCD.matcher(message)
+                .replaceAll("not an etcd endpoint: the server does not support the etcd v3 API (gRPC)");
     }
 
     private static String described(Throwable failure) {

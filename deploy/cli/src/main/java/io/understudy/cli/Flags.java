@@ -81,7 +81,8 @@ final class Flags {
 
         @Override
         protected List<Object> handle(ParseResult parsed) {
-            CommandLine last = parsed.asCommandLineList().get(parsed.asCommandLineList().size() - 1);
+            CommandLine last =
+                    parsed.asCommandLineList().get(parsed.asCommandLineList().size() - 1);
             if (last.getCommandSpec().optionsMap().containsKey("--output")) {
                 LogFile.useNone();
             }

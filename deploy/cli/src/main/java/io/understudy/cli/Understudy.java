@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -194,7 +195,7 @@ public class Understudy implements Runnable {
             description = "Print a completion script for bash, and for zsh with bashcompinit.")
     public void generateCompletion() {
         PrintWriter out = spec.commandLine().getOut();
-        addNames(spec, spec.subcommands().get("help").getCommandSpec());
+        addNames(spec, Objects.requireNonNull(spec.subcommands().get("help")).getCommandSpec());
         out.print(AutoComplete.bash(spec.name(), spec.commandLine()));
         out.flush();
     }
@@ -212,11 +213,7 @@ public class Understudy implements Runnable {
 
     @Command(name = "help", description = "Print the help of a command.")
     public void help(
-            @Parameters(
-                            arity = "0..*",
-                            paramLabel = "COMMAND",
-                            description = "Command, such as cluster add.")
-                    @Nullable List<String> words) {
+            @Parameters(arity = "0..*", paramLabel = "COMMAND", description = "Command, such as cluster add.") @Nullable List<String> words) {
         CommandLine command = spec.commandLine();
         for (String word : words == null ? List.<String>of() : words) {
             CommandLine below = command.getSubcommands().get(word);
