@@ -341,8 +341,10 @@ final class CommandConventionsTest {
     @MethodSource("all")
     void noFlagOfTheSynopsisIsBroken(String name) {
         String help = command(name).commandLine().getUsageMessage(Ansi.OFF);
-        String synopsis = help.substring(0, help.indexOf("
-" + command(name).usageMessage().description()[0].substring(0, 15)));
+        String synopsis = help.substring(
+                0,
+                help.indexOf(
+                        "\n" + command(name).usageMessage().description()[0].substring(0, 15)));
 
         assertThat(synopsis.lines()).allSatisfy(line -> assertThat(line.replaceAll("[^\\[]", ""))
                 .hasSameSizeAs(line.replaceAll("[^]]", "")));
