@@ -4,17 +4,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.understudy.config.Units;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
@@ -48,6 +55,8 @@ final class CommandConventionsTest {
             Duration.class, DURATIONS,
             Instant.class, List.of("0", "x"),
             URI.class, List.of("x", "http://"));
+
+    private static final Pattern RANGE = Pattern.compile("allowed: an? (?:integer|duration) of (\\w+) to (\\w+)");
 
     private static final CommandLine UNDERSTUDY = Understudy.commandLine();
 
@@ -188,6 +197,46 @@ final class CommandConventionsTest {
         }
     }
 
+    /** The help states what differs from the range of other flags. */
+    @ParameterizedTest
+    @MethodSource("all")
+    void aRangeIsTheSameInHelpAndErrors(String name) {
+        for (ArgSpec argument : command(name).args()) {
+            if (argument.type() == Duration.class || NUMBERS.equals(REFUSED.get(argument.type()))) {
+                String given = argument instanceof OptionSpec option ? " " + option.longestName() + "=" : " ";
+                Matcher range = RANGE.matcher(refusal(name + given + "x"));
+                assertThat(range.find()).as(argument.toString()).isTrue();
+                List<String> beyond = argument.type() == Duration.class
+                        ? List.of(
+                                Units.parseDuration(range.group(1)).toMillis() - 1 + "ms",
+                                Units.parseDuration(range.group(2)).toSeconds() + 1 + "s")
+                        : List.of("" + (Long.parseLong(range.group(1)) - 1), "" + (Long.parseLong(range.group(2)) + 1));
+                for (String value : beyond) {
+                    if (given.length() > 1 || !value.startsWith("-")) {
+                        assertThat(refusal(name + given + value)).contains(range.group());
+                    }
+                }
+                if (argument.type() == Duration.class) {
+                    String help = String.join(" ", argument.description());
+                    assertThat(help.contains("at least"))
+                            .as(help)
+                            .isEqualTo(!range.group(1).equals("1ms"))
+                            .isEqualTo(help.contains("at least " + range.group(1)));
+                    assertThat(help.contains("at most"))
+                            .as(help)
+                            .isEqualTo(!range.group(2).equals("365d"))
+                            .isEqualTo(help.contains("at most " + range.group(2)));
+                }
+            }
+        }
+    }
+
+    private String refusal(String line) {
+        err.getBuffer().setLength(0);
+        assertThat(run(line + " --no-such-flag")).isEqualTo(2);
+        return err.toString();
+    }
+
     @ParameterizedTest
     @MethodSource("all")
     void aWordOfAChoiceIsWrittenAsInTheHelp(String name) {
@@ -203,6 +252,51 @@ final class CommandConventionsTest {
                         .hasLineCount(1);
                 err.getBuffer().setLength(0);
             }
+        }
+    }
+
+    /** Before a connection: a check of all flags is a usage error. */
+    @ParameterizedTest
+    @MethodSource("all")
+    void aFileThatCannotBeRead_orADirectoryThatIsNone_isBadUsage(String name, @TempDir Path folder) throws IOException {
+        Path file = Files.createFile(folder.resolve("file"));
+        for (OptionSpec option : command(name).options()) {
+            if (option.type() == Path.class) {
+                Map<String, String> refused = option.paramLabel().equals("FILE")
+                        ? Map.of("" + folder.resolve("none"), "no such file", "" + folder, "is a directory")
+                        : Map.of("" + file, "not a directory", "s3://bucket", "a URL; allowed: a directory");
+                assertThat(option.paramLabel()).isIn("FILE", "DIR");
+                refused.forEach((value, why) -> {
+                    err.getBuffer().setLength(0);
+                    assertThat(run(withOther(name, file, option.longestName()) + " " + option.longestName() + " "
+                                    + value))
+                            .isEqualTo(2);
+                    assertThat(err.toString())
+                            .contains(option.longestName() + " is " + value + ": " + why)
+                            .hasLineCount(1);
+                });
+            }
+        }
+    }
+
+    /** Returns the first example with existing files, and without a flag. */
+    private static String withOther(String name, Path file, String flag) {
+        return CommandModel.examples(command(name))
+                .get(0)
+                .replaceAll(" " + flag + " \\S+", "")
+                .replaceAll(" --(config|snapshot) \\S+", " --$1 " + file);
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void aDamagedCertificateIsBadUsage(String name, @TempDir Path folder) throws IOException {
+        Path file = Files.createFile(folder.resolve("ca.crt"));
+        Set<String> flags = command(name).optionsMap().keySet();
+        if (flags.contains("--cacert")) {
+            String cluster = flags.contains("--endpoints") ? " --endpoints https://127.0.0.1:1" : "";
+            assertThat(run(withOther(name, file, "--config") + cluster + " --cacert " + file))
+                    .isEqualTo(2);
+            assertThat(err.toString()).contains("--cacert is " + file + ": ").hasLineCount(1);
         }
     }
 
@@ -241,6 +335,19 @@ final class CommandConventionsTest {
         for (ArgSpec argument : command(name).args()) {
             assertThat(shown).contains(String.join(" ", argument.description()).split("\\s+", -1));
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void noFlagOfTheSynopsisIsBroken(String name) {
+        String help = command(name).commandLine().getUsageMessage(Ansi.OFF);
+        String synopsis = help.substring(
+                0,
+                help.indexOf(
+                        "\n" + command(name).usageMessage().description()[0].substring(0, 15)));
+
+        assertThat(synopsis.lines()).allSatisfy(line -> assertThat(line.replaceAll("[^\\[]", ""))
+                .hasSameSizeAs(line.replaceAll("[^]]", "")));
     }
 
     private static CommandSpec command(String name) {

@@ -7,7 +7,10 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -15,6 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -41,6 +45,30 @@ final class HealthCommandTest {
     void aProcessThatAnswersWith200IsHealthy() {
         assertThat(health("/livez")).isZero();
         assertThat(out.toString()).isEqualTo("ok" + System.lineSeparator());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ok\n",
+                "[+]replica ok\n[+]source excluded: ok\nok\n",
+                "{\"health\":\"true\",\"reason\":\"\"}",
+                "{\"health\": true}"
+            })
+    void theAnswersOfTheHealthPagesAreHealthy(String body) {
+        answer("/page", 200, body);
+        assertThat(run(url("/page"), "--output=json")).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "<html>ok</html>", "[-]replica failed\nok\n", "{\"health\":\"false\"}", "{}", "not ok"})
+    void anyOtherPageIsNotHealthy(String body) {
+        answer("/page", 200, body);
+        assertThat(run(url("/page"))).isEqualTo(1);
+        assertThat(err.toString())
+                .contains("not healthy: unexpected answer from " + url("/page"))
+                .hasLineCount(1);
+        assertThat(out.toString()).isEmpty();
     }
 
     @Test
@@ -148,6 +176,69 @@ final class HealthCommandTest {
         }
         assertThat(err.toString())
                 .contains("no response from " + url(""), "within 300 ms")
+                .hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "cluster status --endpoints=%1$s",
+                "cluster snapshot save --to=%2$s --endpoints=%1$s",
+                "mirror switchover --timeout=1s --dry-run --config=%2$s/mirror.yaml",
+                "mirror verify --config=%2$s/mirror.yaml",
+                "config check --connect --timeout=1s %2$s/mirror.yaml"
+            })
+    @Timeout(60)
+    void anEndpointThatIsNoEtcdIsReportedInWords(String command, @TempDir Path folder) throws Exception {
+        var unused = Files.writeString(folder.resolve("mirror.yaml"), """
+                mirrors:
+                  dr:
+                    source: {endpoints: "http://127.0.0.1:1"}
+                    target: {etcd: {endpoints: "%1$s"}}
+                """.formatted(url("")));
+        if (command.contains("switchover")) {
+            // Reads the source first.
+            unused = Files.writeString(folder.resolve("mirror.yaml"), """
+                    mirrors:
+                      dr:
+                        source: {endpoints: "%1$s"}
+                        target: {etcd: {endpoints: "http://127.0.0.1:1"}}
+                    """.formatted(url("")));
+        }
+
+        assertThat(Understudy.run(
+                        new PrintWriter(out, true),
+                        new PrintWriter(err, true),
+                        command.formatted(url(""), folder).split(" ")))
+                .isEqualTo(1);
+        assertThat(err.toString() + out)
+                .contains(url(""), "not an etcd endpoint: the server does not support the etcd v3 API (gRPC)")
+                .doesNotContain("http2 exception");
+    }
+
+    @Test
+    @Timeout(30)
+    void aTimeoutIsForTheTargetToo(@TempDir Path folder) throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Path file = Files.writeString(folder.resolve("mirror.yaml"), """
+                    mirrors:
+                      dr:
+                        source: {endpoints: "http://127.0.0.1:1"}
+                        target: {etcd: {endpoints: "http://127.0.0.1:%d"}}
+                    """.formatted(silent.getLocalPort()));
+
+            assertThat(Understudy.run(
+                            new PrintWriter(out, true),
+                            new PrintWriter(err, true),
+                            "mirror",
+                            "translate",
+                            "--revision=1",
+                            "--timeout=300ms",
+                            "--config=" + file))
+                    .isEqualTo(1);
+        }
+        assertThat(err.toString())
+                .contains("no response from the target of mirror dr within 300 ms")
                 .hasLineCount(1);
     }
 

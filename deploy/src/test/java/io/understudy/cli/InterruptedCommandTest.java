@@ -465,7 +465,7 @@ final class InterruptedCommandTest {
                         + MemoryCluster.spec(number).clientUrls().get(0));
                 arguments.add(key + "dataDirectory=/data/m" + number);
             }
-            Converters.register(new CommandLine(flags).setCaseInsensitiveEnumValuesAllowed(true), Duration.ofMillis(1))
+            Converters.register(new CommandLine(flags).setCaseInsensitiveEnumValuesAllowed(true), "1ms")
                     .parseArgs(arguments.toArray(String[]::new));
             return new Connected(flags.change, flags.change.connect());
         }

@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -71,7 +72,7 @@ final class UnderstudyTest {
 
     @ParameterizedTest
     @CsvSource({
-        "mirror failover --config=a --patience=1ms, --patience has a new name: --timeout, --timeout must be",
+        "mirror failover --config=a --patience=1ms, --patience has a new name: --timeout, '1ms' is not allowed; allowed: a duration of 1s to 365d",
         "cluster restore --config=a --timeout x, --timeout has a new name: --start-timeout, --start-timeout",
         "cluster add m4 --start-patience=x, --start-patience has a new name: --start-timeout, --start-timeout"
     })
@@ -81,6 +82,20 @@ final class UnderstudyTest {
                 .hasSize(2)
                 .satisfiesExactly(first -> assertThat(first).endsWith(warning), second -> assertThat(second)
                         .contains(error));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "mirror failover --config=a --patience=1s --timeout=1s, --timeout, --patience",
+        "mirror failover --config=a --timeout 1s --patience 1s, --timeout, --patience",
+        "cluster restore --config=a --start-timeout=1s --timeout=1s, --start-timeout, --timeout",
+        "cluster add m4 --peer-url=http://a --peer-urls=http://b --start-patience=1s --start-timeout=1s, "
+                + "--start-timeout, --start-patience"
+    })
+    void aFlagByBothOfItsNamesIsNamedByBoth(String arguments, String name, String former) {
+        assertThat(run(arguments.split(" "))).isEqualTo(2);
+        assertThat(err.toString())
+                .contains(name + " and " + former + ", its former name, are the same option; specify it once");
     }
 
     @ParameterizedTest
@@ -130,8 +145,8 @@ final class UnderstudyTest {
                 "cluster scale x --config a, Invalid value for N: 'x' is not allowed",
                 "help clster, unknown command 'clster'; did you mean cluster?",
                 "health --ulr http://x, unknown option '--ulr'; did you mean --url? (see",
-                "pki init --days 999999999, --days is 999999999; allowed: 1 to 36500",
-                "pki issue a --days 0 --for client --common-name a, --days is 0; allowed: 1 to 36500",
+                "pki init --days abc, 'abc' is not allowed; allowed: an integer of 1 to 36500",
+                "pki issue a --days 0 --for client --common-name a, '0' is not allowed; allowed: an integer of 1 to 36500",
                 "cluster snapshot list, specify --in or --config",
                 "cluster snapshot list --in /no/such, --in is /no/such: no such directory",
                 "cluster status --endpoints=, --endpoints has an empty URL",
@@ -281,6 +296,15 @@ final class UnderstudyTest {
         assertThat(invalid.path("message").asText()).contains("99999");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"a: \u00ff\n", "listen: 127.0.0.1:1\0\n"})
+    void aFileThatIsNoTextCannotBeRead(String content, @TempDir Path folder) throws IOException {
+        Path binary = Files.write(folder.resolve("binary.yaml"), content.getBytes(StandardCharsets.ISO_8859_1));
+
+        assertThat(run("config", "check", binary.toString())).isEqualTo(2);
+        assertThat(out.toString()).startsWith(binary + ": cannot be read: not ").hasLineCount(1);
+    }
+
     @Test
     void anUnknownNameBelowANamedGroupIsSuggested(@TempDir Path folder) throws IOException {
         Path file = Files.writeString(folder.resolve("mirror.yaml"), """
@@ -375,7 +399,9 @@ final class UnderstudyTest {
                 .contains(
                         "(\"table\" \"json\")",
                         "(\"roles\" \"corrupt-alarm\" \"auth-enable\")",
-                        "(\"gateway\" \"mirror\" ")
+                        "local commands=\"gateway mirror ")
+                .containsPattern(
+                        "function _picocli_understudy_help_cluster\\(\\) \\{(?s).{0,100} commands=\"status add ")
                 .doesNotContain("TABLE", "CORRUPT");
     }
 

@@ -26,6 +26,7 @@ import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.junit.EtcdExtension;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -109,7 +110,7 @@ final class SecuredSeedingIT {
         Credentials credentials = new Credentials(user, user);
         EtcdSettings settings = EtcdSettings.of(source).withLogin(credentials);
         try (EtcdCluster cluster = EtcdCluster.connect(settings, new SimpleMeterRegistry())) {
-            new TargetSeeding(EtcdBinaries.find(), credentials, line -> {}).make(cluster, seed);
+            new TargetSeeding(EtcdBinaries.find(), credentials, line -> {}).make(cluster, seed, Duration.ofSeconds(30));
         }
     }
 

@@ -47,6 +47,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class TargetSeedingIT {
 
     private static final long BUMP = 1_000_000;
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     @RegisterExtension
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
@@ -81,7 +82,13 @@ final class TargetSeedingIT {
                     "dr",
                     BUMP);
             List<String> progress = new ArrayList<>();
-            new TargetSeeding(binaries, null, progress::add).make(cluster, seed);
+            TargetSeeding seeding = new TargetSeeding(binaries, null, progress::add);
+            seeding.check(cluster, seed, PATIENCE);
+            assertThat(progress)
+                    .containsExactly("source runs etcd " + binaries.version() + "; dr-1 will run etcd "
+                            + binaries.version() + ", " + binaries.etcd());
+            assertThat(folder).isEmptyDirectory();
+            seeding.make(cluster, seed, PATIENCE);
             assertThat(progress)
                     .anyMatch(line -> line.startsWith("removed 1 reserved key of")
                             && line.contains("1 lease; detached 100 keys"));
@@ -114,8 +121,7 @@ final class TargetSeedingIT {
                         .hasSize(1);
                 target.shutdownNow();
             }
-            assertThatThrownBy(() -> new TargetSeeding(binaries, null, progress::add).make(cluster, seed))
-                    .hasMessageContaining("exists");
+            assertThatThrownBy(() -> seeding.check(cluster, seed, PATIENCE)).hasMessageContaining("exists");
         } finally {
             source.shutdownNow();
         }

@@ -148,7 +148,8 @@ final class ClusterCommand {
 
     @Command(name = "scale", description = "Scale to N voting members, one at a time (odd recommended).")
     int scale(
-            @Parameters(paramLabel = "N", description = "Number of voting members.") int voters,
+            @Parameters(paramLabel = "N", converter = Converters.Count.class, description = "Number of voting members.")
+                    int voters,
             @Option(
                             names = "--member",
                             paramLabel = "NAME=PEERURL",

@@ -5,6 +5,7 @@ import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.run.OperationTimeouts;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.status.SupervisorView;
+import io.understudy.tls.TlsFiles;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -35,17 +36,8 @@ class ClusterFlags extends Output {
     @Mixin
     private Flags.OptionalConfiguration configuration;
 
-    @Option(names = "--cacert", paramLabel = "FILE", description = "CA certificates for verifying members, PEM.")
-    private @Nullable Path trusted;
-
-    @Option(names = "--cert", paramLabel = "FILE", description = "Client certificate, PEM.")
-    private @Nullable Path certificate;
-
-    @Option(
-            names = "--key",
-            paramLabel = "FILE",
-            description = "Private key of the client certificate, PEM, unencrypted PKCS #8.")
-    private @Nullable Path key;
+    @Mixin
+    private Flags.Tls tls;
 
     @Option(names = "--user", paramLabel = "NAME", description = "etcd user to authenticate as.")
     private @Nullable String user;
@@ -75,7 +67,8 @@ class ClusterFlags extends Output {
 
     private Map<String, String> overrides() {
         Map<String, String> values = new HashMap<>(configuration.values);
-        String scheme = trusted == null && certificate == null ? "http://" : "https://";
+        TlsFiles files = tls.files(command());
+        String scheme = files == null ? "http://" : "https://";
         if (!endpoints.isEmpty()) {
             values.put(
                     "cluster.endpoints",
@@ -83,9 +76,11 @@ class ClusterFlags extends Output {
                             .map(endpoint -> endpoint.contains("://") ? endpoint : scheme + endpoint)
                             .collect(Collectors.joining(",")));
         }
-        put(values, "cluster.tls.trusted", trusted);
-        put(values, "cluster.tls.certificate", certificate);
-        put(values, "cluster.tls.key", key);
+        if (files != null) {
+            put(values, "cluster.tls.trusted", files.trusted());
+            put(values, "cluster.tls.certificate", files.certificate());
+            put(values, "cluster.tls.key", files.key());
+        }
         put(values, "cluster.user", user);
         put(values, "cluster.passwordFile", passwordFile == null ? null : passwordFile.toAbsolutePath());
         return values;

@@ -71,9 +71,6 @@ final class ClusterGoals {
     }
 
     static Goal scale(ClusterChange seen, int voters, Map<String, URI> members) {
-        if (voters < 1) {
-            throw seen.usageError("the number of voting members must be at least 1");
-        }
         if (voters % 2 == 0 || voters > MOST_SENSIBLE) {
             seen.notes("warning: " + new Quorum(voters, voters) + "; an odd number up to " + MOST_SENSIBLE
                     + " is recommended");

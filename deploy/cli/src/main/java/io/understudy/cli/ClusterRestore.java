@@ -48,9 +48,6 @@ final class ClusterRestore extends ClusterFlags {
 
     void run() {
         try (ClusterConnection cluster = connect()) {
-            if (bump != null && bump < 0) {
-                throw usageError("--bump-revision is " + bump + "; allowed: 0 or more");
-            }
             ClusterSettings settings = cluster.settings();
             List<MachineSettings> machines = settings.votingMachines().stream()
                     .limit(settings.shape().voters())

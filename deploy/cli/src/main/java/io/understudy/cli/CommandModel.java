@@ -109,6 +109,11 @@ final class CommandModel implements IModelTransformer {
                     .sectionMap()
                     .computeIfPresent(section, (name, renderer) -> new UnbrokenWords(renderer, WIDTH));
         }
+        command.usageMessage()
+                .sectionMap()
+                .computeIfPresent(
+                        UsageMessageSpec.SECTION_KEY_SYNOPSIS,
+                        (name, renderer) -> new UnbrokenWords.Synopsis(renderer, WIDTH));
         List<String> examples = examples(command);
         if (!examples.isEmpty()) {
             command.usageMessage()

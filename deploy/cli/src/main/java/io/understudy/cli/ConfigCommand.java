@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.NullNode;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.config.Problem;
 import io.understudy.config.SettingsText;
+import io.understudy.config.Unreadable;
 import io.understudy.etcd.ClusterView;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.gateway.GatewaySettings;
@@ -12,7 +13,6 @@ import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.mirror.takeover.TakeOver;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -84,28 +84,38 @@ final class ConfigCommand {
             // Before anything is logged.
             LogFile.use(LogFile.temporary());
         }
-        List<Path> absent = files.stream()
-                .filter(file -> !Files.exists(file) || Files.isDirectory(file))
-                .toList();
+        List<Path> absent =
+                files.stream().filter(file -> Flags.unreadable(file) != null).toList();
         if (absent.size() == files.size()) {
-            throw output.usageError(absent.stream().map(ConfigCommand::absence).collect(Collectors.joining("; ")));
+            throw output.usageError(absent.stream()
+                    .map(file -> file + ": " + Flags.unreadable(file))
+                    .collect(Collectors.joining("; ")));
         }
         List<Map<String, Object>> results = new ArrayList<>();
         boolean isValid = true;
+        boolean isRead = true;
         for (Path file : files) {
             String kindName = "unknown";
-            List<Problem> problems = List.of(new Problem(file.toString(), "", why(file)));
-            if (!absent.contains(file)) {
+            String unread = Flags.unreadable(file);
+            List<Problem> problems = List.of();
+            if (unread == null) {
                 Path readable = readable(file);
                 try {
-                    ConfigKind checked = kind == null ? ConfigKind.of(readable) : kind;
-                    kindName = checked.toString();
-                    problems = problems(file, readable, checked, connect ? timeout : null);
+                    unread = undecodable(readable);
+                    if (unread == null) {
+                        ConfigKind checked = kind == null ? ConfigKind.of(readable) : kind;
+                        kindName = checked.toString();
+                        problems = problems(file, readable, checked, connect ? timeout : null);
+                    }
                 } finally {
                     if (!readable.equals(file)) {
                         Files.delete(readable);
                     }
                 }
+            }
+            if (unread != null) {
+                isRead = false;
+                problems = List.of(new Problem(file.toString(), "", unread));
             }
             isValid &= problems.isEmpty();
             results.add(Output.cells(
@@ -125,15 +135,16 @@ final class ConfigCommand {
         if (output.isJson()) {
             output.json(results);
         }
-        return absent.isEmpty() ? isValid ? ExitCode.OK : ExitCode.SOFTWARE : ExitCode.USAGE;
+        return isRead ? isValid ? ExitCode.OK : ExitCode.SOFTWARE : ExitCode.USAGE;
     }
 
-    private static String absence(Path file) {
-        return file + ": " + why(file);
-    }
-
-    private static String why(Path file) {
-        return Files.isDirectory(file) ? "is a directory" : "no such file";
+    /** Returns why a file is not a text, or null. */
+    private static @Nullable String undecodable(Path file) {
+        try {
+            return Files.readString(file).indexOf('\0') < 0 ? null : "cannot be read: not text";
+        } catch (IOException e) {
+            return "cannot be read: " + Unreadable.why(e);
+        }
     }
 
     /** Returns a problem, with the line of one in the file. */
@@ -176,7 +187,7 @@ final class ConfigCommand {
         }
         return Stream.concat(
                         problems.stream().map(problem -> at(file, readable, problem)),
-                        found.stream().map(problem -> new Problem(file.toString(), "", problem)))
+                        found.stream().map(problem -> new Problem(file.toString(), "", Failures.inWords(problem))))
                 .toList();
     }
 
@@ -193,9 +204,6 @@ final class ConfigCommand {
     private static boolean isEmpty(Path readable) throws IOException {
         try (Stream<String> lines = Files.lines(readable)) {
             return lines.allMatch(line -> line.isBlank() || line.startsWith("#") || line.equals("---"));
-        } catch (UncheckedIOException e) {
-            // Not UTF-8, as reported.
-            return false;
         }
     }
 

@@ -15,16 +15,16 @@ import picocli.CommandLine.TypeConversionException;
 /** The values of flags, by type. */
 final class Converters {
 
-    private static final Duration MOST = Duration.ofDays(365);
+    private static final String MOST = "365d";
 
     /** The sum with a revision is one too. */
     private static final long MOST_OF_LONG = Long.MAX_VALUE / 2;
 
     private Converters() {}
 
-    /** @param least the least duration that a flag takes */
-    static CommandLine register(CommandLine line, Duration least) {
-        return line.registerConverter(Duration.class, new DurationValue(least))
+    /** @param least the least duration of a flag without a converter of its own */
+    static CommandLine register(CommandLine line, String least) {
+        return line.registerConverter(Duration.class, new DurationValue(least, MOST))
                 .registerConverter(Instant.class, new InstantValue())
                 .registerConverter(URI.class, new HttpUrl())
                 .registerConverter(Long.class, new LongValue())
@@ -34,18 +34,51 @@ final class Converters {
     }
 
     /** Converts durations as in a configuration, such as {@code 80ms}, {@code 2m30s} or {@code 30d}. */
-    private record DurationValue(Duration least) implements ITypeConverter<Duration> {
+    private static class DurationValue implements ITypeConverter<Duration> {
+
+        private final String least;
+        private final String most;
+
+        DurationValue(String least, String most) {
+            this.least = least;
+            this.most = most;
+        }
+
         @Override
         public Duration convert(String text) {
             try {
                 Duration duration = Units.parseDuration(text);
-                if (duration.compareTo(least) >= 0 && duration.compareTo(MOST) <= 0) {
+                if (duration.compareTo(Units.parseDuration(least)) >= 0
+                        && duration.compareTo(Units.parseDuration(most)) <= 0) {
                     return duration;
                 }
             } catch (IllegalArgumentException e) {
                 // Reported below.
             }
-            throw refused(text, "a duration of " + least.toMillis() + "ms to 365d, such as 80ms, 8s, 1h30m or 30d");
+            throw refused(
+                    text,
+                    "a duration of " + least + " to " + most + ", such as 8s" + (most.equals(MOST) ? " or 1h30m" : ""));
+        }
+    }
+
+    /** A shorter time would report a slow cluster as lost. */
+    static final class AtLeastOneSecond extends DurationValue {
+        AtLeastOneSecond() {
+            super("1s", MOST);
+        }
+    }
+
+    /** The client of a supervisor waits no longer. */
+    static final class AtMostTenSeconds extends DurationValue {
+        AtMostTenSeconds() {
+            super("1ms", "10s");
+        }
+    }
+
+    /** The client of a mirror waits no longer. */
+    static final class AtMostThirtySeconds extends DurationValue {
+        AtMostThirtySeconds() {
+            super("1ms", "30s");
         }
     }
 
@@ -63,27 +96,69 @@ final class Converters {
     private static final class LongValue implements ITypeConverter<Long> {
         @Override
         public Long convert(String text) {
-            return number(text, MOST_OF_LONG);
+            return number(text, 0, MOST_OF_LONG);
         }
     }
 
-    private static final class IntegerValue implements ITypeConverter<Integer> {
+    /** A positive number. */
+    static final class Positive implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String text) {
+            return number(text, 1, MOST_OF_LONG);
+        }
+    }
+
+    private static class IntegerValue implements ITypeConverter<Integer> {
+
+        private final int least;
+        private final int most;
+
+        IntegerValue() {
+            this(0, Integer.MAX_VALUE);
+        }
+
+        IntegerValue(int least, int most) {
+            this.least = least;
+            this.most = most;
+        }
+
         @Override
         public Integer convert(String text) {
-            return (int) number(text, Integer.MAX_VALUE);
+            return (int) number(text, least, most);
         }
     }
 
-    private static long number(String text, long most) {
+    /** A number of members. */
+    static final class Count extends IntegerValue {
+        Count() {
+            super(1, Integer.MAX_VALUE);
+        }
+    }
+
+    /** A validity of up to a century. */
+    static final class Days extends IntegerValue {
+        Days() {
+            super(1, 36_500);
+        }
+    }
+
+    /** A port. */
+    static final class Port extends IntegerValue {
+        Port() {
+            super(1, 65_535);
+        }
+    }
+
+    private static long number(String text, long least, long most) {
         try {
             long number = Long.parseLong(text);
-            if (number >= 0 && number <= most) {
+            if (number >= least && number <= most) {
                 return number;
             }
         } catch (NumberFormatException e) {
             // Reported below.
         }
-        throw refused(text, "an integer of 0 to " + most);
+        throw refused(text, "an integer of " + least + " to " + most);
     }
 
     private static TypeConversionException refused(String text, String allowed) {

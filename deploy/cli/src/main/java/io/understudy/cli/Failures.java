@@ -39,6 +39,10 @@ final class Failures {
     private static final Pattern CHOICE = Pattern.compile("expected one of \\[.*] \\(case-insensitive\\) but was (.*)");
     private static final Pattern WEB_PAGE = Pattern.compile("(?is):?\\s*<(?:!doctype|html|head|\\?xml).*");
 
+    /** Of servers with HTTP/1 only, and of those with HTTP/2 but without gRPC. */
+    private static final Pattern NO_ETCD = Pattern.compile(
+            "(?:[A-Z_]+: )?(?:http2 exception|HTTP status code \\d+\\R?\\s*invalid content-type: \\S+)");
+
     private Failures() {}
 
     static int badUsage(ParameterException failure, String[] arguments) {
@@ -177,7 +181,13 @@ final class Failures {
                 break;
             }
         }
-        return WEB_PAGE.matcher(reason).replaceFirst(" and a web page; check the URL");
+        return inWords(WEB_PAGE.matcher(reason).replaceFirst(" and a web page; check the URL"));
+    }
+
+    /** Returns a message without the terms with which the HTTP/2 client reports another server; it names the endpoint. */
+    static String inWords(String message) {
+        return NO_ETCD.matcher(message)
+                .replaceAll("not an etcd endpoint: the server does not support the etcd v3 API (gRPC)");
     }
 
     private static String described(Throwable failure) {

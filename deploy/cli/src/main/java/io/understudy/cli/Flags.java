@@ -2,12 +2,16 @@ package io.understudy.cli;
 
 import io.understudy.cluster.supervise.StateClient;
 import io.understudy.config.Unreadable;
+import io.understudy.tls.TlsFileException;
 import io.understudy.tls.TlsFiles;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.AccessMode;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -17,8 +21,11 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.RunLast;
 
 /** Flags shared by several commands. A configuration's flags override the environment, which overrides the file. */
 final class Flags {
@@ -29,12 +36,13 @@ final class Flags {
     private Flags() {}
 
     /**
-     * Returns the response of a process at an URL.
+     * Returns the response of a server.
      *
      * @param timeout bounds the whole call: that of an HTTP client ends with the head of a response
-     * @throws IOException no response in time; the message names the URL
+     * @param server URL or description
+     * @throws IOException no response in time; the message names the server
      */
-    static <T> T within(Duration timeout, URI url, Callable<T> call) throws Exception {
+    static <T> T within(Duration timeout, Object server, Callable<T> call) throws Exception {
         FutureTask<T> response = new FutureTask<>(call);
         Thread caller = new Thread(response, "call");
         caller.setDaemon(true);
@@ -44,14 +52,62 @@ final class Flags {
         } catch (ExecutionException e) {
             if (e.getCause() instanceof IOException failure) {
                 String why = Unreadable.why(failure);
-                throw why.contains(url.toString())
+                throw why.contains(server.toString())
                         ? failure
-                        : new IOException("no response from " + url + ": " + why, failure);
+                        : new IOException("no response from " + server + ": " + why, failure);
             }
             throw e.getCause() instanceof Exception failure ? failure : e;
         } catch (TimeoutException e) {
             response.cancel(true);
-            throw new IOException("no response from " + url + " within " + timeout.toMillis() + " ms");
+            throw new IOException("no response from " + server + " within " + timeout.toMillis() + " ms");
+        }
+    }
+
+    /** Returns why a file cannot be opened, or null. */
+    static @Nullable String unreadable(Path file) {
+        try {
+            file.getFileSystem().provider().checkAccess(file, AccessMode.READ);
+            return Files.isDirectory(file) ? "is a directory" : null;
+        } catch (IOException e) {
+            return Unreadable.why(e);
+        }
+    }
+
+    /**
+     * Starts a command: selects its log, and checks the paths in its flags. A FILE is readable, a DIR is not a file or
+     * URL.
+     */
+    static final class Start extends RunLast {
+
+        @Override
+        protected List<Object> handle(ParseResult parsed) {
+            CommandLine last =
+                    parsed.asCommandLineList().get(parsed.asCommandLineList().size() - 1);
+            if (last.getCommandSpec().optionsMap().containsKey("--output")) {
+                LogFile.useNone();
+            }
+            for (ParseResult each = parsed; each != null; each = each.subcommand()) {
+                for (OptionSpec option : each.matchedOptions()) {
+                    String why = option.getValue() instanceof Path path ? why(option, path) : null;
+                    if (why != null) {
+                        throw new ParameterException(
+                                each.commandSpec().commandLine(),
+                                option.longestName() + " is "
+                                        + option.originalStringValues().get(0) + ": " + why);
+                    }
+                }
+            }
+            return super.handle(parsed);
+        }
+
+        private static @Nullable String why(OptionSpec option, Path path) {
+            if (option.paramLabel().equals("FILE")) {
+                return unreadable(path);
+            }
+            if (option.originalStringValues().get(0).contains("://")) {
+                return "a URL; allowed: a directory";
+            }
+            return Files.exists(path) && !Files.isDirectory(path) ? "not a directory" : null;
         }
     }
 
@@ -103,7 +159,7 @@ final class Flags {
         /**
          * Returns the given files; null if there are none.
          *
-         * @throws ParameterException a certificate without its key, or the reverse
+         * @throws ParameterException a certificate without its key or the reverse, or a file cannot be read
          */
         @Nullable TlsFiles files(CommandLine command) {
             if (trusted == null && certificate == null && key == null) {
@@ -112,7 +168,25 @@ final class Flags {
             if ((certificate == null) != (key == null)) {
                 throw new ParameterException(command, "--cert and --key must be specified together");
             }
-            return new TlsFiles(trusted, certificate, key);
+            TlsFiles files = new TlsFiles(trusted, certificate, key);
+            try {
+                files.requireReadable();
+            } catch (TlsFileException e) {
+                String message = String.valueOf(e.getMessage());
+                throw new ParameterException(command, flagOf(message) + message, e);
+            }
+            return files;
+        }
+
+        /** @param message begins with the file */
+        private String flagOf(String message) {
+            return isOf(message, trusted)
+                    ? "--cacert is "
+                    : isOf(message, certificate) ? "--cert is " : isOf(message, key) ? "--key is " : "";
+        }
+
+        private static boolean isOf(String message, @Nullable Path file) {
+            return file != null && message.startsWith(file + ": ");
         }
     }
 
@@ -129,6 +203,7 @@ final class Flags {
         @Option(
                 names = "--timeout",
                 defaultValue = "10s",
+                converter = Converters.AtMostTenSeconds.class,
                 paramLabel = "TIME",
                 description = "Timeout for a supervisor to respond, at most 10s (default: ${DEFAULT-VALUE}).")
         private Duration timeout;

@@ -8,6 +8,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
@@ -17,10 +18,13 @@ import picocli.CommandLine.Option;
 @Command(
         name = "health",
         description = "Check the health endpoint of a gateway, mirror or supervisor.",
-        exitCodeList = {"0:healthy (HTTP 200)", "1:unhealthy, or no response in time", "2:usage error"})
+        exitCodeList = {"0:healthy", "1:unhealthy, or no response in time", "2:usage error"})
 final class HealthCommand implements Callable<Integer> {
 
     private static final int HEALTHY = 200;
+
+    /** Answers of a gateway, mirror, supervisor or etcd: "ok", after the checks if verbose, or that of /health. */
+    private static final Pattern ANSWER = Pattern.compile("(\\[\\+].*\n)*ok|\\{\"health\":\\s*\"?true\\b.*}");
 
     @Option(
             names = "--url",
@@ -57,6 +61,9 @@ final class HealthCommand implements Callable<Integer> {
         String body = response.body().strip();
         if (response.statusCode() != HEALTHY) {
             throw new IOException(url + " returned HTTP status " + response.statusCode() + ": " + body);
+        }
+        if (!ANSWER.matcher(body).matches()) {
+            throw new IOException("not healthy: unexpected answer from " + url + "; check the URL");
         }
         output.text("response", body);
         return ExitCode.OK;

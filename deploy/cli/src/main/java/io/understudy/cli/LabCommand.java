@@ -3,9 +3,7 @@ package io.understudy.cli;
 import io.understudy.lab.Lab;
 import io.understudy.lab.LabSettings;
 import io.understudy.lab.directory.LabDirectory;
-import io.understudy.lab.failure.LabException;
 import io.understudy.lab.ports.LabPort;
-import io.understudy.lab.ports.LabPorts;
 import io.understudy.lab.progress.Progress;
 import java.nio.file.Path;
 import java.util.EnumMap;
@@ -20,7 +18,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 
 /** {@code understudy lab}: a complete setup on this machine, until interrupted. */
 @Command(
@@ -98,6 +95,7 @@ final class LabCommand implements Callable<Integer> {
             for (LabPort port : LabPort.values()) {
                 spec.addOption(OptionSpec.builder(port.flag())
                         .type(Integer.class)
+                        .converters(new Converters.Port())
                         .paramLabel("PORT")
                         .description("Port of " + port.part() + ": " + port.serves() + " (default: " + port.standard()
                                 + ").")
@@ -106,24 +104,16 @@ final class LabCommand implements Callable<Integer> {
             return spec;
         }
 
-        /** Returns the given ports, all valid. */
+        /** Returns the given ports. */
         static Map<LabPort, Integer> of(CommandLine parsed) {
             Map<LabPort, Integer> given = new EnumMap<>(LabPort.class);
             for (LabPort port : LabPort.values()) {
                 Integer number = parsed.getCommandSpec().findOption(port.flag()).getValue();
                 if (number != null) {
-                    given.put(port, valid(parsed, port, number));
+                    given.put(port, number);
                 }
             }
             return given;
-        }
-
-        private static int valid(CommandLine parsed, LabPort port, int number) {
-            try {
-                return LabPorts.requireValid(port, number);
-            } catch (LabException e) {
-                throw new ParameterException(parsed, String.valueOf(e.getMessage()), e);
-            }
         }
     }
 }

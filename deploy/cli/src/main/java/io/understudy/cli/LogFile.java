@@ -5,7 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Sends the log to a file, for commands that show progress on the terminal. */
+/** The log of commands: in a file if they show progress on the terminal. */
 public final class LogFile {
 
     private LogFile() {}
@@ -16,6 +16,14 @@ public final class LogFile {
             return Files.createTempFile("understudy-", ".log");
         } catch (IOException e) {
             throw new UncheckedIOException("cannot create a log file", e);
+        }
+    }
+
+    /** Selects, for a command that prints a result, only warnings, in words. A level in the environment prevails. */
+    static void useNone() {
+        if (System.getenv("UNDERSTUDY_LOG_LEVEL") == null) {
+            System.setProperty("understudy.log.level", "warn");
+            System.setProperty("understudy.log.format", "command");
         }
     }
 

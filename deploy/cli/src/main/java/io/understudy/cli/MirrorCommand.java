@@ -141,7 +141,12 @@ final class MirrorCommand implements Callable<Integer> {
             Path log = LogFile.temporary();
             LogFile.use(log);
             MirrorSettings.Mirror configured = process.mirror(mirror.name, output.command());
-            page = TranslationPage.json(configured.name(), seen, MirrorInspector.translate(configured, seen));
+            page = TranslationPage.json(
+                    configured.name(),
+                    seen,
+                    process.within(
+                            "the target of mirror " + configured.name(),
+                            () -> MirrorInspector.translate(configured, seen)));
             Files.delete(log);
         } else {
             page = process.response(output.command(), client -> client.translate(mirror.name, seen));
@@ -161,9 +166,12 @@ final class MirrorCommand implements Callable<Integer> {
         Seed seed = member.seed();
         EtcdBinaries binaries = EtcdBinaries.find(flags::note);
         TargetSeeding seeding = new TargetSeeding(binaries, flags.sourceUser(), flags::note);
-        if (!flags.isDryRun) {
-            try (TakeOver clusters = flags.connect()) {
-                seeding.make(clusters.sourceCluster(), seed);
+        try (TakeOver clusters = flags.connect()) {
+            if (flags.isDryRun) {
+                seeding.check(clusters.sourceCluster(), seed, flags.timeout);
+                flags.note("dry run: took no snapshot, so free space and the restore are not checked");
+            } else {
+                seeding.make(clusters.sourceCluster(), seed, flags.timeout);
             }
         }
         flags.text("command", String.join(" ", seed.startCommand(binaries.etcd())));

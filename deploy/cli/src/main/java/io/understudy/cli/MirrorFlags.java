@@ -1,5 +1,6 @@
 package io.understudy.cli;
 
+import io.understudy.config.Unreadable;
 import io.understudy.etcd.Credentials;
 import io.understudy.mirror.MirrorConfiguration;
 import io.understudy.mirror.home.Move.Way;
@@ -9,7 +10,6 @@ import io.understudy.mirror.takeover.TakeOver;
 import io.understudy.mirror.takeover.TakeOverOptions;
 import io.understudy.seed.Seed;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -30,7 +31,6 @@ final class MirrorFlags {
 
     private static final String SOURCE_USER = "UNDERSTUDY_SOURCE_USER";
     private static final String TARGET_USER = "UNDERSTUDY_TARGET_USER";
-    private static final Duration LEAST_TIMEOUT = Duration.ofSeconds(1);
 
     private MirrorFlags() {}
 
@@ -75,8 +75,9 @@ final class MirrorFlags {
         @Option(
                 names = "--timeout",
                 defaultValue = "30s",
+                converter = Converters.AtMostThirtySeconds.class,
                 paramLabel = "TIME",
-                description = "Timeout for a process to respond, at most 30s (default: ${DEFAULT-VALUE}).")
+                description = "Timeout for a server to respond, at most 30s (default: ${DEFAULT-VALUE}).")
         private Duration timeout;
 
         @Mixin
@@ -95,7 +96,12 @@ final class MirrorFlags {
         String response(CommandLine command, Call call) throws Exception {
             URI status = statusUrl();
             StatusClient client = new StatusClient(status, tls.files(command));
-            return Flags.within(timeout, status, () -> call.to(client));
+            return within(status, () -> call.to(client));
+        }
+
+        /** Returns the response of a server, see {@link Flags#within}. */
+        <T> T within(Object server, Callable<T> call) throws Exception {
+            return Flags.within(timeout, server, call);
         }
 
         void check(CommandLine command) {
@@ -176,9 +182,10 @@ final class MirrorFlags {
         @Option(
                 names = "--timeout",
                 defaultValue = "30s",
+                converter = Converters.AtLeastOneSecond.class,
                 paramLabel = "TIME",
                 description = "Timeout for a cluster to respond, at least 1s (default: ${DEFAULT-VALUE}).")
-        private Duration timeout;
+        Duration timeout;
 
         @Option(names = "--yes", description = "Skip the confirmation of irreversible steps.")
         boolean isConfirmed;
@@ -188,18 +195,11 @@ final class MirrorFlags {
 
         TakeOver connect() {
             return new TakeOver(
-                    mirror(), sourceUser(), user("target", targetUser, targetPasswordFile, TARGET_USER), timeout());
+                    mirror(), sourceUser(), user("target", targetUser, targetPasswordFile, TARGET_USER), timeout);
         }
 
         @Nullable Credentials sourceUser() {
             return user("source", sourceUser, sourcePasswordFile, SOURCE_USER);
-        }
-
-        Duration timeout() {
-            if (timeout.compareTo(LEAST_TIMEOUT) < 0) {
-                throw usageError("--timeout must be at least 1s");
-            }
-            return timeout;
         }
 
         /** Prints the steps of the command; the log goes to a file. */
@@ -217,7 +217,7 @@ final class MirrorFlags {
                 try {
                     return new Credentials(name, Files.readString(passwordFile).strip());
                 } catch (IOException e) {
-                    throw new UncheckedIOException("cannot read " + passwordFile, e);
+                    throw usageError("--" + side + "-password-file is " + passwordFile + ": " + Unreadable.why(e));
                 }
             }
             String value = System.getenv(variable);
@@ -226,7 +226,7 @@ final class MirrorFlags {
             }
             int colon = value.indexOf(':');
             if (colon < 1) {
-                throw new IllegalArgumentException(variable + " must be NAME:PASSWORD");
+                throw usageError(variable + " must be NAME:PASSWORD");
             }
             return new Credentials(value.substring(0, colon), value.substring(colon + 1));
         }
@@ -271,6 +271,7 @@ final class MirrorFlags {
         @Option(
                 names = "--bump-revision",
                 defaultValue = "1000000000",
+                converter = Converters.Positive.class,
                 paramLabel = "N",
                 description = "Increase of the latest revision (default: ${DEFAULT-VALUE}).")
         private long bump;
@@ -319,7 +320,7 @@ final class MirrorFlags {
         TakeOverOptions options(Clusters clusters, boolean force) {
             TakeOverOptions options = TakeOverOptions.DEFAULTS
                     .with(way(clusters.command()))
-                    .within(TakeOverOptions.DEFAULTS.drainDeadline(), clusters.timeout());
+                    .within(TakeOverOptions.DEFAULTS.drainDeadline(), clusters.timeout);
             return force ? options.forced() : options;
         }
     }
@@ -345,6 +346,7 @@ final class MirrorFlags {
         @Option(
                 names = "--drain-deadline",
                 defaultValue = "1m",
+                converter = Converters.AtLeastOneSecond.class,
                 paramLabel = "TIME",
                 description =
                         "Maximum time to apply all commits of the closed cluster, at least 1s (default: ${DEFAULT-VALUE}).")
@@ -362,9 +364,6 @@ final class MirrorFlags {
         private boolean force;
 
         TakeOverOptions options(Clusters clusters) {
-            if (drainDeadline.compareTo(LEAST_TIMEOUT) < 0) {
-                throw clusters.usageError("--drain-deadline must be at least 1s");
-            }
             if (force && !isUndo) {
                 throw clusters.usageError("--force requires --undo");
             }
@@ -374,7 +373,7 @@ final class MirrorFlags {
                     force,
                     maxLag,
                     drainDeadline,
-                    clusters.timeout());
+                    clusters.timeout);
         }
     }
 }

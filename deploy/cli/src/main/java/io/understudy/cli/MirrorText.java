@@ -64,7 +64,7 @@ final class MirrorText {
                 text.append(String.format("and %d more%n", more));
             }
         } else if (result instanceof NotComparable not) {
-            text.append(String.format("not comparable, %s: %s%n", not.why().word(), not.reason()));
+            text.append(String.format("not comparable, %s: %s%n", not.why().word(), Failures.inWords(not.reason())));
         }
         return text.toString();
     }

@@ -17,8 +17,6 @@ import picocli.CommandLine.Parameters;
 @Command(name = "pki", description = "Create a certificate authority and certificates for a lab or a small cluster.")
 final class PkiCommand {
 
-    private static final int MOST_DAYS = 36_500;
-
     /** The directory of an authority. */
     static class Authority extends Output {
 
@@ -28,14 +26,6 @@ final class PkiCommand {
                 paramLabel = "DIR",
                 description = "Directory of the authority (default: ${DEFAULT-VALUE}).")
         private Path path;
-
-        /** Returns the validity, if it is one of up to a century. */
-        final Duration validity(int days) {
-            if (days < 1 || days > MOST_DAYS) {
-                throw usageError("--days is " + days + "; allowed: 1 to " + MOST_DAYS);
-            }
-            return Duration.ofDays(days);
-        }
 
         final PkiDirectory directory() {
             return new PkiDirectory(path);
@@ -63,6 +53,7 @@ final class PkiCommand {
         @Option(
                 names = "--days",
                 defaultValue = "3650",
+                converter = Converters.Days.class,
                 paramLabel = "N",
                 description = "Validity in days (default: ${DEFAULT-VALUE}).")
         private int days;
@@ -80,7 +71,7 @@ final class PkiCommand {
         }
         print(
                 authority,
-                authority.directory().init(authority.name, authority.pathLength, authority.validity(authority.days)));
+                authority.directory().init(authority.name, authority.pathLength, Duration.ofDays(authority.days)));
     }
 
     /** The subject of a certificate. */
@@ -110,12 +101,13 @@ final class PkiCommand {
         @Option(
                 names = "--days",
                 defaultValue = "365",
+                converter = Converters.Days.class,
                 paramLabel = "N",
                 description = "Validity in days, at most that of the authority (default: ${DEFAULT-VALUE}).")
         private int days;
 
         private Subject subject() {
-            return new Subject(commonName, hosts, uses, validity(days));
+            return new Subject(commonName, hosts, uses, Duration.ofDays(days));
         }
     }
 

@@ -10,6 +10,7 @@ import picocli.CommandLine.Help;
 import picocli.CommandLine.IHelpSectionRenderer;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 
 /** A list of flags or arguments in the help, wrapped at blanks only. URLs would be broken at each colon. */
 record UnbrokenWords(IHelpSectionRenderer list, int width) implements IHelpSectionRenderer {
@@ -49,6 +50,31 @@ record UnbrokenWords(IHelpSectionRenderer list, int width) implements IHelpSecti
 
     private static int indent(String line) {
         return line.length() - line.stripLeading().length();
+    }
+
+    /** The synopsis, wrapped at blanks only. It would be broken within {@code [,URL...]}. */
+    record Synopsis(IHelpSectionRenderer synopsis, int width) implements IHelpSectionRenderer {
+
+        private static final int UNLIMITED = 10_000;
+
+        @Override
+        public String render(Help help) {
+            UsageMessageSpec usage = help.commandSpec().usageMessage();
+            usage.width(UNLIMITED);
+            String line = synopsis.render(help).strip();
+            usage.width(width);
+            int column = help.synopsisHeadingLength();
+            int indent = column + help.commandSpec().qualifiedName().length() + 1;
+            StringBuilder text = new StringBuilder();
+            for (String word : line.split(" ", -1)) {
+                int length = COLOUR.matcher(word).replaceAll("").length();
+                boolean isBroken = column > indent && column + 1 + length > width;
+                text.append(isBroken ? "\n" + " ".repeat(indent) : text.isEmpty() ? "" : " ")
+                        .append(word);
+                column = (isBroken ? indent : column + (text.length() == word.length() ? 0 : 1)) + length;
+            }
+            return text.append('\n').toString();
+        }
     }
 
     private static Set<String> words(CommandSpec command) {

@@ -1,10 +1,10 @@
 package io.understudy.cli;
 
 import java.io.PrintWriter;
-import java.time.Duration;
-import java.util.Iterator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +15,10 @@ import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.OverwrittenOptionException;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -95,11 +98,15 @@ public class Understudy implements Runnable {
         String[] arguments = renamed(given);
         CommandLine line = commandLine(arguments);
         output.accept(line);
+        Map<String, String> former = new HashMap<>();
         for (int at = 0; at < given.length; at++) {
             if (!given[at].equals(arguments[at])) {
+                former.put(name(arguments[at]), name(given[at]));
                 line.getErr().println("understudy: " + name(given[at]) + " has a new name: " + name(arguments[at]));
             }
         }
+        line.setParameterExceptionHandler(
+                (failure, words) -> Failures.badUsage(withFormerName(failure, former), words));
         return line.execute(arguments);
     }
 
@@ -114,6 +121,20 @@ public class Understudy implements Runnable {
             now[at] = current + now[at].substring(name.length());
         }
         return now;
+    }
+
+    /** @param former names of the flags that had one on this command line */
+    private static ParameterException withFormerName(ParameterException failure, Map<String, String> former) {
+        String twice = failure instanceof OverwrittenOptionException repeated
+                        && repeated.getOverwritten() instanceof OptionSpec option
+                ? option.longestName()
+                : "";
+        String name = former.get(twice);
+        return name == null
+                ? failure
+                : new ParameterException(
+                        failure.getCommandLine(),
+                        twice + " and " + name + ", its former name, are the same option; specify it once");
     }
 
     /** Returns an argument without its value. */
@@ -138,22 +159,23 @@ public class Understudy implements Runnable {
             line.addSubcommand(command.name(), command.name().equals(first) ? new CommandLine(each) : stub);
         }
         var unused = new CommandModel().transform(line.getCommandSpec());
-        return handling(line, Duration.ofMillis(1));
+        return handling(line, "1ms");
     }
 
     /** Returns the complete command line, for a single run. */
     static CommandLine commandLine() {
-        return handling(new CommandLine(new Complete()), Duration.ofMillis(1));
+        return handling(new CommandLine(new Complete()), "1ms");
     }
 
     /** Returns the command line of a command with these conventions; durations may be 0. */
     public static CommandLine commandLine(Object command) {
-        return handling(new CommandLine(command), Duration.ZERO);
+        return handling(new CommandLine(command), "0ms");
     }
 
-    private static CommandLine handling(CommandLine line, Duration least) {
+    private static CommandLine handling(CommandLine line, String least) {
         return Converters.register(line, least)
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionStrategy(new Flags.Start())
                 .setParameterExceptionHandler(Failures::badUsage)
                 .setExecutionExceptionHandler(Failures::failed);
     }
@@ -173,18 +195,25 @@ public class Understudy implements Runnable {
             description = "Print a completion script for bash, and for zsh with bashcompinit.")
     public void generateCompletion() {
         PrintWriter out = spec.commandLine().getOut();
+        addNames(spec, Objects.requireNonNull(spec.subcommands().get("help")).getCommandSpec());
         out.print(AutoComplete.bash(spec.name(), spec.commandLine()));
         out.flush();
     }
 
+    /** Adds the names of commands below help, for completion. */
+    private static void addNames(CommandSpec from, CommandSpec help) {
+        for (CommandLine each : List.copyOf(from.subcommands().values())) {
+            if (each.getCommandSpec() != help) {
+                CommandSpec name = CommandSpec.create();
+                help.addSubcommand(each.getCommandName(), name);
+                addNames(each.getCommandSpec(), name);
+            }
+        }
+    }
+
     @Command(name = "help", description = "Print the help of a command.")
     public void help(
-            @Parameters(
-                            arity = "0..*",
-                            paramLabel = "COMMAND",
-                            completionCandidates = CommandNames.class,
-                            description = "Command, such as cluster add.")
-                    @Nullable List<String> words) {
+            @Parameters(arity = "0..*", paramLabel = "COMMAND", description = "Command, such as cluster add.") @Nullable List<String> words) {
         CommandLine command = spec.commandLine();
         for (String word : words == null ? List.<String>of() : words) {
             CommandLine below = command.getSubcommands().get(word);
@@ -194,14 +223,6 @@ public class Understudy implements Runnable {
             command = below;
         }
         command.usage(spec.commandLine().getOut());
-    }
-
-    /** The names of the commands. */
-    static final class CommandNames implements Iterable<String> {
-        @Override
-        public Iterator<String> iterator() {
-            return commandLine().getSubcommands().keySet().iterator();
-        }
     }
 
     @Command(name = "version", description = "Print the version.")

@@ -1,5 +1,7 @@
 package io.understudy.seed;
 
+import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.StatusRequest;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.Credentials;
 import io.understudy.etcd.Endpoint;
@@ -55,16 +57,36 @@ public final class TargetSeeding {
     }
 
     /**
+     * Makes the checks of {@link #make} that change nothing, and reports both versions.
+     *
+     * @param patience how long the source may take to respond
+     * @throws SeedException the directory exists
+     * @throws TakeOverException the source does not respond, or refuses the user
+     */
+    public void check(EtcdCluster source, Seed seed, Duration patience) {
+        if (Files.exists(seed.directory())) {
+            throw new SeedException(seed.directory() + " exists; specify a new directory", null);
+        }
+        String version = new PatientCalls(source, credentials, patience)
+                .call(
+                        "its status",
+                        MaintenanceGrpc::newBlockingStub,
+                        stub -> stub.status(StatusRequest.getDefaultInstance()))
+                .getVersion();
+        progress.accept("source runs etcd " + version + "; " + seed.member() + " will run etcd " + binaries.version()
+                + ", " + binaries.etcd());
+    }
+
+    /**
      * Creates a directory. A failure leaves nothing behind.
      *
+     * @param patience how long the source may take to respond
      * @throws SeedException it cannot be created
      * @throws TakeOverException the source provided no snapshot
      */
-    public void make(EtcdCluster source, Seed seed) throws IOException {
+    public void make(EtcdCluster source, Seed seed, Duration patience) throws IOException {
+        check(source, seed, patience);
         Path directory = seed.directory();
-        if (Files.exists(directory)) {
-            throw new SeedException(directory + " exists; specify a new directory", null);
-        }
         Files.createDirectories(seed.folder());
         Path snapshot = directory.resolveSibling(directory.getFileName() + ".snapshot");
         boolean done = false;

@@ -42,7 +42,7 @@ public record LabPorts(Map<LabPort, Integer> numbers) {
      *
      * @throws LabException it is not a port's
      */
-    public static int requireValid(LabPort port, int number) {
+    private static int requireValid(LabPort port, int number) {
         if (number < 1 || number > 65535) {
             throw new LabException(port.flag() + " is " + number + "; allowed: 1 to 65535");
         }
