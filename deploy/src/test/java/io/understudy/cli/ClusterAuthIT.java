@@ -124,7 +124,9 @@ final class ClusterAuthIT {
                 deleteData(member);
             }
         }
-        done("recover", "--from=m-1", "--yes");
+        assertThat(run(supervisor, "recover", "--from=m-1", "--yes")).isEqualTo(1);
+        assertThat(status).contains("supervisors may run", "repeat with --take-over");
+        done("recover", "--from=m-1", "--yes", "--take-over");
         assertThat(run(supervisor, "status")).as(status).isZero();
         assertThat(status).contains("3 voters, 3 healthy");
     }

@@ -36,6 +36,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -348,6 +349,15 @@ final class InterruptedCommandTest {
         }
     }
 
+    @Test
+    void aRepairOfAStoppedMemberAndAFullDatabaseNeedsOneRun() throws InterruptedException {
+        Case each = cases().filter(one -> one.name().equals("3: repair NOSPACE and a stopped member"))
+                .findFirst()
+                .orElseThrow();
+        Result result = run(each.order(), each.before().copy(), PATIENCE);
+        assertThat(result.end()).as("%s", result).isEqualTo(End.REACHED);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"3: add", "3: remove the leader", "3: migrate the leader", "3: repair NOSPACE"})
     void aRequestThatWasNotSentIsRepeated(String name) throws InterruptedException {
@@ -380,7 +390,7 @@ final class InterruptedCommandTest {
         assertThat(result.end()).as("%s after %s", result, path).isIn(End.REACHED, End.USAGE);
     }
 
-    /** A repair that started members shows another plan, which the operator confirms by another run. */
+    /** A repair that restored the quorum shows another plan, which the operator confirms by another run. */
     private Result untilDone(Order order, MemoryCluster cluster) throws InterruptedException {
         Result result = run(order, cluster, PATIENCE);
         int effects = 0;

@@ -18,7 +18,6 @@ import io.understudy.cluster.run.StepWork;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.snapshot.SnapshotDirectory;
 import io.understudy.cluster.status.DeclaredMembers;
-import io.understudy.cluster.status.SupervisorView;
 import io.understudy.cluster.supervise.elect.Turn;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.vocabulary.MemberId;
@@ -99,7 +98,7 @@ class ClusterChange implements AutoCloseable {
                 text.refusals(obstacles);
                 return ExitCode.SOFTWARE;
             }
-            List<Refusal> acting = flags.isTakenOver ? actingSupervisors() : List.of();
+            List<Refusal> acting = flags.takeOver.isConfirmed ? flags.takeOver.acting(cluster, flags::note) : List.of();
             if (!acting.isEmpty()) {
                 text.refusals(acting);
                 return ExitCode.SOFTWARE;
@@ -119,7 +118,8 @@ class ClusterChange implements AutoCloseable {
             // too.
             boolean isHarmless = !facts.alarms().isEmpty()
                     && steps.stream().map(Plan.Planned::step).allMatch(TurnPermit::isHarmless);
-            boolean needsTurn = !flags.isTakenOver && !isHarmless && facts.verdict() == ClusterFacts.Verdict.HELD;
+            boolean needsTurn =
+                    !flags.takeOver.isConfirmed && !isHarmless && facts.verdict() == ClusterFacts.Verdict.HELD;
             try (TurnPermit turn = new TurnPermit(this::turn)) {
                 if (needsTurn) {
                     turn.take();
@@ -142,31 +142,6 @@ class ClusterChange implements AutoCloseable {
 
     private Turn turn() throws InterruptedException {
         return cluster.turn(flags.command().getCommandSpec().qualifiedName(), flags::note);
-    }
-
-    /** Returns refusals for supervisors that are not paused, and notes those that do not respond. */
-    private List<Refusal> actingSupervisors() throws InterruptedException {
-        List<SupervisorView> views = flags.supervisors.views(cluster);
-        views.stream()
-                .filter(view -> view.state().isEmpty())
-                .forEach(view -> flags.note(view.failure() + "; --take-over confirms that it does not run"));
-        try {
-            cluster.activeSupervisor()
-                    .filter(name -> views.stream().noneMatch(view -> view.name().equals(Optional.of(name))))
-                    .ifPresent(name -> flags.note("supervisor " + name
-                            + " is active as stored in the cluster, and did not respond (--supervisors); --take-over"
-                            + " confirms that it does not run"));
-        } catch (IllegalStateException e) {
-            flags.note(String.valueOf(e.getMessage()));
-        }
-        return views.stream()
-                .filter(SupervisorView::mayAct)
-                .map(view -> new Refusal(
-                        "supervisors-stopped",
-                        "supervisor " + view.name().orElse("") + " at " + view.url() + " is not paused",
-                        "Stop it, or pause it on its host (understudy cluster supervise pause --url " + view.url()
-                                + ")"))
-                .toList();
     }
 
     private Outcome run(Goal goal, List<Plan.Planned> steps, ChangeText text, Runner.Permit permit)
@@ -210,7 +185,7 @@ class ClusterChange implements AutoCloseable {
     }
 
     boolean isTakenOver() {
-        return flags.isTakenOver || flags.isDryRun;
+        return flags.takeOver.isConfirmed || flags.isDryRun;
     }
 
     /** Returns the configured machines. */

@@ -295,7 +295,8 @@ final class ClusterCommand {
                 "Recover a cluster after quorum loss, from all members that still have data.",
                 "Starts stopped members with their data first. If there is still no quorum for 30 s, starts lost voting members without data under their old names, as many as the quorum lacks: the most complete survivor is elected, and its whole log is kept. Then the other lost members join again.",
                 "If only a learner is left, creates a new cluster from its data. Stops if another member may have more recent data; then specify --from.",
-                "Each step needs confirmation: lost members must be lost for good, and fenced. Writes that only they had are lost. Keeps every data directory. Run it again after an interruption."
+                "Each step needs confirmation: lost members must be lost for good, and fenced. Writes that only they had are lost. Keeps every data directory. Run it again after an interruption.",
+                "Stop all supervisors first: without a quorum they cannot be paused."
             },
             exitCodeList = {"0:the cluster has a quorum", "1:the cluster has no quorum", "2:usage error"})
     int recover(@Mixin ClusterRecovery recovery) {

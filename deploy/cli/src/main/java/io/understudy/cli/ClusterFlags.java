@@ -2,6 +2,7 @@ package io.understudy.cli;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.understudy.cluster.plan.Goal;
+import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.run.OperationTimeouts;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.status.SupervisorView;
@@ -15,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -93,7 +95,7 @@ class ClusterFlags extends Output {
     }
 
     /** The supervisors of a cluster. */
-    static final class Supervisors {
+    static class Supervisors {
 
         @Option(
                 names = "--supervisors",
@@ -118,6 +120,43 @@ class ClusterFlags extends Output {
             } catch (IOException e) {
                 return new SupervisorView(url, Optional.empty(), String.valueOf(e.getMessage()));
             }
+        }
+    }
+
+    /** The supervisors beside a command that cannot pause them. */
+    static final class TakeOver extends Supervisors {
+
+        @Option(
+                names = "--take-over",
+                description = "Proceed although supervisors and other commands cannot be paused, as under an alarm or"
+                        + " without a quorum. Confirms that none of them changes the cluster. Names supervisors that do"
+                        + " not respond.")
+        boolean isConfirmed;
+
+        /** Returns refusals for supervisors that are not paused, and notes those that do not respond. */
+        List<Refusal> acting(ClusterConnection cluster, Consumer<String> note) throws InterruptedException {
+            List<SupervisorView> views = views(cluster);
+            views.stream()
+                    .filter(view -> view.state().isEmpty())
+                    .forEach(view -> note.accept(view.failure() + "; --take-over confirms that it does not run"));
+            try {
+                cluster.activeSupervisor()
+                        .filter(name ->
+                                views.stream().noneMatch(view -> view.name().equals(Optional.of(name))))
+                        .ifPresent(name -> note.accept("supervisor " + name
+                                + " is active as stored in the cluster, and did not respond (--supervisors);"
+                                + " --take-over confirms that it does not run"));
+            } catch (IllegalStateException e) {
+                note.accept(String.valueOf(e.getMessage()));
+            }
+            return views.stream()
+                    .filter(SupervisorView::mayAct)
+                    .map(view -> new Refusal(
+                            "supervisors-stopped",
+                            "supervisor " + view.name().orElse("") + " at " + view.url() + " is not paused",
+                            "Stop it, or pause it on its host (understudy cluster supervise pause --url " + view.url()
+                                    + ")"))
+                    .toList();
         }
     }
 
@@ -151,14 +190,8 @@ class ClusterFlags extends Output {
                         + " A new member that exceeds it is removed.")
         private Duration start;
 
-        @Option(
-                names = "--take-over",
-                description = "Proceed although supervisors and other commands cannot be paused, as under an alarm."
-                        + " Confirms that none of them changes the cluster. Names supervisors that do not respond.")
-        boolean isTakenOver;
-
         @Mixin
-        Supervisors supervisors;
+        TakeOver takeOver;
 
         OperationTimeouts patience() {
             return OperationTimeouts.DEFAULT.withStart(start).withLook(timeout);

@@ -1,5 +1,6 @@
 package io.understudy.cli;
 
+import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.recover.LearnerRestore;
 import io.understudy.cluster.recover.Operator;
 import io.understudy.cluster.recover.Recovery;
@@ -15,8 +16,12 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.Charset;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Recovers a cluster after quorum loss; an operator confirms each step at the terminal. */
@@ -31,6 +36,9 @@ final class ClusterRecovery extends ClusterFlags implements Operator {
             description = "Members to recover from, regardless of the data of the others.")
     private Set<String> from = Set.of();
 
+    @Mixin
+    private TakeOver takeOver;
+
     @Option(names = "--yes", description = "Skip all confirmations.")
     private boolean isConfirmed;
 
@@ -41,12 +49,15 @@ final class ClusterRecovery extends ClusterFlags implements Operator {
             description = "Maximum time until a started member serves (default: ${DEFAULT-VALUE}).")
     private Duration timeout;
 
+    private Runnable beforeFirstStep = () -> {};
+
     /** Returns whether the cluster has a quorum afterwards. */
     boolean run() {
         try (ClusterConnection cluster = connect()) {
             if (cluster.places().isEmpty()) {
                 throw usageError("specify --config with a configuration that has machines");
             }
+            beforeFirstStep = () -> requireNoSupervisor(cluster);
             ClusterSettings settings = cluster.settings();
             Survey survey = cluster.survey(this::print);
             LearnerRestore learners = new LearnerRestore(
@@ -70,6 +81,27 @@ final class ClusterRecovery extends ClusterFlags implements Operator {
         }
     }
 
+    /** Without a quorum supervisors cannot be paused, and start members themselves. */
+    private void requireNoSupervisor(ClusterConnection cluster) {
+        List<String> notes = new ArrayList<>();
+        try {
+            List<Refusal> acting = takeOver.acting(cluster, notes::add);
+            if (!acting.isEmpty()) {
+                throw new IllegalStateException(
+                        acting.stream().map(Refusal::toString).collect(Collectors.joining("; ")));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while reading the state of supervisors", e);
+        }
+        if (!notes.isEmpty() && !takeOver.isConfirmed) {
+            throw new IllegalStateException(
+                    "supervisors may run, which would start or replace members: " + String.join("; ", notes)
+                            + ". Stop all supervisors of this cluster, then repeat with --take-over");
+        }
+        notes.forEach(this::print);
+    }
+
     @Override
     public void print(String line) {
         progress(line);
@@ -77,6 +109,8 @@ final class ClusterRecovery extends ClusterFlags implements Operator {
 
     @Override
     public boolean confirms(String step) {
+        beforeFirstStep.run();
+        beforeFirstStep = () -> {};
         if (isConfirmed) {
             print("next: " + step);
             return true;

@@ -335,6 +335,20 @@ class RefusalsTest {
         assertThat(repair.undoes(join)).isTrue();
     }
 
+    /** Also if another machine is preferred now. */
+    @Test
+    void anInterruptedReplacementContinuesOnTheMachineOfItsListedMember() {
+        ClusterFacts added =
+                FactsFixture.withNeverStarted(FactsFixture.voters(true, true), Role.LEARNER, FactsFixture.peer(5));
+        RepairCluster repair =
+                repair(new Hashes<>(Map.of()), Map.of(), 3, FactsFixture.place(4), FactsFixture.place(5));
+
+        assertThat(steps(repair, added)).startsWith("start m5 without data and wait until it serves");
+        assertThat(refusal(new ReplaceMember(new MemberId(2), FactsFixture.place(4), true, false), added)
+                        .rule())
+                .isEqualTo("one-change-at-a-time");
+    }
+
     /** Neither before the removal nor after it is two of three a success. */
     @Test
     void aCorruptMemberWithoutAPlaceForAnotherIsNotRemoved() {

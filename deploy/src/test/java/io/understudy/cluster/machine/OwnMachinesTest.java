@@ -130,7 +130,10 @@ final class OwnMachinesTest {
         Files.writeString(member.resolve("db"), "data");
         // Of a copy that was interrupted; a recovery must not take it for one.
         Files.createDirectories(folder.resolve("one.copy-19691231T235959.part/member/wal"));
+        Files.writeString(folder.resolve("one.copy-19691231T235959.part/member/wal/0.wal"), "da");
+        assertThat(new DataDirectory(machine.dataDirectory()).copyBytes()).isEqualTo(2);
         machines.copyData(MEMBER);
+        assertThat(folder.resolve("one.copy-19691231T235959.part")).doesNotExist();
         assertThat(new DataDirectory(machine.dataDirectory()).earlier())
                 .containsExactly(folder.resolve("one.copy-19700101T000000"));
         assertThat(folder.resolve("one.copy-19700101T000000/member/snap/db")).hasContent("data");
@@ -171,7 +174,9 @@ final class OwnMachinesTest {
         Path file = Files.createFile(folder.resolve("file"));
 
         assertThat(sees(folder.resolve("data"))).contains(false);
-        assertThat(sees(Files.createDirectory(folder.resolve("data")))).contains(false);
+        assertThat(sees(Files.createDirectory(folder.resolve("data")))).isEmpty();
+        Files.createDirectory(folder.resolve("data/lost+found"));
+        assertThat(sees(folder.resolve("data"))).contains(false);
         Files.createDirectory(folder.resolve("data/member"));
         assertThat(sees(folder.resolve("data"))).contains(true);
         assertThat(sees(folder.resolve("mount/data"))).isEmpty();
@@ -179,6 +184,19 @@ final class OwnMachinesTest {
         assertThat(sees(file.resolve("data"))).isEmpty();
         Files.createSymbolicLink(Files.createDirectory(folder.resolve("linked")).resolve("member"), unmounted);
         assertThat(sees(folder.resolve("linked"))).isEmpty();
+    }
+
+    /** An order to the member of a lost mount creates its lock file. */
+    @Test
+    void anEmptyFolderMayBeALostMount() throws IOException {
+        Path data = Files.createDirectory(folder.resolve("mount")).resolve("data");
+
+        assertThat(sees(data)).isEmpty();
+        DirectoryLock.holding(data, () -> assertThat(sees(data)).isEmpty());
+        assertThat(folder.resolve("mount/data.lock")).exists();
+        assertThat(sees(data)).isEmpty();
+        Files.createFile(folder.resolve("mount/other"));
+        assertThat(sees(data)).contains(false);
     }
 
     private static Optional<Boolean> sees(Path data) {

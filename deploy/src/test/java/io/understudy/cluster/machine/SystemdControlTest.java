@@ -35,7 +35,8 @@ final class SystemdControlTest {
                   start) [ ! -e broken ] || { echo "Job for etcd@one.service failed" >&2; exit 1; }; echo activating > state ;;
                   stop) echo inactive > state ;;
                   show) [ ! -e stuck ] || exec sleep 60
-                        case $* in *MainPID*) cp etc/one.env startedWith; echo 4711; exit ;; *LoadState*) cat load; exit ;; esac
+                        case $* in *MainPID*) cp etc/one.env startedWith; echo 4711; exit ;; *LoadState*) cat load; exit ;;
+                          *EnvironmentFiles*) cat files; exit ;; *ExecStart*) cat exec; exit ;; esac
                         cat state 2>/dev/null || echo inactive ;;
                 esac
                 """);
@@ -92,7 +93,21 @@ final class SystemdControlTest {
         Files.writeString(folder.resolve("load"), "not-found");
         assertThat(control.programFailure(machine))
                 .hasValueSatisfying(why -> assertThat(why).contains("unit etcd@one.service is not-found"));
+    }
+
+    /** Else the member runs with other data than the command reads and renames. */
+    @Test
+    void aUnitWithOtherSettingsIsRefused() throws IOException {
         Files.writeString(folder.resolve("load"), "loaded");
+        Files.writeString(folder.resolve("files"), "/etc/default/etcd (ignore_errors=yes)\n");
+        assertThat(control.programFailure(machine))
+                .contains("unit etcd@one.service has no EnvironmentFile=" + machine.environmentFile());
+        Files.writeString(folder.resolve("files"), machine.environmentFile() + " (ignore_errors=no)\n");
+        Files.writeString(
+                folder.resolve("exec"), "{ path=/usr/bin/etcd ; argv[]=/usr/bin/etcd --data-dir=/other ; pid=0 }");
+        assertThat(control.programFailure(machine))
+                .hasValueSatisfying(why -> assertThat(why).contains("has --data-dir /other in ExecStart"));
+        Files.writeString(folder.resolve("exec"), "{ path=/usr/bin/etcd ; argv[]=/usr/bin/etcd ; pid=0 }");
         assertThat(control.programFailure(machine)).isEmpty();
     }
 

@@ -17,7 +17,10 @@ import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.Role;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
+import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -26,8 +29,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What a recovery does where another cluster is at the configured URLs and directories. */
 final class ForeignClusterTest {
@@ -79,21 +84,28 @@ final class ForeignClusterTest {
     @Test
     void aDirectoryThatAnotherClusterUsesIsNoTargetOfARestore() {
         directories.owners = Map.of("m2", new DataOwner(new ClusterId(FOREIGN), new MemberId(9)));
-        LearnerRestore restore = new LearnerRestore(
-                survey(observer),
-                new NoConfirmation(),
-                () -> {
-                    throw new IllegalStateException("nothing is restored");
-                },
-                () -> Path.of("etcd"),
-                Optional.empty(),
-                new Shape(3, 1, Set.of(), false, 1),
-                Duration.ofSeconds(1));
-
-        assertThatThrownBy(() -> restore.run(
-                        Set.of("m4"), machines.stream().map(this::remains).toList()))
+        assertThatThrownBy(() -> restore()
+                        .run(Set.of("m4"), machines.stream().map(this::remains).toList()))
                 .isInstanceOf(RecoveryException.class)
                 .hasMessageContaining("a process uses /nowhere/m2, of member 9 of cluster 2");
+    }
+
+    /** A sparse file of that length needs no room before it is copied. */
+    @Test
+    void withoutRoomForARestoreNoDirectoryIsSetAside(@TempDir Path folder) throws IOException {
+        MachineSettings learner = machines.get(3).withMember(machines.get(3).member(), folder.resolve("m4"));
+        Path member = Files.createDirectories(learner.dataDirectory().resolve("member"));
+        try (RandomAccessFile file = new RandomAccessFile(member.resolve("db").toFile(), "rw")) {
+            file.setLength(1L << 42);
+        }
+        List<Remains> remains = Stream.concat(machines.stream().limit(3), Stream.of(learner))
+                .map(this::remains)
+                .toList();
+
+        assertThatThrownBy(() -> restore().run(Set.of("m4"), remains))
+                .isInstanceOf(RecoveryException.class)
+                .hasMessageContaining("the data of the new cluster need")
+                .hasMessageContaining("nothing was changed");
     }
 
     /** Its folder may be on a disk that is not mounted. */
@@ -103,7 +115,20 @@ final class ForeignClusterTest {
 
         assertThat(unseen.isGone()).isFalse();
         assertThat(unseen.state())
-                .contains("its data is not accessible", "/nowhere/m1 cannot be read", "create /nowhere");
+                .contains("its data is not accessible", "/nowhere/m1 may have data", "not mounted or empty");
+    }
+
+    private LearnerRestore restore() {
+        return new LearnerRestore(
+                survey(observer),
+                new NoConfirmation(),
+                () -> {
+                    throw new IllegalStateException("nothing is restored");
+                },
+                () -> Path.of("etcd"),
+                Optional.empty(),
+                new Shape(3, 1, Set.of(), false, 1),
+                Duration.ofSeconds(1));
     }
 
     private Survey survey(ClusterObserver looks) {

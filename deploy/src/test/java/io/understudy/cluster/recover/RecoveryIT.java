@@ -6,7 +6,10 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.AlarmRequest;
+import io.etcd.jetcd.api.AlarmType;
 import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.PutResponse;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -255,6 +258,26 @@ final class RecoveryIT {
         await().atMost(PATIENCE).until(() -> outcome.contains(true));
         assertThat(printed).noneMatch(line -> line.startsWith("recovering from"));
         assertThat(folder).isDirectoryNotContaining("glob:**/*.copy-*");
+    }
+
+    @Test
+    void aLostMemberDoesNotJoinAgainDuringAnAlarm() throws Exception {
+        found(3, 0);
+        put("before", "acknowledged", 0);
+        wipe(2);
+        AlarmRequest alarm = AlarmRequest.newBuilder()
+                .setAction(AlarmRequest.AlarmAction.ACTIVATE)
+                .setAlarm(AlarmType.NOSPACE)
+                .setMemberID(1)
+                .build();
+        connections
+                .call(Endpoint.of(client(0)), MaintenanceGrpc.getAlarmMethod(), alarm, PATIENCE)
+                .get();
+
+        assertThat(recovery(step -> true).run(Set.of())).isTrue();
+
+        assertThat(printed).anyMatch(line -> line.startsWith("m3 is not started, as an alarm is active"));
+        assertThat(here.isRunning(machines.get(2).member())).contains(false);
     }
 
     @Test

@@ -97,6 +97,18 @@ final class SnapshotToolTest {
         long served = 5_000 + Restore.bump(5_000, first) + 10_000;
 
         assertThat(4_000 + Restore.bump(4_000, second)).isGreaterThan(served);
-        assertThat(Restore.bump(Long.MAX_VALUE / 2, second)).isEqualTo(1_000_000_000);
+        assertThat(5_000 + Restore.bump(5_000, Instant.parse("2255-01-01T00:00:00Z")))
+                .isLessThan(1L << 53);
+    }
+
+    @Test
+    void withAClockBehindTheDataTheRevisionStillIncreases() {
+        Instant now = Instant.parse("2026-01-02T03:04:05Z");
+        long first = 5_000 + Restore.bump(5_000, now);
+        long second = first + Restore.bump(first, now.minusSeconds(3_600));
+
+        assertThat(second).isEqualTo(first + 1_000_000_000);
+        assertThat(second + Restore.bump(second, Instant.EPOCH.minusSeconds(1))).isEqualTo(second + 1_000_000_000);
+        assertThat(Restore.bump(Long.MAX_VALUE / 2, now)).isEqualTo(1_000_000_000);
     }
 }

@@ -79,9 +79,25 @@ public record RepairCluster(
                 .<Step>map(Step.Start::new)
                 .filter(start -> !performed.test(start))
                 .toList();
-        if (!starts.isEmpty()) {
-            return planned(facts, starts);
+        if (starts.isEmpty()) {
+            return repair(facts);
         }
+        Plan.Steps first = planned(facts, starts);
+        if (facts.verdict() != ClusterFacts.Verdict.HELD) {
+            // Alarms and members are not known for certain before.
+            return first;
+        }
+        ClusterFacts then = facts;
+        for (Step start : starts) {
+            then = Projection.after(then, start);
+        }
+        return repair(then) instanceof Plan.Steps rest
+                ? new Plan.Steps(Stream.concat(first.steps().stream(), rest.steps().stream())
+                        .toList())
+                : first;
+    }
+
+    private Plan repair(ClusterFacts facts) {
         Optional<Refusal> contradiction = Preflight.contradiction(facts);
         if (contradiction.isPresent()) {
             return new Plan.Refused(List.of(contradiction.get()));

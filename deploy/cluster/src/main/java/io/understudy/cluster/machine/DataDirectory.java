@@ -20,6 +20,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,14 +54,24 @@ public record DataDirectory(Path path) {
         return Files.isDirectory(path.resolve("member"));
     }
 
-    /** Whether a member has run here; empty if access is denied, or the disk may not be mounted. */
+    /** Whether a member has run here; empty if access is denied, or if an empty folder may be a lost mount. */
     public Optional<Boolean> seesMember() {
         if (hasMember()) {
             return Optional.of(true);
         }
         boolean isAbsent = isAbsent(path.resolve("member"))
-                && (Files.isDirectory(path) || (isAbsent(path) && Files.isDirectory(path.resolveSibling("."))));
+                && (hasContent(path) || (isAbsent(path) && hasContent(path.resolveSibling("."))));
         return isAbsent ? Optional.of(false) : Optional.empty();
+    }
+
+    /** Whether the folder has more than the lock file, which an order to an absent member creates. */
+    private boolean hasContent(Path folder) {
+        try (Stream<Path> all = Files.list(folder)) {
+            return all.anyMatch(
+                    each -> !each.getFileName().equals(DirectoryLock.file(path).getFileName()));
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     private static boolean isAbsent(Path file) {
@@ -133,7 +144,7 @@ public record DataDirectory(Path path) {
         }
         Path aside = free("old", now);
         try {
-            Files.move(path, aside, StandardCopyOption.ATOMIC_MOVE);
+            rename(path, aside);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot rename " + path + " to " + aside, e);
         }
@@ -143,13 +154,10 @@ public record DataDirectory(Path path) {
 
     /** Returns why {@link #moveTo} would fail; empty if there is room. */
     Optional<String> moveFailure(DataDirectory other) {
-        Path folder = other.path.toAbsolutePath().normalize();
-        do {
-            folder = folder.resolveSibling(".").normalize();
-        } while (!Files.exists(folder));
         try {
-            if (!Files.getFileStore(path).equals(Files.getFileStore(folder))) {
-                requireRoom(other.path, folder);
+            FileStore store = store(other.path);
+            if (!Files.getFileStore(path).equals(store)) {
+                requireRoom(other.path, store);
             }
             return Optional.empty();
         } catch (IOException e) {
@@ -166,7 +174,7 @@ public record DataDirectory(Path path) {
         try {
             Path folder = Folders.create(other.path.resolveSibling(".").normalize());
             if (Files.getFileStore(path).equals(Files.getFileStore(folder))) {
-                Files.move(path, other.path, StandardCopyOption.ATOMIC_MOVE);
+                rename(path, other.path);
             } else {
                 copyTo(other.path);
             }
@@ -189,6 +197,7 @@ public record DataDirectory(Path path) {
     public Path copyAside(Instant now) {
         Path copy = free("copy", now);
         try {
+            incompleteCopies().forEach(Folders::delete);
             copyTo(copy);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot copy " + path + " to " + copy, e);
@@ -198,7 +207,7 @@ public record DataDirectory(Path path) {
     }
 
     private void copyTo(Path copy) throws IOException {
-        requireRoom(copy, copy.resolveSibling("."));
+        requireRoom(copy, Files.getFileStore(copy.resolveSibling(".")));
         Path part = copy.resolveSibling(copy.getFileName() + PART);
         Folders.delete(part);
         try (Stream<Path> all = Files.walk(path)) {
@@ -206,14 +215,24 @@ public record DataDirectory(Path path) {
                 Files.copy(each, part.resolve(path.relativize(each).toString()), StandardCopyOption.COPY_ATTRIBUTES);
             }
         }
-        // The original may be changed or set aside next, before a power failure.
+        publish(part, copy);
+    }
+
+    /** Renames a complete directory, so that after a power failure it is complete under one of both names. */
+    public static void publish(Path part, Path directory) throws IOException {
+        // The original may be changed or set aside next.
         try (Stream<Path> all = Files.walk(part)) {
             for (Path each : all.toList()) {
                 force(each);
             }
         }
-        Files.move(part, copy, StandardCopyOption.ATOMIC_MOVE);
-        force(copy.resolveSibling("."));
+        rename(part, directory);
+    }
+
+    private static void rename(Path from, Path to) throws IOException {
+        Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
+        force(to.resolveSibling("."));
+        force(from.resolveSibling("."));
     }
 
     private static void force(Path fileOrFolder) throws IOException {
@@ -224,11 +243,27 @@ public record DataDirectory(Path path) {
 
     /** Returns directories that were set aside or completely copied earlier, oldest first. */
     public List<Path> earlier() {
+        return beside("\\.(old|copy)-.*(?<!\\" + PART + ")");
+    }
+
+    /** Returns copies that were interrupted; the next one replaces them. */
+    private List<Path> incompleteCopies() {
+        return beside("\\.copy-.*\\" + PART);
+    }
+
+    /** Returns the bytes that another copy needs, without those of interrupted copies. */
+    public long copyBytes() {
+        return size()
+                - incompleteCopies().stream()
+                        .mapToLong(each -> new DataDirectory(each).size())
+                        .sum();
+    }
+
+    private List<Path> beside(String suffix) {
+        Pattern name = Pattern.compile(Pattern.quote(path.getFileName().toString()) + suffix);
         try (Stream<Path> beside = Files.list(path.resolveSibling("."))) {
             return beside.map(Path::normalize)
-                    .filter(each -> !each.getFileName().toString().endsWith(PART))
-                    .filter(each -> each.getFileName().toString().startsWith(path.getFileName() + ".old-")
-                            || each.getFileName().toString().startsWith(path.getFileName() + ".copy-"))
+                    .filter(each -> name.matcher(each.getFileName().toString()).matches())
                     .sorted()
                     .toList();
         } catch (IOException e) {
@@ -256,8 +291,16 @@ public record DataDirectory(Path path) {
         }
     }
 
-    private void requireRoom(Path copy, Path folder) throws IOException {
-        FileStore store = Files.getFileStore(folder);
+    /** Returns the file system of a directory that may be absent. */
+    public static FileStore store(Path directory) throws IOException {
+        Path folder = directory.toAbsolutePath().normalize();
+        do {
+            folder = folder.resolveSibling(".").normalize();
+        } while (!Files.exists(folder));
+        return Files.getFileStore(folder);
+    }
+
+    private void requireRoom(Path copy, FileStore store) throws IOException {
         if (store.getUsableSpace() < size()) {
             throw new IOException(copy + " needs " + size() + " bytes; " + store + " has only " + store.getUsableSpace()
                     + " bytes left");

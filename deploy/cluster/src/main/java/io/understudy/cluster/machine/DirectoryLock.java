@@ -29,7 +29,7 @@ final class DirectoryLock {
      * @throws IllegalStateException another process held it for 30 s; the message has the file
      */
     static void holding(Path dataDirectory, Runnable work) {
-        Path path = dataDirectory.resolveSibling(dataDirectory.getFileName() + ".lock");
+        Path path = file(dataDirectory);
         var unused = Folders.create(path.resolveSibling(".").normalize());
         try (FileChannel file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             await(file, path);
@@ -37,6 +37,10 @@ final class DirectoryLock {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot lock " + path, e);
         }
+    }
+
+    static Path file(Path dataDirectory) {
+        return dataDirectory.resolveSibling(dataDirectory.getFileName() + ".lock");
     }
 
     private static void await(FileChannel file, Path path) throws IOException {

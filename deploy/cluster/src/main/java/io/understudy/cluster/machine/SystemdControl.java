@@ -17,6 +17,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +36,8 @@ final class SystemdControl implements ProcessControl {
 
     /** Deadline of queries, which wait for systemd alone. */
     private static final Duration QUESTION_DEADLINE = Duration.ofSeconds(3);
+
+    private static final Pattern DATA_DIRECTORY = Pattern.compile("--?data-dir[= ]([^ ;]+)");
 
     /** States of a running unit; one of type notify is activating until etcd joins. */
     private static final Set<String> RUNNING = Set.of("active", "activating", "reloading", "deactivating");
@@ -99,13 +103,28 @@ final class SystemdControl implements ProcessControl {
         return RUNNING.contains(show(machine, "ActiveState"));
     }
 
-    /** A unit that is missing, masked or wrong. The program of a unit may be visible to that unit only. */
+    /**
+     * A unit that is missing, masked or wrong, or starts with other settings than those of the machine. The program of a
+     * unit may be visible to that unit only.
+     */
     @Override
     public Optional<String> programFailure(MachineSettings machine) {
         String state = show(machine, "LoadState");
-        return state.equals("loaded")
-                ? Optional.empty()
-                : Optional.of("the LoadState of unit " + machine.unit() + " is " + state);
+        if (!state.equals("loaded")) {
+            return Optional.of("the LoadState of unit " + machine.unit() + " is " + state);
+        }
+        // Listed as "PATH (ignore_errors=no)".
+        if (!show(machine, "EnvironmentFiles").contains(machine.environmentFile() + " (")) {
+            return Optional.of("unit " + machine.unit() + " has no EnvironmentFile=" + machine.environmentFile());
+        }
+        // A flag has precedence over the variable in that file.
+        Matcher directory = DATA_DIRECTORY.matcher(show(machine, "ExecStart"));
+        return directory.find()
+                        && !Path.of(directory.group(1))
+                                .equals(machine.dataDirectory().toAbsolutePath())
+                ? Optional.of("unit " + machine.unit() + " has --data-dir " + directory.group(1)
+                        + " in ExecStart, not dataDirectory " + machine.dataDirectory())
+                : Optional.empty();
     }
 
     private String show(MachineSettings machine, String property) {

@@ -1,6 +1,7 @@
 package io.understudy.cluster.recover;
 
 import io.etcd.jetcd.api.StatusResponse;
+import io.understudy.cluster.machine.DataDirectory;
 import io.understudy.cluster.machine.DataOwner;
 import io.understudy.cluster.machine.LocalControl;
 import io.understudy.cluster.machine.MachineSettings;
@@ -29,10 +30,12 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -105,6 +108,7 @@ public record LearnerRestore(
                     null);
         }
         targets.forEach(each -> requireFree(each.machine(), learner));
+        requireRoom(learner, targets);
         operator.print("only learner " + learner.name() + " has data: it " + learner.state());
         operator.print("acknowledged writes that it had not received are lost; the revision becomes the time in"
                 + " microseconds, so that watchers resynchronize");
@@ -157,6 +161,22 @@ public record LearnerRestore(
                             + ".dataDirectory)",
                     null);
         }
+    }
+
+    /** For the snapshot or copy of the learner, and its database at each target: before the first is set aside. */
+    private void requireRoom(Remains learner, List<Remains> targets) {
+        Path source = learner.machine().dataDirectory();
+        long bytes = learner.hasData().orElse(false)
+                ? new DataDirectory(source).size()
+                : survey.status(learner.machine())
+                        .map(StatusResponse::getDbSize)
+                        .orElse(0L);
+        Map<Path, Long> needed = targets.stream()
+                .map(Remains::machine)
+                .filter(machine -> machine.process() != ProcessKind.MANUAL)
+                .collect(Collectors.toMap(MachineSettings::dataDirectory, machine -> bytes));
+        needed.put(snapshots.map(SnapshotDirectory::path).orElse(source), bytes);
+        Survey.requireRoom("the data of the new cluster", needed);
     }
 
     private String nothingLeft() {

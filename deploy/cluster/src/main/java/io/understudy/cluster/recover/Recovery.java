@@ -10,16 +10,14 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.local.process.Waiting;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.FileStore;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -191,7 +189,12 @@ public final class Recovery {
                         operator.print("learner " + each.name() + " has more, which is set aside: it " + each.state()));
         List<Remains> uncopied =
                 survivors.all().stream().filter(each -> copy(each).isEmpty()).toList();
-        requireRoom(uncopied);
+        Survey.requireRoom(
+                "the copies of the survivors' data",
+                uncopied.stream()
+                        .filter(each -> each.hasData().orElse(false))
+                        .map(each -> each.machine().dataDirectory())
+                        .collect(Collectors.toMap(Function.identity(), each -> new DataDirectory(each).copyBytes())));
         if (!operator.confirms("continue without the data of " + String.join(", ", lost)
                 + "; these members are lost for good, and fenced so that none of them starts again with old data")) {
             return false;
@@ -302,38 +305,6 @@ public final class Recovery {
         }
     }
 
-    /** Requires disk space for the copies, before any member is stopped. */
-    private void requireRoom(List<Remains> copied) {
-        Map<FileStore, Long> needed = new HashMap<>();
-        for (Remains each : copied) {
-            Path directory = each.machine().dataDirectory();
-            if (each.hasData().orElse(false)) {
-                try {
-                    needed.merge(Files.getFileStore(directory), new DataDirectory(directory).size(), Long::sum);
-                } catch (IOException e) {
-                    throw new RecoveryException("cannot read the free disk space of " + directory, e);
-                }
-            }
-        }
-        needed.forEach((store, bytes) -> {
-            long free = free(store);
-            if (free < bytes) {
-                throw new RecoveryException(
-                        "the copies of the survivors' data need " + bytes + " bytes; " + store + " has " + free
-                                + " bytes left: free disk space, nothing was changed",
-                        null);
-            }
-        });
-    }
-
-    private static long free(FileStore store) {
-        try {
-            return store.getUsableSpace();
-        } catch (IOException e) {
-            throw new RecoveryException("cannot read the free disk space of " + store, e);
-        }
-    }
-
     private void startEmpty(MachineSettings machine, List<MemberSpec> members) {
         MemberSpec member = machine.member();
         control.stop(member);
@@ -385,6 +356,11 @@ public final class Recovery {
                 next.isPresent();
                 next = lost(now).stream().findFirst()) {
             MachineSettings machine = next.get();
+            if (!now.alarms().isEmpty()) {
+                operator.print(machine.name() + " is not started, as an alarm is active: " + now.alarms()
+                        + ". Repair it (understudy cluster repair), then run this command again");
+                return true;
+            }
             if (!operator.confirms("start " + machine.name() + " without data; its old data is lost for good")) {
                 return true;
             }
@@ -392,6 +368,10 @@ public final class Recovery {
             now = await(seen -> isHealthy(seen, machine.name()), machine.name() + " does not serve");
             verify(0, now);
         }
+        survey.remains(Optional.of(now)).stream()
+                .filter(each -> each.answer().isEmpty() && !each.trouble().isEmpty())
+                .forEach(each -> operator.print(each.name() + " is not started: it " + each.state()
+                        + "; with its data lost: understudy cluster remove, then add"));
         operator.print("the cluster has a quorum, nothing more to recover: " + now.quorum());
         LOG.atInfo()
                 .addKeyValue("cluster_id", now.cluster())

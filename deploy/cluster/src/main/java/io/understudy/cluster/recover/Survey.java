@@ -21,8 +21,10 @@ import io.understudy.local.process.Waiting;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Revision;
 import java.io.IOException;
+import java.nio.file.FileStore;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -148,9 +150,35 @@ public record Survey(
                 trouble);
     }
 
+    /**
+     * Requires disk space before any effect.
+     *
+     * @param what needs it
+     * @param needed bytes by directory, which need not exist
+     */
+    static void requireRoom(String what, Map<Path, Long> needed) {
+        try {
+            Map<FileStore, Long> sums = new HashMap<>();
+            for (Map.Entry<Path, Long> each : needed.entrySet()) {
+                sums.merge(DataDirectory.store(each.getKey()), each.getValue(), Long::sum);
+            }
+            for (Map.Entry<FileStore, Long> each : sums.entrySet()) {
+                long free = each.getKey().getUsableSpace();
+                if (free < each.getValue()) {
+                    throw new RecoveryException(
+                            what + " need " + each.getValue() + " bytes; " + each.getKey() + " has " + free
+                                    + " bytes left: free disk space, nothing was changed",
+                            null);
+                }
+            }
+        } catch (IOException e) {
+            throw new RecoveryException("cannot read the free disk space of " + needed.keySet(), e);
+        }
+    }
+
     private static String unseen(Path directory) {
-        return directory + " cannot be read: access is denied, or its disk is not mounted (if the disk is lost, create "
-                + directory.resolveSibling(".").normalize() + ")";
+        return directory + " may have data: access is denied, or the path is not mounted or empty (if the data is lost,"
+                + " name the members to recover from with --from)";
     }
 
     private static Supplier<Optional<Role>> stored(Optional<Stored> stored) {

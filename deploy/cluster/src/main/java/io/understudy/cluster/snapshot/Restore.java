@@ -1,5 +1,6 @@
 package io.understudy.cluster.snapshot;
 
+import io.understudy.cluster.machine.DataDirectory;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.ProcessKind;
@@ -8,7 +9,6 @@ import io.understudy.vocabulary.Counted;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.UserPrincipal;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -62,7 +62,9 @@ public final class Restore {
 
     /**
      * Returns an increase to a revision that no client has seen: the time in microseconds. A cluster restored before, from
-     * any snapshot, is behind it unless it had a million changes per second.
+     * any snapshot, is behind it unless it had a million changes per second. It stays below 2^53 until the year 2255. With
+     * a clock behind the data, the revision still increases, by {@link #LEAST_BUMP}; only a cluster restored before from
+     * a newer snapshot may then be ahead.
      */
     public static long bump(long revision, Instant now) {
         return Math.max(LEAST_BUMP, ChronoUnit.MICROS.between(Instant.EPOCH, now) - revision);
@@ -118,7 +120,7 @@ public final class Restore {
                     Files.setOwner(each, owner);
                 }
             }
-            Files.move(part, directory, StandardCopyOption.ATOMIC_MOVE);
+            DataDirectory.publish(part, directory);
         } catch (IOException e) {
             throw new SnapshotException("cannot create data directory " + directory, e);
         }
