@@ -503,7 +503,8 @@ final class ForwardingIT {
                 .isEqualTo("OK");
         assertThat(outcome(channel -> KVGrpc.newBlockingStub(channel).txn(nested(60)), client))
                 .startsWith("INTERNAL grpc: error unmarshalling request");
-        assertThat(outcome(channel -> KVGrpc.newBlockingStub(channel).txn(nested(1_000)), client))
+        // Of more, the client's own encoder can exceed its stack.
+        assertThat(outcome(channel -> KVGrpc.newBlockingStub(channel).txn(nested(400)), client))
                 .startsWith("INTERNAL grpc: error unmarshalling request");
     }
 

@@ -320,6 +320,7 @@ final class KafkaFeedFaultsIT {
         fixture.kafka().kill();
         FeedRunner late = fixture.read(KeyRange.all(), null);
         fixture.kafka().start();
+        mirror.reconnect();
         mirror.writeEach(fixture.history().next(10));
         reader.awaitRevision(fixture.history().revision(), PATIENCE);
         late.awaitRevision(fixture.history().revision(), PATIENCE);

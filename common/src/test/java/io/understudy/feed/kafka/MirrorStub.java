@@ -37,7 +37,7 @@ final class MirrorStub implements AutoCloseable {
 
     private final KafkaClients clients;
     private final Admin admin;
-    private final Producer<byte[], byte[]> producer;
+    private Producer<byte[], byte[]> producer;
     private final String topic;
     private final int partitions;
     private TopicOrigin origin;
@@ -50,9 +50,20 @@ final class MirrorStub implements AutoCloseable {
         this.origin = new TopicOrigin(1, TopicScope.all(), partitions);
         this.admin = clients.admin();
         create(stateConfig);
-        this.producer =
+        this.producer = open();
+    }
+
+    private Producer<byte[], byte[]> open() {
+        Producer<byte[], byte[]> opened =
                 clients.producer("stub." + topic, Duration.ofSeconds(10), KafkaClients.MAX_MESSAGE_BYTES, Map.of());
-        producer.initTransactions();
+        opened.initTransactions();
+        return opened;
+    }
+
+    /** A broker that was killed may have an older state of the producer's last transaction. */
+    void reconnect() {
+        producer.close(Duration.ofSeconds(5));
+        producer = open();
     }
 
     private void create(Map<String, String> stateConfig) {

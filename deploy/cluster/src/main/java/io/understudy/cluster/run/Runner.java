@@ -13,6 +13,7 @@ import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -116,6 +117,7 @@ public final class Runner {
         Deadline settled = Deadline.in(patience.settle());
         boolean acted = false;
         @Nullable Step lastDone = null;
+        Set<Step> attempted = new HashSet<>();
         int taken = 0;
         while (true) {
             Optional<ClusterFacts> seen = look();
@@ -168,6 +170,11 @@ public final class Runner {
                     settled = Deadline.in(patience.settle());
                     taken++;
                     lastDone = next.step() instanceof Step.CatchUp ? null : next.step();
+                    attempted.clear();
+                } else if (attempted.add(next.step())) {
+                    // The attempt may have taken longer than that itself.
+                    settled = Deadline.in(patience.settle());
+                    settled.pause(patience.between());
                 } else if (settled.isOver()) {
                     throw new StepFailedException("step not possible within "
                             + patience.settle().toSeconds() + " s (" + next.action() + "); " + noted);
