@@ -131,7 +131,7 @@ final class ChangeReader<K, V> {
         boolean isPast = false;
         if (current.from < current.end) {
             for (ConsumerRecord<byte[], byte[]> source : topics.poll(partition)) {
-                MirrorRecord record = read(source, null);
+                MirrorRecord record = read(source, generation, null);
                 if (record == null || record.generation() < generation) {
                     continue;
                 }
@@ -179,7 +179,7 @@ final class ChangeReader<K, V> {
         }
         ConsumerRecords<byte[], byte[]> records = topics.poll();
         for (ConsumerRecord<byte[], byte[]> source : records) {
-            MirrorRecord record = read(source, strays);
+            MirrorRecord record = read(source, open.position().generation(), strays);
             if (record != null) {
                 open.accept(record, events);
             }
@@ -199,10 +199,14 @@ final class ChangeReader<K, V> {
         }
     }
 
-    private @Nullable MirrorRecord read(ConsumerRecord<byte[], byte[]> source, @Nullable StrayRecords strays) {
+    private @Nullable MirrorRecord read(
+            ConsumerRecord<byte[], byte[]> source, long generation, @Nullable StrayRecords strays) {
         try {
             MirrorRecord record = MirrorRecord.read(source);
-            if (record.isMark() && source.headers().lastHeader(MirrorRecord.PARTITIONS) != null) {
+            // Another generation may have another number of them.
+            if (record.isMark()
+                    && record.generation() == generation
+                    && source.headers().lastHeader(MirrorRecord.PARTITIONS) != null) {
                 requirePartitions(MirrorRecord.number(source.headers(), MirrorRecord.PARTITIONS));
             }
             return record;
