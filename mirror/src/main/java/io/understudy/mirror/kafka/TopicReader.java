@@ -1,6 +1,7 @@
 package io.understudy.mirror.kafka;
 
 import io.understudy.kafka.KafkaClients;
+import io.understudy.kafka.KafkaSettings;
 import io.understudy.mirror.sink.SinkException;
 import java.time.Duration;
 import java.util.List;
@@ -8,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
@@ -18,12 +20,20 @@ final class TopicReader {
 
     private static final Duration POLL = Duration.ofMillis(200);
 
-    private final KafkaClients clients;
+    private final Supplier<? extends org.apache.kafka.clients.consumer.Consumer<byte[], byte[]>> consumers;
+    private final KafkaSettings settings;
     private final Duration timeout;
 
     TopicReader(KafkaClients clients) {
-        this.clients = clients;
-        this.timeout = clients.settings().timeout();
+        this(clients::consumer, clients.settings());
+    }
+
+    TopicReader(
+            Supplier<? extends org.apache.kafka.clients.consumer.Consumer<byte[], byte[]>> consumers,
+            KafkaSettings settings) {
+        this.consumers = consumers;
+        this.settings = settings;
+        this.timeout = settings.timeout();
     }
 
     /** Offsets of the first record, and after the last committed one. */
@@ -62,13 +72,13 @@ final class TopicReader {
     private Extent readWhile(
             TopicPartition partition, long from, long atLeast, Predicate<ConsumerRecord<byte[], byte[]>> continues) {
         String doing = "reading partition " + partition;
-        try (var consumer = clients.consumer()) {
+        try (var consumer = consumers.get()) {
             List<TopicPartition> only = List.of(partition);
             consumer.assign(only);
-            long lastRecordNanos = System.nanoTime();
+            long began = System.nanoTime();
             long end = only(consumer.endOffsets(only, timeout));
             while (end < atLeast) {
-                if (System.nanoTime() - lastRecordNanos > timeout.toNanos()) {
+                if (System.nanoTime() - began > timeout.toNanos()) {
                     throw new SinkException.Unavailable(
                             doing + " failed: an open transaction hides records from offset " + end + " on", null);
                 }
@@ -79,15 +89,19 @@ final class TopicReader {
             }
             Extent extent = new Extent(only(consumer.beginningOffsets(only, timeout)), end);
             consumer.seek(partition, Math.max(from, extent.begin()));
-            lastRecordNanos = System.nanoTime();
-            while (consumer.position(partition, timeout) < extent.end()) {
-                var records = consumer.poll(POLL);
-                if (!records.isEmpty()) {
-                    lastRecordNanos = System.nanoTime();
-                } else if (System.nanoTime() - lastRecordNanos > timeout.toNanos()) {
+            // Records of aborted transactions are passed without being returned.
+            long passed = -1;
+            long progressNanos = System.nanoTime();
+            long next;
+            while ((next = consumer.position(partition, timeout)) < extent.end()) {
+                if (next > passed) {
+                    passed = next;
+                    progressNanos = System.nanoTime();
+                } else if (System.nanoTime() - progressNanos > timeout.toNanos()) {
                     throw new SinkException.Unavailable(
                             doing + " failed: no record within " + timeout.toMillis() + " ms", null);
                 }
+                var records = consumer.poll(POLL);
                 for (ConsumerRecord<byte[], byte[]> record : records) {
                     if (!continues.test(record)) {
                         return extent;
@@ -96,7 +110,7 @@ final class TopicReader {
             }
             return extent;
         } catch (KafkaException e) {
-            throw KafkaFailures.explained(doing, AclOperation.READ, clients.settings(), e);
+            throw KafkaFailures.explained(doing, AclOperation.READ, settings, e);
         }
     }
 
