@@ -119,7 +119,7 @@ final class SinkStart {
                     producer(usual, limit).close(Duration.ZERO);
                 }
                 boolean mayAdopt = options.onTopicLoss() == TopicLoss.RESYNC && (stored == null || loss != null);
-                Map<String, Uuid> ids = topics.ensure(existing, topic -> mayAdopt && isUnwritten(topic));
+                Map<String, Uuid> ids = topics.ensure(existing, topic -> mayAdopt && isUnwritten(topic, topics));
                 Footprint known = stored == null || loss != null ? nothing(ids) : stored.footprint();
                 TopicOrigin origin = new TopicOrigin(
                         generation(stored, loss != null),
@@ -324,13 +324,13 @@ final class SinkStart {
                         .anyMatch(partition -> reader.hasRecords(new TopicPartition(topic, partition.partition())));
     }
 
-    /** Whether no record of the topic was ever committed or deleted. */
-    private boolean isUnwritten(TopicDescription topic) {
+    /** Whether no record of the topic was ever committed or deleted, nor may be by an open transaction. */
+    private boolean isUnwritten(TopicDescription topic, KafkaTopics topics) {
         return !hasRecords(topic.name(), Map.of(topic.name(), topic))
                 && topic.partitions().stream()
                         .map(partition -> new TopicPartition(topic.name(), partition.partition()))
-                        .allMatch(partition ->
-                                reader.read(partition, 0, record -> {}).begin() == 0);
+                        .allMatch(partition -> !topics.hidesRecords(partition)
+                                && reader.read(partition, 0, record -> {}).begin() == 0);
     }
 
     /** Returns which written data is missing; null if none is. */

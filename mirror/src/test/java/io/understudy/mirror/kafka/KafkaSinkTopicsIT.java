@@ -218,8 +218,9 @@ final class KafkaSinkTopicsIT {
         }
     }
 
-    @Test
-    void doesNotAdoptAWrittenTopic() {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void doesNotAdoptAWrittenTopic(boolean isCommitted) {
         fixture.options(fixture.options().with(TopicLoss.RESYNC));
         fixture.begun(10).close();
         String topic = fixture.options().topic();
@@ -230,11 +231,14 @@ final class KafkaSinkTopicsIT {
             producer.initTransactions();
             producer.beginTransaction();
             var unused = producer.send(new ProducerRecord<>(topic, new byte[1]));
-            producer.commitTransaction();
+            producer.flush();
+            if (isCommitted) {
+                producer.commitTransaction();
+            }
+            assertThatThrownBy(() -> fixture.sink().open())
+                    .isInstanceOf(SinkException.Refused.class)
+                    .hasMessageContaining("topic " + topic + " has max.message.bytes=");
         }
-        assertThatThrownBy(() -> fixture.sink().open())
-                .isInstanceOf(SinkException.Refused.class)
-                .hasMessageContaining("topic " + topic + " has max.message.bytes=");
     }
 
     @Test
