@@ -8,8 +8,6 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.ServerCall;
 import io.grpc.Status;
-import io.netty.util.concurrent.EventExecutor;
-import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.forward.Bytes;
@@ -21,6 +19,8 @@ import io.understudy.gateway.server.Reply;
 import io.understudy.gateway.server.UnaryMethod;
 import io.vertx.core.Future;
 import java.util.List;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
@@ -68,7 +68,8 @@ record HealthMethods(BooleanSupplier ready, ServedCalls calls) {
         return ready.getAsBoolean() ? SERVING : NOT_SERVING;
     }
 
-    private ServerCall.Listener<byte[]> watch(ServerCall<byte[], byte[]> client, byte[] service, EventExecutor loop) {
+    private ServerCall.Listener<byte[]> watch(
+            ServerCall<byte[], byte[]> client, byte[] service, ScheduledExecutorService loop) {
         try {
             if (StringValue.parseFrom(service).getValue().isEmpty()) {
                 return new Watch(client, loop);
@@ -90,7 +91,7 @@ record HealthMethods(BooleanSupplier ready, ServedCalls calls) {
         private final ScheduledFuture<?> checks;
         private Int32Value sent = SERVICE_UNKNOWN;
 
-        Watch(ServerCall<byte[], byte[]> client, EventExecutor loop) {
+        Watch(ServerCall<byte[], byte[]> client, ScheduledExecutorService loop) {
             this.client = client;
             this.checks = loop.scheduleAtFixedRate(this::check, CHECK_MILLIS, CHECK_MILLIS, TimeUnit.MILLISECONDS);
             check();
