@@ -56,10 +56,10 @@ public final class JsonApi implements WebCalls {
     private static final String UNKNOWN = "unknown";
 
     /** Size of a body that is parsed on its event loop; small parts make it slow, a microsecond for each byte. */
-    private static final int MOST_ON_LOOP = 16 << 10;
+    private static final int MOST_ON_LOOP = 64 << 10;
 
     /** Larger bodies held at a time. */
-    private static final int MOST_LARGE = 64;
+    private static final int MOST_LARGE = 256;
 
     private static final int PARSING_THREADS = 2;
 
