@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -201,10 +203,26 @@ final class Loader {
             problems.add(new Problem(where, key, "is a group of settings, not a value"));
             return;
         }
-        Map<String, String> known = new LinkedHashMap<>();
-        schema.settings().forEach(row -> known.putIfAbsent(named(row.key(), key), row.key()));
-        Optional<String> nearest = Spelling.nearest(key, known.keySet()).map(known::get);
+        Set<String> known = new LinkedHashSet<>();
+        schema.settings().forEach(row -> known.add(named(row.key(), key)));
+        Optional<String> nearest = known.stream()
+                .filter(each -> isWithin(key, each))
+                .min(Comparator.comparingInt(String::length))
+                .or(() -> Spelling.nearest(key, known));
         problems.add(new Problem(where, key, "is not a known setting" + meant(nearest)));
+    }
+
+    /** Whether a key only lacks groups of another. */
+    private static boolean isWithin(String key, String other) {
+        Iterator<String> parts = List.of(other.split("\\.", -1)).iterator();
+        for (String part : key.split("\\.", -1)) {
+            do {
+                if (!parts.hasNext()) {
+                    return false;
+                }
+            } while (!parts.next().equals(part));
+        }
+        return true;
     }
 
     /** A row's key, with the name that a given key has in place of its {@code *}. */

@@ -260,6 +260,19 @@ final class UnderstudyTest {
         assertThat(run("config", "check", "--kind=gateway", broken.toString())).isEqualTo(1);
     }
 
+    /** It is likelier than a key of another group. */
+    @Test
+    void aKeyWithoutItsGroupIsSuggestedInIt(@TempDir Path folder) throws IOException {
+        Path mirror = Files.writeString(folder.resolve("mirror.yaml"), """
+                mirrors:
+                  dr: {source: {endpoints: http://127.0.0.1:1}, target: {endpoints: http://127.0.0.1:2}}
+                """);
+        assertThat(run("config", "check", mirror.toString())).isEqualTo(1);
+        assertThat(out.toString())
+                .contains("mirrors.dr.target.endpoints is not a known setting; did you mean"
+                        + " mirrors.dr.target.etcd.endpoints?");
+    }
+
     @Test
     void problemsNameTheFile_theLineAndWhatIsAllowed(@TempDir Path folder) throws Exception {
         Path binary = Files.write(folder.resolve("binary.yaml"), new byte[] {'a', ':', ' ', (byte) 0xff, '\n'});
@@ -313,7 +326,7 @@ final class UnderstudyTest {
                     source: {endpoints: "http://127.0.0.1:1", user: a, pasword: b}
                 """);
         assertThat(run("config", "check", "--kind=mirror", file.toString())).isEqualTo(1);
-        assertThat(out.toString()).contains("did you mean mirrors.*.source.password?");
+        assertThat(out.toString()).contains("did you mean mirrors.a-rather-long-name-of-a-mirror.source.password?");
     }
 
     @Test
