@@ -39,7 +39,6 @@ import org.junit.jupiter.api.io.TempDir;
  *
  * <p>Tests invariant DP23.
  */
-@Tag("core")
 final class ClusterChangeIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -103,6 +102,7 @@ final class ClusterChangeIT {
     }
 
     @Test
+    @Tag("core")
     void anUnknownMemberIsNotTakenForRemoved() throws Exception {
         try (LocalEtcd etcd = LocalEtcd.builder()
                 .name("typo")
@@ -256,6 +256,7 @@ final class ClusterChangeIT {
 
     /** The name of a machine and its ports prove nothing about the owner of its data directory. */
     @Test
+    @Tag("core")
     void aMemberOfAnotherClusterInTheDataDirectoryIsLeftAlone() throws Exception {
         try (LocalEtcd etcd = LocalEtcd.builder()
                         .name("own")
@@ -313,6 +314,7 @@ final class ClusterChangeIT {
 
     /** No hash differs, so the alarm may be one that a switchover raised. */
     @Test
+    @Tag("core")
     void aFullDatabaseIsRepairedAndACorruptionThatNoHashConfirmsIsLeftAlone() throws Exception {
         try (LocalEtcd etcd = LocalEtcd.builder()
                 .name("alarmed")

@@ -185,7 +185,6 @@ final class HealthCommandTest {
                 "cluster status --endpoints=%1$s",
                 "cluster snapshot save --to=%2$s --endpoints=%1$s",
                 "mirror switchover --timeout=1s --dry-run --config=%2$s/mirror.yaml",
-                "mirror verify --config=%2$s/mirror.yaml",
                 "config check --connect --timeout=1s %2$s/mirror.yaml"
             })
     @Timeout(60)

@@ -28,6 +28,7 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -201,6 +202,7 @@ final class ClientsIT {
     }
 
     @Test
+    @Tag("variants")
     void theNodeClientReceivesTheSameAnswers() throws Exception {
         NodeClient client = NodeClient.find();
         String expected = withoutMember(client.read(source(), current, past));
