@@ -88,8 +88,9 @@ public final class Failover {
         }
     }
 
+    /** Not of a former primary, which the mirror has closed by an operation of the same kind. */
     private static boolean isDone(Found found) {
-        return found.isPrimary() && found.isLast(FAILOVER);
+        return found.isPrimary() && found.isLast(FAILOVER) && found.move().phase() != Phase.CLOSING;
     }
 
     /**
@@ -230,8 +231,11 @@ public final class Failover {
 
     private void requireMovable(Found found) {
         if (found.isPrimary()) {
-            throw new TakeOverException(
-                    direction.to().shown() + " is the primary of mirror " + direction.mirror() + " already");
+            throw new TakeOverException(direction.to().shown() + " is the primary of mirror " + direction.mirror()
+                    + " already"
+                    + (found.move().phase() == Phase.CLOSING
+                            ? ", and closed; \"understudy mirror status\" shows what to do"
+                            : ""));
         }
         Checkpoint checkpoint = found.checkpoint();
         if (checkpoint == null) {

@@ -464,6 +464,10 @@ final class SwitchoverFaultsTest {
                 .as("another process looks")
                 .hasValueSatisfying(conflict ->
                         assertThat(conflict.reason()).contains("is closed").doesNotContain("--primary"));
+        assertThatThrownBy(() -> world.failover(OPTIONS.forced()).run())
+                .as("its closing is no failover to complete")
+                .hasMessageContaining("already, and closed");
+        assertThat(world.target.isOpen("/app/k")).isFalse();
         var unusedRejoin = world.failover(world.target, world.source, OPTIONS).rejoin();
         assertEnds(former);
 
