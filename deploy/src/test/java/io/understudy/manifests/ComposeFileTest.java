@@ -85,7 +85,7 @@ final class ComposeFileTest {
         assertThat(scraped)
                 .contains("gateway", "mirror", "supervisor")
                 .allSatisfy(host -> assertThat(services.has(host)).as(host).isTrue());
-        assertThat(Files.readString(FOLDER.resolve("self-check"))).contains("= " + scraped.size() + " ]");
+        assertThat(Files.readString(FOLDER.resolve("self-check"))).contains("=> " + scraped.size() + " @");
     }
 
     @Test
