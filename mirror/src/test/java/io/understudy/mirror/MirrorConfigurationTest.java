@@ -436,7 +436,7 @@ final class MirrorConfigurationTest {
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("mirrors.dr.source.endpoints")
                 .hasMessageContaining("one of fail, delete, keep")
-                .hasMessageContaining("did you mean mirrors.*.target.etcd.maxTxnOps");
+                .hasMessageContaining("did you mean mirrors.dr.target.etcd.maxTxnOps");
     }
 
     private MirrorSettings load(String yaml) throws IOException {
