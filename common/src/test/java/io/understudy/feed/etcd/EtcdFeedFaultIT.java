@@ -118,11 +118,8 @@ class EtcdFeedFaultIT {
             EtcdMember serving = await().atMost(PATIENCE).until(this::servingTheWatch, member -> member != null);
 
             fault.strike(source.cluster(), serving);
-            await().atMost(PATIENCE).until(() -> {
-                long before = writer.writes();
-                await().until(() -> writer.writes() > before + 20);
-                return true;
-            });
+            long before = writer.writes();
+            await().atMost(PATIENCE).until(() -> writer.writes() > before + 20);
             runner.awaitRevision(fixture.client().revision(), NOTICED_AND_RESUMED);
             source.heal();
             writer.stop();
