@@ -1,6 +1,8 @@
 package io.understudy.mirror;
 
 import static io.understudy.mirror.fixture.Mirrors.awaitFailure;
+import static java.util.stream.Collectors.counting;
+import static java.util.stream.Collectors.groupingBy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -15,7 +17,10 @@ import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -63,20 +68,20 @@ final class EtcdMirrorIT {
 
     @Test
     @Tag("core")
-    void writesEachCommitOfManyChangesAsOneRevision() {
+    void writesEachCommitOfManyChangesAsOneRevision() throws Exception {
         try (MirrorProcess mirror = start()) {
             awaitEqual(mirror);
             for (int size : new int[] {128, 1_000, 10_000}) {
                 long before = revision();
                 source.kv().txn(puts(size, 20));
                 awaitEqual(mirror);
-                assertThat(revision()).as("commit of %d changes", size).isEqualTo(before + 1);
+                assertThat(writes(before)).as("commit of %d changes", size).containsExactly((long) size);
             }
         }
     }
 
     @Test
-    void writesADeleteOf20000KeysAsOneRevision() {
+    void writesADeleteOf20000KeysAsOneRevision() throws Exception {
         for (int part = 0; part < 20; part++) {
             source.kv().txn(puts(1_000, 10, part * 1_000));
         }
@@ -86,7 +91,7 @@ final class EtcdMirrorIT {
             source.deleteRange("/k/", "/k0");
             awaitEqual(mirror);
             assertThat(target.contents()).isEmpty();
-            assertThat(revision()).isEqualTo(before + 1);
+            assertThat(writes(before)).containsExactly(20_000L);
         }
     }
 
@@ -105,13 +110,13 @@ final class EtcdMirrorIT {
     }
 
     @Test
-    void writesACommitAboveTheLimitOfARequestInPartsAndCompletesIt() {
+    void writesACommitAboveTheLimitOfARequestInPartsAndCompletesIt() throws Exception {
         try (MirrorProcess mirror = start()) {
             awaitEqual(mirror);
             long before = revision();
             source.kv().txn(puts(100, 50_000));
             awaitEqual(mirror);
-            assertThat(revision() - before).isEqualTo(4);
+            assertThat(writes(before)).hasSize(4);
         }
     }
 
@@ -141,7 +146,7 @@ final class EtcdMirrorIT {
 
     @Test
     @Tag("core")
-    void resumesAtTheCheckpointWritingNothingAgain() {
+    void resumesAtTheCheckpointWritingNothingAgain() throws Exception {
         IntStream.range(0, 50).forEach(i -> source.put("/k/" + i, "1"));
         try (MirrorProcess mirror = start()) {
             awaitEqual(mirror);
@@ -151,9 +156,9 @@ final class EtcdMirrorIT {
         long before = revision();
         try (MirrorProcess mirror = start()) {
             awaitEqual(mirror);
-            assertThat(revision() - before)
-                    .as("becoming active, taking over, and one put and one delete, perhaps together")
-                    .isBetween(3L, 4L);
+            assertThat(writes(before).stream().mapToLong(Long::longValue).sum())
+                    .as("one put and one delete")
+                    .isEqualTo(2);
         }
     }
 
@@ -240,6 +245,19 @@ final class EtcdMirrorIT {
     /** The target's revision. */
     private long revision() {
         return target.get(ZERO).getHeader().getRevision();
+    }
+
+    /**
+     * Numbers of changed keys at each revision of the target after {@code before}. Own keys of the mirror are left out:
+     * on a busy machine it may lose its lease, and become active again.
+     */
+    private List<Long> writes(long before) throws InterruptedException {
+        return target.watch(before + 1, revision()).stream()
+                .filter(event -> !ReservedKeys.contains(event.getKv().getKey()))
+                .collect(groupingBy(event -> event.getKv().getModRevision(), TreeMap::new, counting()))
+                .values()
+                .stream()
+                .toList();
     }
 
     private static TxnRequest puts(int count, int valueBytes) {
