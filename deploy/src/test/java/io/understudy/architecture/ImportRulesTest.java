@@ -59,7 +59,7 @@ final class ImportRulesTest {
             .local.etcd         .local.binary .local.certificate .local.process .local.fault com.fasterxml.jackson org.slf4j
             .local.kafka        .local.certificate .local.process .local.fault org.slf4j
             .local.container    .local.process .local.kafka com.github.dockerjava org.testcontainers org.slf4j
-            .local.junit        .local org.junit.jupiter org.junit.platform org.opentest4j org.slf4j
+            .local.junit        .local org.awaitility org.junit.jupiter org.junit.platform org.opentest4j org.slf4j
 
             .gateway            .health .vocabulary .feed .kafka .etcd .config .metrics .tls com.google.protobuf io.etcd.jetcd.api
             .gateway            io.grpc io.micrometer io.vertx org.slf4j
