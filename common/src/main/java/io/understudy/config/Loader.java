@@ -124,6 +124,9 @@ final class Loader {
 
     /** Rejects a variable that resembles a setting's. Other software may use the same prefix. */
     private void unknown(String variable) {
+        if (Variables.OF_COMMANDS.contains(variable)) {
+            return;
+        }
         String name = variable.substring(Variables.PREFIX.length());
         // Without the prefix, which would make any short name similar.
         List<String> known = schema.settings().stream()
@@ -136,12 +139,7 @@ final class Loader {
                     "",
                     "is not a known variable" + meant(nearest.map(Variables.PREFIX::concat))));
         } else {
-            LOG.atWarn()
-                    .addKeyValue("variable", variable)
-                    .addKeyValue(
-                            "nearest",
-                            Variables.PREFIX + Spelling.closest(name, known).orElseThrow())
-                    .log("variable ignored; it is not in the settings reference");
+            LOG.atWarn().addKeyValue("variable", variable).log("variable ignored; it is not in the settings reference");
         }
     }
 

@@ -1,10 +1,16 @@
 package io.understudy.config;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.BooleanNode;
+import com.fasterxml.jackson.databind.node.IntNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.node.TextNode;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 
 /** Writes a JSON schema of configuration files, by which editors complete and check keys. */
 public final class SettingsSchema {
@@ -13,7 +19,7 @@ public final class SettingsSchema {
 
     private SettingsSchema() {}
 
-    /** The schema as JSON. Keys may be nested or dotted; values of dotted keys are not described. */
+    /** The schema as JSON. Keys may be nested or dotted; of dotted keys only the first group is described. */
     public static String of(Collection<Setting<?>> settings, String title) {
         ObjectNode root = group();
         root.put("$schema", "http://json-schema.org/draft-07/schema#").put("title", title);
@@ -23,6 +29,7 @@ public final class SettingsSchema {
                 describe(root, row.former(), row);
             }
         }
+        allowDotted(root);
         try {
             return MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(root) + "\n";
         } catch (JsonProcessingException e) {
@@ -51,13 +58,38 @@ public final class SettingsSchema {
         ObjectNode group = JsonNodeFactory.instance.objectNode();
         group.putArray("type").add("object").add("null");
         group.put("additionalProperties", false);
-        group.putObject("patternProperties").putObject("\\.");
         return group;
+    }
+
+    /** Allows keys with dots that begin with a group. */
+    private static void allowDotted(ObjectNode node) {
+        List<String> groups = new ArrayList<>();
+        for (JsonNode names : List.of(node.path("properties"), node.path("patternProperties"))) {
+            names.properties().forEach(named -> {
+                boolean isGroup = named.getValue().has("additionalProperties");
+                if (isGroup || named.getValue().path("type").asText().equals("object")) {
+                    groups.add(named.getKey().replaceAll("^\\^|\\$$", ""));
+                }
+                if (isGroup) {
+                    allowDotted((ObjectNode) named.getValue());
+                }
+            });
+        }
+        if (!groups.isEmpty()) {
+            node.withObjectProperty("patternProperties").putObject("^(" + String.join("|", groups) + ")\\.");
+        }
     }
 
     private static <T> void describe(ObjectNode node, Setting<T> row) {
         node.put("description", row.doc() + " Allowed: " + row.allowed() + ".");
-        row.defaultText().ifPresent(text -> node.put("default", text));
+        row.defaultText()
+                .ifPresent(text -> node.set(
+                        "default",
+                        row.type().equals(SettingType.BOOLEAN)
+                                ? BooleanNode.valueOf(Boolean.parseBoolean(text))
+                                : row.type().equals(SettingType.INTEGER)
+                                        ? IntNode.valueOf(Integer.parseInt(text))
+                                        : TextNode.valueOf(text)));
         if (row.type().equals(SettingType.BOOLEAN)) {
             node.put("type", "boolean");
         } else if (row.type().equals(SettingType.INTEGER)) {

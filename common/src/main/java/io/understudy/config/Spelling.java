@@ -11,14 +11,10 @@ public final class Spelling {
 
     /** The nearest of {@code known}, unless even that is too far to be a typing mistake. */
     public static Optional<String> nearest(String word, Collection<String> known) {
-        return closest(word, known).filter(candidate -> distance(word, candidate) <= Math.max(2, word.length() / 3));
-    }
-
-    /** The nearest of {@code known}, however far. */
-    static Optional<String> closest(String word, Collection<String> known) {
         return known.stream()
                 .min(Comparator.comparingInt((String candidate) -> distance(word, candidate))
-                        .thenComparing(Comparator.naturalOrder()));
+                        .thenComparing(Comparator.naturalOrder()))
+                .filter(candidate -> distance(word, candidate) <= Math.max(2, word.length() / 3));
     }
 
     /** Levenshtein's distance: insertions, deletions and replacements of one character. */

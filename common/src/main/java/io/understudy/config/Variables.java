@@ -17,6 +17,9 @@ final class Variables {
             "UNDERSTUDY_LOG_LEVEL",
             "UNDERSTUDY_LOG_FORMAT");
 
+    /** Read by commands; a setting of gateways has one of these names too. */
+    static final Set<String> OF_COMMANDS = Set.of("UNDERSTUDY_SOURCE_USER", "UNDERSTUDY_TARGET_USER");
+
     /** Kubernetes describes each service of a namespace by such variables, named after the service. */
     private static final Pattern SERVICE_LINK =
             Pattern.compile(".*_SERVICE_(HOST|PORT(_.*)?)|.*_PORT_\\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?");

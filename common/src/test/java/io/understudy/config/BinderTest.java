@@ -159,7 +159,7 @@ final class BinderTest {
                         "\"minimum\" : 1",
                         "\"maximum\" : 10",
                         "\"default\" : \"64KiB\"",
-                        "\"patternProperties\"");
+                        "\"^(of)\\\\.\"");
     }
 
     private static Server bind(Map<String, String> values) {

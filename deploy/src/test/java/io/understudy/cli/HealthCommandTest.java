@@ -72,6 +72,11 @@ final class HealthCommandTest {
     }
 
     @Test
+    void aUrlWithoutAPathIsThatOfTheProcess() {
+        assertThat(health("")).isZero();
+    }
+
+    @Test
     void anUnhealthyProcessIsReportedWithItsCause() {
         assertThat(health("/readyz")).isEqualTo(1);
         assertThat(err.toString()).contains("/readyz returned HTTP status 503: [-]replica failed: not yet");

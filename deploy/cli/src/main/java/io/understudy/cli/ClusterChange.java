@@ -214,6 +214,10 @@ class ClusterChange implements AutoCloseable {
         flags.note(what);
     }
 
+    boolean isDryRun() {
+        return flags.isDryRun;
+    }
+
     ClusterFacts facts() {
         return facts;
     }

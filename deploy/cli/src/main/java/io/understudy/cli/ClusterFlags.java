@@ -63,6 +63,9 @@ class ClusterFlags extends Output {
         if (user != null && user.contains(":") && passwordFile == null) {
             throw usageError("--user is a name without a password; specify --password-file for the password");
         }
+        if ((user == null) != (passwordFile == null) && configuration.file == null) {
+            throw usageError("--user and --password-file must be specified together");
+        }
         return new ClusterConnection(
                 ClusterSettings.load(configuration.file, System.getenv(), overrides()), configuration.file != null);
     }

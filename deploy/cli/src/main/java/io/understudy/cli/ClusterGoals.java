@@ -161,7 +161,9 @@ final class ClusterGoals {
                 if (!exchanged.isEmpty()) {
                     return facts -> new Plan.Refused(exchanged);
                 }
-                seen.notes("to resume after an interruption: --started-before " + since);
+                if (!seen.isDryRun()) {
+                    seen.notes("to resume after an interruption: --started-before " + since);
+                }
                 return new Roll(since, null);
             };
         }

@@ -86,7 +86,7 @@ final class ConfigCommand {
         }
         List<Path> absent =
                 files.stream().filter(file -> Flags.unreadable(file) != null).toList();
-        if (absent.size() == files.size()) {
+        if (absent.size() == files.size() && !output.isJson()) {
             throw output.usageError(absent.stream()
                     .map(file -> file + ": " + Flags.unreadable(file))
                     .collect(Collectors.joining("; ")));
@@ -274,8 +274,12 @@ final class ConfigCommand {
         return rows.stream().skip(2).map(row -> {
             Map<String, Object> cells = Output.cells("kind", kind.toString());
             for (int column = 0; column < row.length; column++) {
+                boolean isNone = row[column].equals("none") && rows.get(0)[column].equals("default");
                 cells.put(
-                        rows.get(0)[column], row[column].replaceAll("^`|`$", "").replace("\\|", "|"));
+                        rows.get(0)[column],
+                        isNone
+                                ? NullNode.instance
+                                : row[column].replaceAll("^`|`$", "").replace("\\|", "|"));
             }
             return cells;
         });

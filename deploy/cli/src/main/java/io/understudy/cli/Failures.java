@@ -92,7 +92,7 @@ final class Failures {
     private static String usage(ParameterException failure) {
         if (!(failure instanceof UnmatchedArgumentException unmatched)) {
             ArgSpec argument = failure.getArgSpec();
-            return POSITION.matcher(CHOICE.matcher(reason(failure))
+            return POSITION.matcher(CHOICE.matcher(reason(failure).replace("option option", "option"))
                             .replaceFirst("$1 is not allowed; allowed: "
                                     + (argument == null
                                             ? ""

@@ -30,8 +30,9 @@ final class HealthCommand implements Callable<Integer> {
             names = "--url",
             defaultValue = "http://127.0.0.1:2379/livez",
             paramLabel = "URL",
-            description = "Health endpoint, /livez or /readyz (default: ${DEFAULT-VALUE}, a gateway). Default port of "
-                    + "mirrors: 8081; of supervisors: 8082.")
+            description =
+                    "Health endpoint, /livez (without a path) or /readyz (default: ${DEFAULT-VALUE}, a gateway). Default port of "
+                            + "mirrors: 8081; of supervisors: 8082.")
     private URI url;
 
     @Option(
@@ -49,7 +50,8 @@ final class HealthCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        HttpRequest request = HttpRequest.newBuilder(url).build();
+        URI page = url.getPath().isEmpty() ? url.resolve("/livez") : url;
+        HttpRequest request = HttpRequest.newBuilder(page).build();
         HttpClient http;
         try (TlsContext context = TlsContext.of(tls.files(output.command()))) {
             http = context.applyTo(HttpClient.newBuilder())
@@ -57,13 +59,13 @@ final class HealthCommand implements Callable<Integer> {
                     .build();
         }
         HttpResponse<String> response =
-                Flags.within(timeout, url, () -> http.send(request, HttpResponse.BodyHandlers.ofString()));
+                Flags.within(timeout, page, () -> http.send(request, HttpResponse.BodyHandlers.ofString()));
         String body = response.body().strip();
         if (response.statusCode() != HEALTHY) {
-            throw new IOException(url + " returned HTTP status " + response.statusCode() + ": " + body);
+            throw new IOException(page + " returned HTTP status " + response.statusCode() + ": " + body);
         }
         if (!ANSWER.matcher(body).matches()) {
-            throw new IOException("not healthy: unexpected answer from " + url + "; check the URL");
+            throw new IOException("not healthy: unexpected answer from " + page + "; check the URL");
         }
         output.text("response", body);
         return ExitCode.OK;

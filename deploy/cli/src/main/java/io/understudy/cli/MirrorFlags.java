@@ -58,7 +58,8 @@ final class MirrorFlags {
                 .filter(mirror -> name == null || mirror.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new ParameterException(
-                        command, "no mirror " + name + " in " + file + "; allowed for --mirror: " + names));
+                        command,
+                        "no mirror " + name + " in " + file + "; allowed for --mirror: " + String.join(", ", names)));
     }
 
     /** A running process, by URL or configuration. */
