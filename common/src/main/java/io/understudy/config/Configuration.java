@@ -56,7 +56,7 @@ public final class Configuration {
         return new Loader(new Schema(settings)).load(file, environment, flags, List.of(checks));
     }
 
-    /** Number of keys of a file that are not among the settings; the file may be of another kind. */
+    /** Returns the number of keys of a file that are not among the settings. The file may be of another kind. */
     public static long unknown(Path file, Collection<Setting<?>> settings) {
         return new Loader(new Schema(settings)).unknown(file);
     }
@@ -87,7 +87,7 @@ public final class Configuration {
         return Optional.ofNullable(value);
     }
 
-    /** The file that a secret was read from; empty if it was given itself, or not at all. */
+    /** Returns the file that a secret was read from. Empty if the value was given directly, or not at all. */
     public Optional<Path> fileOf(Setting<?> secret) {
         return find(Schema.companion(secret));
     }

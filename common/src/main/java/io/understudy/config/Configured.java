@@ -45,7 +45,7 @@ public @interface Configured {
     /** A condition on the value, which throws an {@link IllegalArgumentException} with what is allowed. */
     Class<? extends Consumer<?>> check() default None.class;
 
-    /** The group of a record's settings; of a map, the group with one such record per name. */
+    /** The group of a record's settings. For a map: the group with one such record per name. */
     @Retention(RetentionPolicy.RUNTIME)
     @Target({ElementType.TYPE, ElementType.RECORD_COMPONENT})
     @interface Group {

@@ -223,7 +223,7 @@ final class Loader {
         return true;
     }
 
-    /** A row's key, with the name that a given key has in place of its {@code *}. */
+    /** Returns a row's key with each {@code *} replaced by the name in the given key. */
     private static String named(String row, String key) {
         String[] parts = row.split("\\.", -1);
         String[] given = key.split("\\.", -1);

@@ -14,7 +14,7 @@ import java.nio.file.NotDirectoryException;
 import java.util.Locale;
 import java.util.Map;
 
-/** The reason why a file or a server cannot be read; for many, the JDK has only an exception's type. */
+/** The reason why a file or a server cannot be read. For many, the JDK has only an exception's type. */
 public final class Unreadable {
 
     private static final Map<Class<?>, String> REASONS = Map.of(

@@ -69,7 +69,7 @@ final class YamlFile {
         whole = false;
     }
 
-    /** The last place in the message, which is that of the problem; the parser may be ahead of it or behind. */
+    /** Returns the last place in the message, which is that of the problem. The parser may be ahead of it or behind. */
     private String place(JsonProcessingException failure) {
         return PLACE.matcher(failure.getOriginalMessage())
                 .results()

@@ -21,7 +21,7 @@ final class Channels implements AutoCloseable {
     static final Duration KEEPALIVE = Duration.ofSeconds(6);
     static final Duration KEEPALIVE_TIMEOUT = Duration.ofSeconds(3);
 
-    /** Maximum size of a response. etcd sets no limit, but a snapshot page is far smaller. */
+    /** Maximum size of a response. There is no limit in etcd, but a snapshot page is far smaller. */
     static final int MAX_INBOUND_BYTES = 64 << 20;
 
     /**

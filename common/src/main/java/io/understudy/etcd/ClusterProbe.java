@@ -229,7 +229,7 @@ final class ClusterProbe implements AutoCloseable {
     }
 
     /**
-     * Requests the member list from the leader, else from the voters in turn; a learner rejects it. A gateway would
+     * Requests the member list from the leader, else from the voters in turn. A learner rejects it. A gateway would
      * serve it, but a client configured with gateways only must not bypass them.
      */
     private void requestMemberList() {

@@ -44,8 +44,8 @@ public record ClusterView(
     }
 
     /**
-     * The oldest version among the voting members: the cluster serves its API; among all members if no voting member
-     * ever answered, {@link EtcdVersion#UNKNOWN} until one did.
+     * Returns the oldest version among the voting members: the cluster serves its API. If no voting member ever
+     * answered, the oldest among all members; {@link EtcdVersion#UNKNOWN} until one did.
      */
     public EtcdVersion version() {
         // Called for each read, so without streams.

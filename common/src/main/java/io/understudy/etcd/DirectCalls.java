@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DirectCalls<Q extends MessageLite, A> implements AutoCloseable {
 
-    /** The largest request that is {@linkplain #takes taken}: one frame, for which a server has room always. */
+    /** The largest request that is {@linkplain #takes taken}. It is one frame, for which a server always has room. */
     static final int MAX_REQUEST_BYTES = 8 << 10;
 
     private final MethodDescriptor<Q, A> method;

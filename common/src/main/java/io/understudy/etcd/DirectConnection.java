@@ -39,7 +39,7 @@ final class DirectConnection implements AutoCloseable {
 
     private static final int READ_BYTES = 16 << 10;
 
-    /** Delay of output that waits for a response; etcd waits 20 s for a ping's acknowledgement. */
+    /** Delay of output that waits for a response. For a ping's acknowledgement, etcd waits 20 s. */
     private static final long FLUSH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** More than the buffers a server sends unsolicited. */
@@ -78,7 +78,7 @@ final class DirectConnection implements AutoCloseable {
         return to(endpoint, addressesOf(endpoint.host(), deadline), protocol, deadline);
     }
 
-    /** Connects to the first reachable address of the endpoint; each has its share of the time. */
+    /** Connects to the first reachable address of the endpoint. Each address has its share of the time. */
     static DirectConnection to(Endpoint endpoint, List<InetAddress> addresses, Protocol<byte[]> protocol, long deadline)
             throws IOException, TimeoutException {
         for (int left = addresses.size(); left > 1; left--) {

@@ -43,7 +43,7 @@ public final class EtcdCluster implements AutoCloseable {
 
     private static final int SHOWN_FAILURES = 3;
 
-    /** A member that exceeds it has failed; one that exceeds a shorter deadline may only be busy. */
+    /** A member that exceeds this deadline has failed. One that exceeds a shorter deadline may only be busy. */
     private static final Duration FAIR_DEADLINE = Duration.ofMillis(200);
 
     private final EtcdSettings settings;

@@ -79,7 +79,7 @@ public final class EtcdErrors {
                 : BY_MESSAGE.getOrDefault(message.substring(description + "desc = ".length()), EtcdError.OTHER);
     }
 
-    /** Whether a message exceeds what its sender or receiver allows; rejections for load have the same code. */
+    /** Whether a message exceeds what its sender or receiver allows. Rejections for load have the same code. */
     public static boolean isMessageTooLarge(Status status) {
         String text = status.getDescription() == null ? "" : status.getDescription();
         // The texts of gRPC's libraries in Go and Java.

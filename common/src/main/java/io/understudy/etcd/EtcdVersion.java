@@ -108,7 +108,7 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
                 .toList();
     }
 
-    /** Why a watch must not be trusted to deliver every event in order; empty if it may. */
+    /** Returns why a watch may not deliver every event in order; empty if it does. */
     public Optional<String> watchFault() {
         if (!isUnderstudy() && !atLeast(3, 5, 0)) {
             return Optional.of("versions before 3.5 are not supported");
@@ -139,15 +139,15 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
         return atLeast(3, 6, 0);
     }
 
-    /** Whether MemberUpdate of a learner keeps it a learner; older ones silently make it a voter. */
+    /** Whether MemberUpdate of a learner keeps it a learner. Older versions silently make it a voter. */
     public boolean memberUpdateKeepsLearner() {
         return atLeast(3, 5, 0) && !EtcdFault.UPDATED_LEARNERS.isOf(this);
     }
 
     /**
-     * The version that a member must run before {@code target}; empty if none.
-     * etcd supports upgrades by one minor version. Members that older releases promoted stop 3.6 and 3.7 from starting
-     * ("too many learner members"): at least 3.5.26 before 3.6 and 3.6.11 before 3.7 (etcd website #1165 and #1168).
+     * Returns the version that a member must run before {@code target}; empty if none. Only upgrades by one minor
+     * version are supported by etcd. Members that older releases promoted stop 3.6 and 3.7 from starting ("too many
+     * learner members"): at least 3.5.26 before 3.6 and 3.6.11 before 3.7 (etcd website #1165 and #1168).
      */
     public Optional<EtcdVersion> upgradeThrough(EtcdVersion target) {
         if (equals(UNKNOWN) || target.major != major || target.minor <= minor) {
@@ -206,7 +206,7 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
             return !version.isUnderstudy() && version.major() == 3 && version.patch() < firstWithout(version.minor());
         }
 
-        /** The first patch of a minor version without the fault; 0 for a minor version that never had it. */
+        /** Returns the first patch of a minor version without the fault. For a minor version that never had it: 0. */
         int firstWithout(int minor) {
             return switch (minor) {
                 case 5 -> in5;

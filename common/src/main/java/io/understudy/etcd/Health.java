@@ -2,7 +2,7 @@ package io.understudy.etcd;
 
 /** State of an address or a member at the last probe; best first. */
 public enum Health {
-    /** Answers, and has a leader; a learner that is cut off keeps reporting its last one. */
+    /** Answers, and has a leader. A learner that is cut off keeps reporting its last leader. */
     HEALTHY,
     /** Answers, but has no leader: good for serializable reads only. */
     LEADERLESS,

@@ -98,7 +98,7 @@ final class KeptConnections<A> implements AutoCloseable {
     }
 
     /**
-     * Sends a request; once more, over a new connection, if the one that was kept turns out to be dead.
+     * Sends a request. If the kept connection turns out to be dead, sends it once more over a new one.
      *
      * @param message as the protocol takes it
      * @return the answer, once it is complete; fails as it does, with an {@link IOException}, or by the deadline with a

@@ -50,7 +50,7 @@ final class Login implements ClientInterceptor {
     private static final Status NO_VOTER =
             Status.UNAVAILABLE.withDescription("no TLS endpoint for login; set insecure: true to allow plaintext");
 
-    /** Errors that require a new token; the second where none was sent, before authentication was enabled. */
+    /** Errors that require a new token. USER_EMPTY: no token was sent, before authentication was enabled. */
     private static final Set<EtcdError> OF_THE_TOKEN =
             EnumSet.of(EtcdError.INVALID_TOKEN, EtcdError.USER_EMPTY, EtcdError.OLD_AUTH_REVISION);
 
@@ -259,8 +259,8 @@ final class Login implements ClientInterceptor {
         }
 
         /**
-         * The status of a call that had to log in. gRPC allows no other code for a failed login, and prepends its own
-         * text to etcd's. etcd's text alone would make the call fail for good, though another login may succeed.
+         * Returns the status of a call that had to log in. For a failed login, gRPC allows no other code, and prepends
+         * its own text to etcd's. With etcd's alone, the call would fail for good, though another login may succeed.
          */
         private static Status ofCall(Status login) {
             return EtcdErrors.error(String.valueOf(login.getDescription())) == EtcdError.LOGIN_FAILED

@@ -55,7 +55,7 @@ final class MemberLook {
                 .build();
     }
 
-    /** The server's facts; fails if it doesn't respond in time, or not with the required fields. */
+    /** Returns the server's facts. Fails if it doesn't respond in time, or not with the required fields. */
     CompletableFuture<Observation.Facts> at(Endpoint endpoint, Duration deadline) {
         Long denied = deniedNanos.get(endpoint);
         if (denied != null && System.nanoTime() - denied < DENIED_NANOS) {

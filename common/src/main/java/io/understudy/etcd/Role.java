@@ -6,6 +6,6 @@ public enum Role {
     VOTER,
     /** A member that only follows; serves serializable reads and little else. */
     LEARNER,
-    /** An understudy gateway: no member at all, known by its version string; serves reads and watches. */
+    /** An understudy gateway, recognised by its version string. It is no member, and serves reads and watches. */
     GATEWAY
 }

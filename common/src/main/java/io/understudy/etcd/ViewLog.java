@@ -107,7 +107,9 @@ final class ViewLog {
         }
     }
 
-    /** Why it can't be reached, such as a rejected login; by its first address with a cause. */
+    /**
+     * Adds why the member can't be reached, such as a rejected login. The first of its addresses with a cause counts.
+     */
     private static LoggingEventBuilder withCause(
             LoggingEventBuilder event, Member member, Function<Endpoint, @Nullable String> why) {
         if (member.health() != Health.UNREACHABLE) {

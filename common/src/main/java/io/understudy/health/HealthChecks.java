@@ -41,7 +41,7 @@ public final class HealthChecks {
                 .toList();
     }
 
-    /** All but those left out; a name that is none of theirs is passed over, as etcd does. */
+    /** Returns all checks but the excluded ones. Unknown names are ignored, as in etcd. */
     public HealthChecks without(Set<String> excluded) {
         return new HealthChecks(checks.stream()
                 .filter(check -> !excluded.contains(check.name()))

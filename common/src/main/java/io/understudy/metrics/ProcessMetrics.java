@@ -30,7 +30,9 @@ public final class ProcessMetrics implements AutoCloseable {
 
     private final String version;
 
-    /** The version of the build in the manifest of the jar that has {@code main}; {@code unknown} outside of a jar. */
+    /**
+     * Returns the version of the build in the manifest of the jar with {@code main}. Outside of a jar: {@code unknown}.
+     */
     public static String versionOf(Class<?> main) {
         String version = main.getPackage().getImplementationVersion();
         return version == null ? "unknown" : version;

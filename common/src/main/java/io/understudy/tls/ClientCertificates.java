@@ -4,7 +4,7 @@ package io.understudy.tls;
 public enum ClientCertificates {
     /** No certificate is requested. */
     NONE,
-    /** A certificate is requested, and may be missing; one that can't be verified ends the handshake. */
+    /** A certificate is requested, and may be missing. One that can't be verified ends the handshake. */
     OPTIONAL,
     /** Only clients with a certificate that can be verified connect. */
     REQUIRED

@@ -15,7 +15,7 @@ public final class CommonName {
 
     private CommonName() {}
 
-    /** The last common name, as in etcd; empty if there is none, null if it is unreadable. */
+    /** Returns the last common name, as in etcd. Empty if there is none, null if it is unreadable. */
     public static @Nullable String of(X509Certificate certificate) {
         @Nullable String name = "";
         try {

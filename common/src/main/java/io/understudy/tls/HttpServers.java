@@ -26,8 +26,8 @@ public final class HttpServers {
     private HttpServers() {}
 
     /**
-     * Threads for such a server, as many as are busy up to a bound; connections beyond it are closed. To be shut down
-     * by the caller.
+     * Returns threads for such a server, as many as are busy up to a bound. Connections beyond it are closed. The
+     * caller shuts the threads down.
      */
     public static ExecutorService workers(String name) {
         return new ThreadPoolExecutor(

@@ -85,7 +85,7 @@ public record ListenerSecurity(
                 insecure);
     }
 
-    /** The certificate that is shown, its key, and the authorities of clients; null for plain text. */
+    /** Returns the presented certificate, its key, and the client authorities; null for plain text. */
     public @Nullable TlsFiles files() {
         return files(trusted, certificate, key, reloadInterval);
     }

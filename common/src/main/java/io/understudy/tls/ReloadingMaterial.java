@@ -90,8 +90,8 @@ final class ReloadingMaterial implements AutoCloseable {
     }
 
     /**
-     * Runs {@code what} on a thread of this object after each reload, and again at the next look: a handshake that
-     * began with the previous files may store its session after the reload.
+     * Runs {@code what} after each reload, and again at the next look. Both run on a thread of this object. A handshake
+     * that began with the previous files may store its session after the reload.
      */
     void onReload(Runnable what) {
         reloaded = what;

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A file with certificates or a key can't be used; the message has its name and the reason. */
+/** A file with certificates or a key can't be used. The message has its name and the reason. */
 public final class TlsFileException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

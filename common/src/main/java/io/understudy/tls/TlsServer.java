@@ -92,7 +92,7 @@ public final class TlsServer implements AutoCloseable {
         }
     }
 
-    /** For one connection of a Netty server, in front of all else; HTTP/2 or HTTP/1.1 is negotiated. */
+    /** Returns the first handler of a connection of a Netty server. HTTP/2 or HTTP/1.1 is negotiated. */
     public SslHandler handler(ByteBufAllocator allocator) {
         SslHandler handler = current.newHandler(allocator, handshakes);
         handler.handshakeFuture().addListener(done -> material.metrics().shookHands(done.isSuccess()));

@@ -10,7 +10,7 @@ public final class Counted {
         return of(count, one, one + "s");
     }
 
-    /** For what has another plural than by an s, or a verb: {@code 1 key differs}, {@code 2 keys differ}. */
+    /** Returns the count with its irregular plural or verb: {@code 1 key differs}, {@code 2 keys differ}. */
     public static String of(long count, String one, String many) {
         return count + " " + (count == 1 ? one : many);
     }

@@ -76,7 +76,7 @@ final class FollowedSource implements GatewaySource {
 
     /** Maximum wait for both records at the start; after that the configured source is served. */
     private static final Duration START_WAIT = Duration.ofSeconds(5);
-    /** Maximum wait for the end of a move; after that the cluster itself responds to writes. */
+    /** Maximum wait for the end of a move. After that the cluster itself responds to writes. */
     private static final Duration CLOSING_WAIT = Duration.ofSeconds(10);
 
     /** Maximum wait for the new primary's record, which may lag; then a write decides. */

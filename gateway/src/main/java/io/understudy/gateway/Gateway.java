@@ -80,7 +80,7 @@ public final class Gateway implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
     private static final Duration START_DEADLINE = Duration.ofSeconds(30);
-    /** Maximum time for a collector at closing, within the termination grace period; its first export connects. */
+    /** Maximum time for a collector at closing, within the termination grace period. Its first export connects. */
     private static final Duration LAST_SPANS = Duration.ofSeconds(5);
 
     private final GatewaySettings settings;

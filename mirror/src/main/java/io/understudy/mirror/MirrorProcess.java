@@ -116,7 +116,7 @@ public final class MirrorProcess implements AutoCloseable {
         return status.port();
     }
 
-    /** Completes when a mirror fails for the first time; the others continue, and it is tried again. */
+    /** Returns a future that completes when a mirror first fails. The others continue, and it is tried again. */
     public CompletableFuture<MirrorFailedException> failure() {
         return failure.copy();
     }
@@ -167,7 +167,7 @@ public final class MirrorProcess implements AutoCloseable {
                 : startEtcd(mirror, writer, feeding);
     }
 
-    /** The other direction is opened when it is first used; its connections and its feed have names of their own. */
+    /** The other direction is opened when it is first used. Its connections and its feed have names of their own. */
     private Pipeline startEtcd(MirrorSettings.Mirror mirror, String writer, Set<String> feeding) {
         String name = mirror.name();
         LeaseMetrics leases = new LeaseMetrics(name, meters);

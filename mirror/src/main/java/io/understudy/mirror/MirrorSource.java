@@ -38,7 +38,7 @@ record MirrorSource(
         return Optional.ofNullable(cluster == null ? null : cluster.unreachable());
     }
 
-    /** Starts to connect, at the latest on the first read; {@code opened} receives resources to be closed. */
+    /** Starts to connect, at the latest on the first read. Resources to be closed are passed to {@code opened}. */
     static MirrorSource open(MirrorSettings.Mirror mirror, MeterRegistry meters, Consumer<AutoCloseable> opened) {
         return open(mirror.name(), mirror, meters, opened);
     }

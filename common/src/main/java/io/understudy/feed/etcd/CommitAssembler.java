@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.function.BiConsumer;
 
 /**
- * Assembles whole commits from watch responses. etcd never splits a revision across responses, unless the first is
- * marked as a fragment. So a commit is whole when a later revision or the end of an unfragmented response follows it.
+ * Assembles whole commits from watch responses. A revision is never split across responses, unless etcd marks the first
+ * as a fragment. So a commit is whole when a later revision or the end of an unfragmented response follows it.
  *
  * <p>Pure state, one per stream, owned by the feed's thread.
  */

@@ -216,7 +216,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
             return this == BYTES ? ALL_BYTES : letters.length();
         }
 
-        /** The place of a byte, from 0; of one that is not a letter that of the letter before it, or else 0. */
+        /** Returns the place of a byte, from 0. For others than letters: that of the letter before, or else 0. */
         int digit(int letter) {
             if (this == BYTES) {
                 return letter;

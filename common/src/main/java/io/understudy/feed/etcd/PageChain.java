@@ -135,7 +135,7 @@ final class PageChain implements AutoCloseable {
         }
     }
 
-    /** Whether to request a page that no other waits for; one that others wait for is always requested. */
+    /** Whether to request a page that no other waits for. A page that others wait for is always requested. */
     private boolean mayRequestMore() {
         return waitingBytes <= pageBytes
                 && parts.waiting() < MAX_WAITING
@@ -207,7 +207,7 @@ final class PageChain implements AutoCloseable {
         return parts.isAnswered();
     }
 
-    /** Whether all were taken too; never once closed before that, since pages that waited are gone. */
+    /** Whether all pages were taken, too. False for good if closed earlier, since waiting pages were dropped. */
     synchronized boolean isTaken() {
         return parts.isTaken() && !isCutShort;
     }

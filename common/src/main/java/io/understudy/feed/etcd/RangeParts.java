@@ -103,7 +103,7 @@ final class RangeParts<R, A> {
         }
     }
 
-    /** The answer for the first keys that were not taken; null if it has not come. */
+    /** Removes and returns the answer for the first remaining keys; null until it is received. */
     @Nullable A take() {
         if (parts.isEmpty() || parts.get(0).answer == null) {
             return null;

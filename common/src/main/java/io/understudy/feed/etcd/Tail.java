@@ -67,7 +67,7 @@ final class Tail implements AutoCloseable {
     private @Nullable Recognition opening;
     /** The member's revision when the watch was created; null before. */
     private @Nullable Revision head;
-    /** The member's revision at which the watch began, if it was created without one; else zero. */
+    /** The member's revision at which a watch without a start revision began; else zero. */
     private Revision liveSince = Revision.ZERO;
     /** Follows after all that is ready; null unless a commit is too large. */
     private @Nullable CommitTooLarge large;

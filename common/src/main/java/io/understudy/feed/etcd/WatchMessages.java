@@ -12,8 +12,8 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 
 /**
- * The watch protocol on the wire (etcd's {@code rpc.proto}). jetcd's messages are older than fragmentation, so its two
- * fields travel as unknown ones.
+ * The watch protocol on the wire (etcd's {@code rpc.proto}). The messages of jetcd are older than fragmentation, so its
+ * two fields travel as unknown ones.
  */
 final class WatchMessages {
 

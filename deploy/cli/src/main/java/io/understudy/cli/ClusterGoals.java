@@ -234,8 +234,8 @@ final class ClusterGoals {
     }
 
     /**
-     * Returns the voters before an interrupted run removed corrupt ones, an odd number. etcd raises an alarm of member
-     * 0 if it finds no corrupt member.
+     * Returns the number of voters before an interrupted run removed corrupt ones. The number is odd. If it finds no
+     * corrupt member, etcd raises an alarm of member 0.
      */
     private static int votersBefore(ClusterFacts facts) {
         int voters = facts.voters().size()

@@ -139,7 +139,7 @@ final class CommandModel implements IModelTransformer {
         command.usageMessage().exitCodeListHeading("%nExit status:%n").exitCodeList(statuses);
     }
 
-    /** Returns examples as lines of the help: a long one is broken before options, as a shell reads it. */
+    /** Returns examples as lines of the help. A long example is broken before options, as a shell reads it. */
     private static List<String> lines(List<String> examples) {
         List<String> lines = new ArrayList<>();
         for (String example : examples) {

@@ -88,7 +88,7 @@ final class Failures {
         command.getSubcommands().values().forEach(below -> collectErrors(below, is));
     }
 
-    /** Returns the reason; of unknown arguments only the flags, since the others may be their values. */
+    /** Returns the reason. For unknown arguments, it has only the flags, since the others may be their values. */
     private static String usage(ParameterException failure) {
         if (!(failure instanceof UnmatchedArgumentException unmatched)) {
             ArgSpec argument = failure.getArgSpec();
@@ -184,7 +184,9 @@ final class Failures {
         return inWords(WEB_PAGE.matcher(reason).replaceFirst(" and a web page; check the URL"));
     }
 
-    /** Returns a message without the terms with which the HTTP/2 client reports another server; it names the endpoint. */
+    /**
+     * Returns a message without the terms with which the HTTP/2 client reports another server. It names the endpoint.
+     */
     static String inWords(String message) {
         return NO_ETCD.matcher(message)
                 .replaceAll("not an etcd endpoint: the server does not support the etcd v3 API (gRPC)");

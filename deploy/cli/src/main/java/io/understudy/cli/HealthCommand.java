@@ -23,7 +23,10 @@ final class HealthCommand implements Callable<Integer> {
 
     private static final int HEALTHY = 200;
 
-    /** Answers of a gateway, mirror, supervisor or etcd: "ok", after the checks if verbose, or that of /health. */
+    /**
+     * A healthy answer of a gateway, mirror, supervisor or etcd. It is "ok", after the checks if verbose, or the JSON
+     * of {@code /health}.
+     */
     private static final Pattern ANSWER = Pattern.compile("(\\[\\+].*\n)*ok|\\{\"health\":\\s*\"?true\\b.*}");
 
     @Option(

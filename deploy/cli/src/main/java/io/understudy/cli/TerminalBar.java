@@ -61,7 +61,7 @@ final class TerminalBar implements AutoCloseable {
         }
     }
 
-    /** Whether a file descriptor is a terminal; Linux only, as the JDK has no function for a single stream. */
+    /** Whether a file descriptor is a terminal. Linux only, as the JDK has no function for a single stream. */
     static boolean isTerminal(int descriptor) {
         try {
             String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor))

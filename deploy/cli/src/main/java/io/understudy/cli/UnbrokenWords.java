@@ -36,7 +36,7 @@ record UnbrokenWords(IHelpSectionRenderer list, int width) implements IHelpSecti
         return lines.isEmpty() ? "" : String.join("\n", lines) + "\n";
     }
 
-    /** Moves the end of a line to the start of the next, if that continues it, else to a new line. */
+    /** Moves the end of a line to the start of its continuation. Without one, moves it to a new line. */
     private static void move(List<String> lines, int at, String kept, String moved) {
         String next = lines.get(at + 1);
         int indent = indent(next);

@@ -223,8 +223,8 @@ record UpgradeChecks(
     }
 
     /**
-     * Returns restarts with the configured programs that change the version, the minor one of a member that does not
-     * respond; those of other machines are unknown.
+     * Returns restarts with the configured programs that change the version. For a member that does not respond, only a
+     * change of the minor version counts. Programs of other machines are unknown.
      */
     static List<Refusal> exchanged(List<MachineSettings> machines, ClusterFacts facts) {
         EtcdVersion oldest = facts.members().stream()

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Columns of text, as wide as their widest cells or as fits into 100 characters; numbers to the right. */
+/** Columns of text, as wide as their widest cells or as fits into 100 characters. Numbers are on the right. */
 public final class TextTable {
 
     /** Maximum length of a line; cells that need more are continued on the next one. */

@@ -50,7 +50,7 @@ final class LabCertificates {
         return Files.exists(folder.resolve("ca.crt"));
     }
 
-    /** Returns the files of a part; the subject is empty unless it is the name of a user of etcd. */
+    /** Returns the files of a part. The subject is empty unless it is the name of a user of etcd. */
     TlsFiles files(String part) {
         Path certificate = folder.resolve(part + ".crt");
         if (!Files.exists(certificate)) {

@@ -15,9 +15,8 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * Stops the parts group after group, those of a group at the same time; readers come before what they read. Every part
- * is tried. What has not ended in
- * time is killed.
+ * Stops the parts group after group, those of a group at the same time. Readers come before what they read. Every part
+ * is tried. What has not ended in time is killed.
  */
 final class StopOrder {
 

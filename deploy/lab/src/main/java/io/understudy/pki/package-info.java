@@ -1,6 +1,6 @@
 /**
- * A certificate authority for a lab or a small cluster. {@link io.understudy.pki.Authority} signs certificates, {@link
- * io.understudy.pki.PkiDirectory} keeps them as PEM files. All keys use the curve P-256.
+ * A certificate authority for a lab or a small cluster. Certificates are signed by {@link io.understudy.pki.Authority}
+ * and kept as PEM files by {@link io.understudy.pki.PkiDirectory}. All keys use the curve P-256.
  */
 @NullMarked
 package io.understudy.pki;

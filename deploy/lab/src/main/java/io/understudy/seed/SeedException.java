@@ -2,7 +2,7 @@ package io.understudy.seed;
 
 import org.jspecify.annotations.Nullable;
 
-/** A data directory could not be made; the message states the cause, and what is left behind. */
+/** A data directory could not be made. The message states the cause, and what is left behind. */
 public final class SeedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

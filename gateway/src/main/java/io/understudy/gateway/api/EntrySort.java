@@ -71,7 +71,7 @@ final class EntrySort {
         copy(sorted, entries);
     }
 
-    /** Eight bytes of the value, as a number of the same order; zeros for those it doesn't have. */
+    /** Returns the first eight bytes of the value, as a number of the same order. Missing bytes are zero. */
     private static long first(Entry entry) {
         int end = entry.valueFieldEnd();
         int begin = end - entry.value().size();

@@ -39,7 +39,7 @@ public final class EtcdSchema {
         return rpc;
     }
 
-    /** Returns the request of a method of {@code etcdserverpb}; null if it is not named after its method. */
+    /** Returns the request of a method of {@code etcdserverpb}. Null if it is not named after its method. */
     public @Nullable Descriptor request(String service, String method) {
         ServiceDescriptor found = rpc.findServiceByName(service);
         MethodDescriptor known = found == null ? null : found.findMethodByName(method);

@@ -1,8 +1,8 @@
 package io.understudy.gateway.api;
 
 /**
- * Sorts as Go's {@code sort.Sort}, including the order of equal elements. etcd sorts responses with it; it is not
- * stable, and with a limit the order of equal elements decides which keys are returned.
+ * Sorts as Go's {@code sort.Sort}, including the order of equal elements. Responses of etcd are sorted with it. It is
+ * not stable, and with a limit the order of equal elements decides which keys are returned.
  *
  * <p>The algorithm is pattern-defeating quicksort, with the pivots, limits and shuffling of Go since 1.19.
  */

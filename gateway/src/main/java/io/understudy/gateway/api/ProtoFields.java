@@ -7,7 +7,7 @@ public final class ProtoFields {
 
     private ProtoFields() {}
 
-    /** Returns the size of a number field; 0 if the value is zero, as in proto3. */
+    /** Returns the size of a number field; 0 for the value zero, as in proto3. */
     public static int numberSize(long value) {
         return value == 0 ? 0 : 1 + varintSize(value);
     }

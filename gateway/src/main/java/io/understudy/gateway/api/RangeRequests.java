@@ -47,7 +47,7 @@ public final class RangeRequests {
     }
 
     /**
-     * Rejects unknown orders and targets. etcd 3.5 takes an unknown order for key order, and an unknown target ends its
+     * Rejects unknown orders and targets. An unknown order is key order in etcd 3.5; an unknown target ends its
      * process, so it is never forwarded.
      */
     static void requireSortable(RangeRequest request, EtcdVersion version) throws ApiException {
@@ -73,7 +73,7 @@ public final class RangeRequests {
         return new Permission.Read(request.getKey(), request.getRangeEnd());
     }
 
-    /** Returns the requested keys; null if the end is not after the key, for which etcd returns nothing. */
+    /** Returns the requested keys. Null if the end is not after the key, for which etcd returns nothing. */
     public static @Nullable KeyRange keys(RangeRequest request) {
         return keys(request.getKey(), request.getRangeEnd());
     }

@@ -18,7 +18,7 @@ final class TxnBody implements AnswerBody {
     private final boolean succeeded;
     private final List<Operation> operations = new ArrayList<>();
     private final long length;
-    /** Index of the operation being written; -1 before the header, one past the last at the end. */
+    /** Index of the operation being written. It is -1 before the header, and one past the last at the end. */
     private int current = -1;
 
     /** An element of {@code responses}: a message around the operation's own. */

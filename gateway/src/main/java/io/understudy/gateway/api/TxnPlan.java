@@ -133,7 +133,7 @@ public final class TxnPlan {
         return true;
     }
 
-    /** A missing key has no value, not even the empty one; its numbers are all zero. */
+    /** A missing key has no value, not even the empty one. Its numbers are all zero. */
     private static boolean holdsOfNothing(Compare compare) {
         return compare.getTarget() != Compare.CompareTarget.VALUE && holds(compare, (Entry) null);
     }

@@ -121,8 +121,8 @@ public final class TxnRequests {
     }
 
     /**
-     * Returns the required permissions of a read-only transaction, for both branches. etcd checks compares, then the
-     * success branch, then the other ({@code etcdserver/apply_auth.go}).
+     * Returns the required permissions of a read-only transaction, for both branches. Compares are checked first by
+     * etcd, then the success branch, then the other ({@code etcdserver/apply_auth.go}).
      */
     public static List<Permission> permissions(TxnRequest request) {
         List<Permission> permissions = new ArrayList<>();

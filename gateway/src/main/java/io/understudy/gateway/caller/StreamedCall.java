@@ -1,6 +1,6 @@
 package io.understudy.gateway.caller;
 
-/** A call with a stream of answers; receives flow control of its {@link StreamTaker} on the session's event loop. */
+/** A call with a stream of answers. Receives flow control of its {@link StreamTaker} on the session's event loop. */
 public interface StreamedCall {
 
     /** The receiver is ready for more. */

@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A method of etcd's API, and what a gateway does with its calls. {@link #ALL} is every method of etcd 3.5 ({@code
- * api/etcdserverpb/rpc.proto}, {@code v3lockpb}, {@code v3electionpb}).
+ * A method of etcd's API, and what a gateway does with its calls. The list {@link #ALL} has every method of etcd 3.5
+ * ({@code api/etcdserverpb/rpc.proto}, {@code v3lockpb}, {@code v3electionpb}).
  *
  * @param wire name and type, with messages as bytes
  * @param duty selects the members

@@ -59,7 +59,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
     private final Retries retries;
     /** Since it waited last. */
     private final Set<Endpoint> tried = new HashSet<>();
-    /** The only one, kept for another attempt; null where the client sends a stream of them. */
+    /** The only message, kept for another attempt. Null where the client sends a stream of them. */
     private final byte @Nullable [] request;
 
     private final Runnable succeeded;
@@ -358,7 +358,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
             }
         }
 
-        /** Whether the member is unreachable, as shown by the timeout only; not with a short client deadline. */
+        /** Whether the member is unreachable, as shown by the timeout only. Not with a short client deadline. */
         private boolean neverConnected(Status status) {
             return status.getCode() == Status.Code.DEADLINE_EXCEEDED
                     && sending.provablyNotSent()

@@ -5,7 +5,7 @@ import com.google.protobuf.WireFormat;
 import io.etcd.jetcd.api.ResponseHeader;
 import java.io.IOException;
 
-/** Reads the revision of an answer's header without decoding the rest; every etcd answer has the header in field 1. */
+/** Reads the revision of an answer's header without decoding the rest. Every etcd answer has the header in field 1. */
 final class HeaderRevision {
 
     private static final int HEADER = tag(1, WireFormat.WIRETYPE_LENGTH_DELIMITED);

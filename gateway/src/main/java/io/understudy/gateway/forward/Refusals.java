@@ -10,7 +10,9 @@ final class Refusals {
 
     private static final ServerCall.Listener<byte[]> OVER = new ServerCall.Listener<>() {};
 
-    /** A call that was sent to no member of a source which another one replaced; no other call ends by this object. */
+    /**
+     * Status of a call that was not sent before another source replaced its source. No other call ends by this object.
+     */
     static final Status MOVED = status(ApiException.noLeader());
 
     private Refusals() {}

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ServedCalls implements Forwarding, AutoCloseable {
 
-    /** The gateway's own answers of this size are not counted either; calls in flight are limited. */
+    /** The gateway's own answers of this size are not counted either. Calls in flight are limited. */
     private static final int UNCOUNTED_BYTES = 8 << 10;
 
     private final Forwarding calls;

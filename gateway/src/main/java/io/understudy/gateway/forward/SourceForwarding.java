@@ -146,7 +146,7 @@ public final class SourceForwarding implements Forwarding {
         }
     }
 
-    /** Rejects a caller without a token that can be sent, which the source would take for the gateway; null if permitted. */
+    /** Rejects a caller without a sendable token: to the source it would be the gateway. Null if permitted. */
     private @Nullable ApiException refusal(EtcdMethod method, Caller caller) {
         if (!authenticationEnabled.getAsBoolean() || method.fullName().equals(EtcdMethod.AUTHENTICATE)) {
             return null;

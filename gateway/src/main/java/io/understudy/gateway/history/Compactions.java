@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Applies the source's compactions to the replica. etcd announces none, so one read of a single key every ten seconds
- * shows whether the source still has the oldest revision that the replica serves.
+ * Applies the source's compactions to the replica. None is announced by etcd, so one read of a single key every ten
+ * seconds shows whether the source still has the oldest revision that the replica serves.
  */
 public final class Compactions implements AutoCloseable {
 

@@ -281,7 +281,7 @@ final class WatcherGroup {
         admitComing();
     }
 
-    /** Ends the watchers that need compacted commits; others of the cohort may be ahead of the gap. */
+    /** Ends the watchers that need compacted commits. Others of the cohort may be ahead of the gap. */
     private void compacted(Cohort cohort, CatchUps.Compacted found) {
         behind.remove(cohort.revision(), cohort);
         cohort.forEach(watcher -> {

@@ -17,7 +17,7 @@ record FirstValue(int begin, int end) {
     private static final String BEGINNING_OF_VALUE = "looking for beginning of value";
 
     /**
-     * Finds it, from a place in the body on; null if all that follows there is blank.
+     * Finds it, from a place in the body on. Null if all that follows there is blank.
      *
      * @throws MalformedJson for anything that isn't JSON up to the value's end
      */

@@ -55,7 +55,7 @@ public final class JsonApi implements WebCalls {
     private static final String TXN = "etcdserverpb.KV/Txn";
     private static final String UNKNOWN = "unknown";
 
-    /** Size of a body that is parsed on its event loop; small parts make it slow, a microsecond for each byte. */
+    /** Size of a body that is parsed on its event loop. Small parts make parsing slow: a microsecond for each byte. */
     private static final int MOST_ON_LOOP = 64 << 10;
 
     /** Larger bodies held at a time. */
@@ -254,7 +254,7 @@ public final class JsonApi implements WebCalls {
         return parser;
     }
 
-    /** Returns the error of an invalid first value; null if it ends the messages, as in etcd 3.6. */
+    /** Returns the error of an invalid first value. Null if it ends the messages, as in etcd 3.6. */
     @Nullable ApiException rejected(MalformedJson broken) {
         JsonForm present = form.get();
         return present.errorsRepeatText() ? new ApiException(Status.Code.UNKNOWN, broken.text(present)) : null;

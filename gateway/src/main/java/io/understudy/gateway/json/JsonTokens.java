@@ -240,7 +240,7 @@ final class JsonTokens {
         return MalformedJson.proto("syntax error (" + place(position) + "): " + what);
     }
 
-    /** Returns the source text of the token at {@code position}; of an object or an array, its beginning. */
+    /** Returns the source text of the token at {@code position}. For an object or an array: its beginning. */
     String raw(int position) throws MalformedJson {
         int last = position + 1;
         if (in[position] == '"') {

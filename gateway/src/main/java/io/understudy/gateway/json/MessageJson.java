@@ -7,8 +7,8 @@ import com.google.protobuf.Message;
 import java.util.List;
 
 /**
- * Writes messages of any type: original names in the order of declaration, without unset fields. 64-bit integers are
- * strings, bytes base64, enums names, or numbers where there is no name.
+ * Writes messages of any type as JSON. Fields have their original names, in the order of declaration; unset ones are
+ * left out. Integers of 64 bits are strings, bytes are base64, enums are names, or numbers where there is no name.
  */
 final class MessageJson {
 

@@ -70,7 +70,7 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
         return known;
     }
 
-    /** Probes the members in turn until one responds; the form stays as it is until then. Doesn't block. */
+    /** Probes the members in turn until one responds. The form stays as it is until then. Doesn't block. */
     public void probe() {
         EtcdVersion now = source.view().version();
         probed.set(now);

@@ -1,6 +1,6 @@
 package io.understudy.gateway.json;
 
-/** A value of the wrong type, or out of range, for its field; the caller adds the field to the error. */
+/** A value of the wrong type, or out of range, for its field. The caller adds the field to the error. */
 final class UnfitValue extends Exception {
 
     private static final long serialVersionUID = 1L;

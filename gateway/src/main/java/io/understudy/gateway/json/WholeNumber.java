@@ -3,8 +3,8 @@ package io.understudy.gateway.json;
 import java.math.BigInteger;
 
 /**
- * The integer that a JSON number is, as Go's {@code protojson} sees it; in time that grows with the number's length and
- * not with its value, since a short exponent can mean any number of digits.
+ * The integer that a JSON number is, as Go's {@code protojson} sees it. Computing it takes time that grows with the
+ * number's length and not with its value, since a short exponent can mean any number of digits.
  */
 final class WholeNumber {
 

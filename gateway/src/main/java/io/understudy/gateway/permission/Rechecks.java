@@ -237,7 +237,7 @@ public final class Rechecks {
             this.principal = principal;
         }
 
-        /** Returns the next group to check; null if none is due or enough checks are under way. */
+        /** Returns the next group to check. Null if none is due or enough checks are under way. */
         @Nullable Group due(long nowNanos) {
             while (underWay < MOST_OF_ONE
                     && !order.isEmpty()

@@ -47,7 +47,9 @@ final class SourceAuthorizer implements Authorizer<Principal.Token> {
     /** Deadline of one call. */
     private static final Duration DEADLINE = Duration.ofSeconds(1);
 
-    /** How long a member counts as connected after it confirmed a read index; the next round is due well before. */
+    /**
+     * Time for which a member counts as connected after it confirmed a read index. The next round is due well before.
+     */
     private static final long CONFIRMED_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final ByteString ANY_KEY = ByteString.copyFrom(new byte[] {0});

@@ -23,8 +23,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Reads users and roles at the source, as a user with the role {@code root}. etcd answers each read through consensus,
- * so the result is current.
+ * Reads users and roles at the source, as a user with the role {@code root}. Each read is answered by etcd through
+ * consensus, so the result is current.
  */
 final class SourceRoles implements RoleSource {
 

@@ -42,7 +42,7 @@ final class WideGrants {
     private final Map<Permission.Read, Long> refused = new LinkedHashMap<>();
     private boolean guessing;
 
-    /** Returns a grant that covers {@code read} and is newer than {@code oldestNanos}; null if there is none. */
+    /** Returns a grant that covers {@code read} and is newer than {@code oldestNanos}; null for none. */
     @Nullable Grant covering(Permission.Read read, long oldestNanos) {
         List<Wide> known = granted;
         for (int i = 0; i < known.size(); i++) {
@@ -77,7 +77,7 @@ final class WideGrants {
     }
 
     /**
-     * Returns the next wider range to check after {@code read} was granted; null if there is none or a guess is open.
+     * Returns the next wider range to check after {@code read} was granted. Null if there is none or a guess is open.
      * Every guess must be closed by {@link #granted}, {@link #refused} or {@link #unknown}.
      */
     synchronized Permission.@Nullable Read guess(Permission.Read read, long nowNanos) {
@@ -89,7 +89,7 @@ final class WideGrants {
         return guess;
     }
 
-    /** Returns the next enclosing prefix; null if it was denied, since wider ones are denied too. */
+    /** Returns the next enclosing prefix. Null if it was denied, since wider ones are denied too. */
     private Permission.@Nullable Read parent(Permission.Read read, long nowNanos) {
         for (int slash = read.key().size() - 1; slash >= 0; slash--) {
             if (read.key().byteAt(slash) == SEPARATOR) {

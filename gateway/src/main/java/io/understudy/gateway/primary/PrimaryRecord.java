@@ -5,7 +5,7 @@ import io.understudy.vocabulary.ClusterId;
 import io.vertx.core.json.JsonObject;
 
 /**
- * The record of a mirror's primary that mirrors store at both clusters; the fields that a gateway needs.
+ * The record of a mirror's primary that mirrors store at both clusters. It has the fields that a gateway needs.
  *
  * @param primary named cluster
  * @param epoch increases with each move
@@ -31,7 +31,7 @@ public record PrimaryRecord(ClusterId primary, long epoch, Phase phase, long end
         return RESERVED.concat(ByteString.copyFromUtf8("home/" + mirror));
     }
 
-    /** Whether the key is reserved by Understudy; such keys differ between the clusters of a mirror. */
+    /** Whether the key is reserved by Understudy. Such keys differ between the clusters of a mirror. */
     public static boolean isReserved(ByteString key) {
         return key.startsWith(RESERVED);
     }

@@ -30,7 +30,7 @@ final class Heartbeats implements Confirmations {
     private final AsOfClock clock;
     private final ReadMetrics metrics;
     private volatile long confirmedNanos = System.nanoTime();
-    /** Excess of the last ignored heartbeat over this clock; null if the last one was accepted. */
+    /** Excess of the last ignored heartbeat over this clock. Null if the last one was accepted. */
     private volatile @Nullable Duration ahead;
     /** Guarded by this object's lock. */
     private List<Rider> riders = new ArrayList<>();

@@ -42,7 +42,7 @@ final class ReadIndexRounds implements Confirmations {
     private final ReadMetrics metrics;
     private final LongSupplier applied;
 
-    /** Reads of the next round; those that arrive while it is sent may count for the one after. */
+    /** Reads of the next round. Those that arrive while it is sent may count for the one after. */
     private final AtomicInteger waiting = new AtomicInteger();
     /** Number of reads at which the next round is sent at once. */
     private volatile int enough = 1;

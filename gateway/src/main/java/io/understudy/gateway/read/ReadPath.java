@@ -154,8 +154,8 @@ public final class ReadPath implements Reads {
     }
 
     /**
-     * Counts a response of the source to another call among those of reads, until {@link Caller#whenOver}; false if there
-     * is no room.
+     * Counts a response of the source to another call among those of reads. It counts until {@link Caller#whenOver}.
+     * Returns false if there is no room.
      */
     public boolean holds(Caller caller, long bytes) {
         ByteBudget.Hold hold = heldOfSource.takeNow(caller.session(), bytes);

@@ -25,7 +25,7 @@ public final class Entry {
     private static final int VALUE = 5;
     private static final int LEASE = 6;
 
-    /** Protobuf's wire type of keys and values, the low three bits of a tag; tags of these fields are one byte. */
+    /** Protobuf's wire type of keys and values, the low three bits of a tag. Tags of these fields are one byte. */
     private static final int BYTES = 2;
 
     private final byte[] wire;
@@ -87,7 +87,7 @@ public final class Entry {
         return seek(VALUE);
     }
 
-    /** Offset in {@link #wire} of the end of the value's field; its start when the value is empty. */
+    /** Returns the offset in {@link #wire} of the end of the value's field. For an empty value: the field's start. */
     public int valueFieldEnd() {
         return endOfValue(seek(VALUE));
     }
@@ -126,7 +126,10 @@ public final class Entry {
         return number(MOD_REVISION);
     }
 
-    /** Number of puts since the key was created, from 1; 0 only for a deleted key in a {@link LoggedCommit}. */
+    /**
+     * Returns the number of puts since the key was created, at least one. It is 0 only for a deleted key in a {@link
+     * LoggedCommit}.
+     */
     public long version() {
         return number(VERSION);
     }

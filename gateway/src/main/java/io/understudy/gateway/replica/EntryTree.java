@@ -80,7 +80,7 @@ final class EntryTree {
         return new KeyRange(range.from(), keyAt(rank(range.from()) + count));
     }
 
-    /** The part of the range with its last {@code count} entries, at least one; it has more. */
+    /** Returns the part of the range with its last {@code count} entries, at least one. The range has more entries. */
     KeyRange last(KeyRange range, long count) {
         return new KeyRange(keyAt(rank(range.to()) - count), range.to());
     }

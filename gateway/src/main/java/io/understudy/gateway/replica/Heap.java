@@ -1,6 +1,6 @@
 package io.understudy.gateway.replica;
 
-/** Heap use on a 64-bit JVM with compressed references, for limits; a test compares it with the actual use. */
+/** Heap use on a 64-bit JVM with compressed references, for limits. A test compares it with the actual use. */
 final class Heap {
 
     /** Object, totals and array header. */

@@ -115,7 +115,7 @@ public final class LoggedCommit {
     }
 
     /**
-     * Returns the entry before the commit; null if the key did not exist, or its entry was compacted.
+     * Returns the entry before the commit. Null if the key did not exist, or its entry was compacted.
      *
      * @throws IllegalStateException previous entries are still unknown
      */

@@ -83,7 +83,7 @@ public final class Replica implements FeedConsumer {
         return range;
     }
 
-    /** The latest state; null until the first snapshot is complete, and while the replica is dropped. */
+    /** Returns the latest state. Null until the first snapshot is complete, and while the replica is dropped. */
     public @Nullable ReplicaState state() {
         Window held = readable();
         return held == null ? null : held.latest();
@@ -126,7 +126,7 @@ public final class Replica implements FeedConsumer {
         return generation.get();
     }
 
-    /** The revision that the feed has reached, with a state or without; null before the first snapshot is complete. */
+    /** Returns the revision that the feed has reached, with a state or without. Null before the first full snapshot. */
     public @Nullable Revision revision() {
         return revision;
     }

@@ -43,7 +43,7 @@ public record ReplicaSettings(
                 range = "1s..7d")
         Duration retryInterval) {
 
-    /** Share of this JVM's maximum heap; the rest is for requests, snapshot pages and the collector. */
+    /** Share of this JVM's maximum heap. The rest is for requests, snapshot pages and the collector. */
     private static final double SHARE_OF_HEAP = 0.6;
 
     private static final Map<String, Long> BY_HEAP =

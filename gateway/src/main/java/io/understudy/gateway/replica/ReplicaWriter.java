@@ -87,7 +87,7 @@ public final class ReplicaWriter {
         return problem;
     }
 
-    /** Time since the feed last delivered anything, such as a progress mark; since the start if it never did. */
+    /** Returns the time since the feed last delivered anything, even a progress mark. At first: since the start. */
     public Duration silence() {
         return consumer.silence();
     }

@@ -22,7 +22,7 @@ final class SnapshotMerge {
     private final @Nullable ReplicaState held;
     private final EntryTree.Builder entries = new EntryTree.Builder(Widths.DEFAULT);
     private long heapBytes;
-    /** The start of the next page; null after the last one of a range without upper end. */
+    /** The start of the next page. Null after the last one of a range without upper end. */
     private @Nullable ByteString next;
 
     SnapshotMerge(KeyRange range, ClusterId cluster, Revision revision, @Nullable ReplicaState held) {

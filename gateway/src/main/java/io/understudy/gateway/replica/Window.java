@@ -33,7 +33,7 @@ final class Window {
         return latest;
     }
 
-    /** The state at that revision; null for one before the window or after the latest state. */
+    /** Returns the state at that revision; null before the window or after the latest state. */
     @Nullable ReplicaState at(Revision revision) {
         if (revision.isAfter(latest.revision())) {
             return null;

@@ -107,7 +107,7 @@ final class RestExchange {
         return route;
     }
 
-    /** Sets a retry, used once if the source rejects the token; returns whether it serves the request. */
+    /** Sets a retry, used once if the source rejects the token. The retry returns whether it serves the request. */
     void onInvalidToken(BooleanSupplier more) {
         again = more;
     }
@@ -189,7 +189,7 @@ final class RestExchange {
         }
     }
 
-    /** Starts a response that its writer ends; null if it is over, or only its head was requested. */
+    /** Starts a response that its writer ends. Returns null if it is over, or only its head was requested. */
     @Nullable HttpServerResponse stream(String type) {
         if (!over(200)) {
             return null;

@@ -93,7 +93,7 @@ public final class RestServer {
                 listener);
     }
 
-    /** Listens with one server per loop; returns the port, or fails if it is not available. */
+    /** Listens with one server per loop. Returns the port, or fails if it is not available. */
     public Future<Integer> listen(int loops) {
         int maxConnections = Math.max(1, connectionLimit.clients() / loops);
         return vertx.deployVerticle(() -> new Loop(maxConnections), new DeploymentOptions().setInstances(loops))

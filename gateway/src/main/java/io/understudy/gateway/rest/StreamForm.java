@@ -27,7 +27,7 @@ enum StreamForm {
         return contentType;
     }
 
-    /** Returns the form by the values of {@code Accept}; events if both are accepted, or none is given. */
+    /** Returns the form by the values of {@code Accept}. Events if both are accepted, or none is given. */
     static StreamForm of(List<String> accept) throws ProblemDetails {
         List<String> types = accept.stream()
                 .flatMap(value -> Arrays.stream(value.split(",")))

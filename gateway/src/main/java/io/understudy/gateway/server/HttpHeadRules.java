@@ -69,7 +69,7 @@ final class HttpHeadRules {
                 || (codings.size() == 1 && !HttpHeaderValues.CHUNKED.contentEqualsIgnoreCase(codings.get(0)));
     }
 
-    /** Returns path and query of a target, which may be a whole URL; null if it is neither. */
+    /** Returns path and query of a target, which may be a whole URL. Null if it is neither. */
     static @Nullable String origin(HttpMethod method, String target) {
         boolean wildcard = method.equals(HttpMethod.OPTIONS) && target.equals("*");
         if (wildcard || (method.equals(HttpMethod.CONNECT) && !target.startsWith("/"))) {

@@ -37,7 +37,7 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
     private @Nullable ByteBuf joined;
     /** Bytes joined since the last flush. */
     private int sinceFlush;
-    /** Bytes of the last flush, as size of the next buffer; large ones are not retained. */
+    /** Bytes of the last flush, as size of the next buffer. Large ones are not retained. */
     private int usualBytes = MIN_BUFFER_BYTES;
     /** Exchanges with the end of their answer in the buffer. */
     private List<Http2Exchange> ending = new ArrayList<>();
@@ -51,7 +51,7 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
         into.setMedium(begin, into.writerIndex() - begin - FRAME_HEADER_BYTES);
     }
 
-    /** Writes the frame that ends a call with OK; notifies the exchange once the socket has all until here. */
+    /** Writes the frame that ends a call with OK. Notifies the exchange once the socket has all until here. */
     void end(Http2Exchange exchange) {
         ByteBuf into = room(FRAME_HEADER_BYTES + LiteralHeaders.OK_BYTES);
         header(

@@ -45,7 +45,7 @@ public final class Loads {
         return metrics;
     }
 
-    /** Returns the rate limit of a client, to be held while it is connected; null for none. */
+    /** Returns the rate limit of a client; null for none. The caller holds it while the client is connected. */
     @Nullable RateBucket rateOf(String client) {
         Integer rate = limits.maxRate();
         return rate == null ? null : clients.get(client, absent -> new RateBucket(rate, System.nanoTime()));

@@ -5,7 +5,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import java.util.ArrayDeque;
 
-/** Part of a stream's body that its window has room for; waits for the connection's, and for the socket. */
+/** Part of a stream's body that its window has room for. Waits for the connection's window, and for the socket. */
 final class PushedData implements Http2RemoteFlowController.FlowControlled {
 
     private final Http2Exchange exchange;

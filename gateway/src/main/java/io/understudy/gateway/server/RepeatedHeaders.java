@@ -28,7 +28,7 @@ final class RepeatedHeaders implements Http2HeadersDecoder {
     private static final int INDEXED = 0x80;
     /** The least first byte, below {@link #INDEXED}, of a change of the table. */
     private static final int CHANGES_TABLE = 0x20;
-    /** The bits of a literal's first byte with its name's index in the table; none if the name follows. */
+    /** The bits of a literal's first byte with its name's index in the table. None if the name follows. */
     private static final int LITERAL_NAME = 0x0f;
 
     private static final int TEXT_LENGTH = 0x7f;
@@ -91,7 +91,7 @@ final class RepeatedHeaders implements Http2HeadersDecoder {
         return at == end;
     }
 
-    /** End of a number that begins in the low bits {@code prefix}; negative if it is incomplete. */
+    /** Returns the end of a number that begins in the low bits {@code prefix}. Negative if it is incomplete. */
     private static int afterNumber(ByteBuf encoded, int at, int prefix) {
         int end = encoded.writerIndex();
         int next = at;

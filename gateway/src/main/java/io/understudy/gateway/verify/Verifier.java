@@ -106,7 +106,7 @@ public final class Verifier {
         thread.start();
     }
 
-    /** A difference of the replica, until it is rebuilt or dropped; or several undecided rounds in a row. */
+    /** Returns a difference of the replica, until it is rebuilt or dropped. Else several undecided rounds in a row. */
     public Optional<String> problem() {
         return differing().or(() -> open().filter(last -> last.rounds() >= MOST_UNDECIDED_ROUNDS)
                 .map(last -> last.text() + ", for " + last.rounds() + " rounds"));

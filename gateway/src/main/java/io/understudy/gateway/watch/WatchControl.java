@@ -24,7 +24,7 @@ public record WatchControl(
         return new WatchControl(revision, NO_WATCHER, true, true, 0, reason);
     }
 
-    /** Cancels a watch of a range that may no longer be read; etcd never does that. */
+    /** Cancels a watch of a range that may no longer be read; etcd never does. */
     static WatchControl revoked(long revision, long watchId, String reason) {
         return new WatchControl(revision, watchId, false, true, 0, reason);
     }

@@ -103,7 +103,7 @@ final class WatchLoop {
         all.forEach(WatchStream::flush);
     }
 
-    /** Returns the events as bytes, shared by all streams of the loop; read-only, valid until the end of the turn. */
+    /** Returns the events as bytes, shared by all streams of the loop. Read-only, valid until the end of the turn. */
     ByteBuf eventsOf(EventBatch batch, ByteBufAllocator allocator) {
         return shared.eventsOf(batch, allocator);
     }

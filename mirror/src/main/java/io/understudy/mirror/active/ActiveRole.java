@@ -43,12 +43,12 @@ public interface ActiveRole extends AutoCloseable {
     /** Returns when the state is another one than {@code seen}, or after {@code atMost}. */
     void awaitChange(ElectionState seen, Duration atMost) throws InterruptedException;
 
-    /** Counts how often this process became active; the number changes whenever the role was lost, however briefly. */
+    /** Returns how often this process became active. The number changes whenever the role was lost, however briefly. */
     long activation();
 
     /**
-     * Reads from the target, once, whether this process has been active since {@link #activation} {@code activation};
-     * false also if there is no answer.
+     * Reads once from the target whether this process has been active since {@link #activation} {@code activation}.
+     * Returns false also if there is no answer.
      */
     boolean isConfirmed(long activation) throws InterruptedException;
 

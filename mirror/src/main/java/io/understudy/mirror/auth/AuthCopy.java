@@ -260,7 +260,7 @@ public final class AuthCopy implements AutoCloseable {
                 };
     }
 
-    /** Whether the source was restored from a backup or wiped; its keys may show that only later. */
+    /** Whether the source was restored from a backup or wiped. Its keys may show that only later. */
     private boolean wentBack(AuthStatus status) throws CallFailedException, InterruptedException {
         long seen = register.seen();
         if (status.revision() >= seen) {

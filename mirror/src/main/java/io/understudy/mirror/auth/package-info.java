@@ -1,7 +1,7 @@
 /**
- * Copies what a source's authorisation holds: roles with their grants, users with their roles. {@link
- * io.understudy.mirror.auth.AuthCopy} compares and changes; a register in the target lists what the mirror copied
- * there, and the rest of the target's authorisation is left alone.
+ * Copies the authorisation of a source: roles with their grants, users with their roles. The class {@link
+ * io.understudy.mirror.auth.AuthCopy} compares and changes. A register in the target lists what the mirror copied
+ * there; the rest of the target's authorisation is left alone.
  */
 @NullMarked
 package io.understudy.mirror.auth;

@@ -17,7 +17,7 @@ public final class KeyCount {
 
     private KeyCount() {}
 
-    /** Returns the count of the member that snapshots are read from; fails when it doesn't answer. */
+    /** Returns the count of the member that snapshots are read from. Fails when it doesn't answer. */
     public static CompletableFuture<Long> of(EtcdCluster cluster, KeyRange range) {
         List<Endpoint> endpoints = cluster.endpointsFor(Duty.SNAPSHOT);
         if (endpoints.isEmpty()) {

@@ -13,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes one batch while the next one gathers; the busier the target, the larger the batches. At most two are held:
+ * Writes one batch while the next one gathers. The busier the target, the larger the batches. At most two are held:
  * adding to a full one blocks.
  *
  * <p>{@link #flush} writes a few commits on the caller's thread: waking another thread and waiting for it is the

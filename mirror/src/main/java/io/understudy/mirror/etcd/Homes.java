@@ -35,7 +35,7 @@ final class Homes {
 
     private static final Logger LOG = LoggerFactory.getLogger(Homes.class);
 
-    /** Maximum concurrent changes of the mirror's own records while it stores them; two are its own. */
+    /** Maximum concurrent changes of the mirror's own records while it stores them. Two are its own. */
     private static final int CHANGES = 10;
 
     /** Interval of retries at a source that rejected puts. */

@@ -22,7 +22,7 @@ final class Operations {
     private Operations() {}
 
     /**
-     * Returns one operation per mirrored key, under its target name. etcd accepts each key once per transaction: the
+     * Returns one operation per mirrored key, under its target name. A transaction of etcd accepts each key once: the
      * last change wins.
      *
      * @param leased whether keys are put with their source leases
@@ -80,7 +80,7 @@ final class Operations {
         return operation.getSerializedSize() + (long) OVERHEAD_BYTES;
     }
 
-    /** Splits {@code operations} into parts of at most {@code room} bytes; a larger operation is its own part. */
+    /** Splits {@code operations} into parts of at most {@code room} bytes. A larger operation is its own part. */
     static List<List<RequestOp>> parts(List<RequestOp> operations, long room) {
         List<List<RequestOp>> parts = new ArrayList<>();
         int from = 0;

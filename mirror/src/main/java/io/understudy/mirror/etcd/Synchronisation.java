@@ -62,7 +62,7 @@ final class Synchronisation implements AutoCloseable {
     private boolean recognised;
     /** The commit that the next complete snapshot replaces; null if there is none. */
     private @Nullable Revision replaced;
-    /** Approximate number of keys that the replaced commit deleted, also of an unfinished snapshot; 0 for none. */
+    /** Approximate number of keys that the replaced commit deleted; 0 for none. Includes an unfinished snapshot's. */
     private long deletions;
 
     /** Position of the next snapshot, if a later feed can continue it. */
@@ -150,7 +150,7 @@ final class Synchronisation implements AutoCloseable {
     }
 
     /**
-     * Returns the snapshot that the previous writer left unfinished; null if a new one is needed. Call it after that
+     * Returns the snapshot that the previous writer left unfinished. Null if a new one is needed. Call it after that
      * writer is fenced off.
      */
     @Nullable UnfinishedSnapshot unfinished(Checkpoint taken) {

@@ -92,7 +92,7 @@ final class TargetCalls implements AutoCloseable {
         }
     }
 
-    /** Reads linearizably in one attempt; empty if it failed, perhaps as the response is too large. */
+    /** Reads linearizably in one attempt. Empty if it failed, perhaps as the response is too large. */
     Optional<RangeResponse> tryRange(RangeRequest request) {
         return attempt(() -> "read", false, endpoint -> answer(stub(endpoint).range(request)));
     }

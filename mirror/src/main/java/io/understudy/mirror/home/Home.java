@@ -91,7 +91,7 @@ public record Home(
                 && new Home(mirror, cluster, source, target, scope, moves, other.at, other.move).equals(other);
     }
 
-    /** Returns the mirrored ranges in {@code at}; empty if it is not a cluster of the mirror. */
+    /** Returns the mirrored ranges in {@code at}. Empty if it is not a cluster of the mirror. */
     public List<KeyRange> rangesIn(ClusterId at) {
         if (at.equals(target)) {
             return scope.targetRanges();

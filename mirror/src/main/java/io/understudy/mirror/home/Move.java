@@ -48,7 +48,7 @@ public record Move(
         STEADY,
         /** The primary is being closed, or is; until the role moves this can be undone. */
         CLOSING,
-        /** The role has moved to this cluster; the rest of the move is left to do. */
+        /** The role has moved to this cluster. The rest of the move is left to do. */
         MOVED
     }
 

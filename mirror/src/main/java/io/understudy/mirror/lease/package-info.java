@@ -1,7 +1,7 @@
 /**
- * Leases of the source's keys in the target. {@link io.understudy.mirror.lease.TargetLeases} is called before each put;
- * {@link io.understudy.mirror.lease.LeasedSink} keeps leases alive while a mirror writes, and restores keys of expired
- * leases.
+ * Leases of the source's keys in the target. Before each put, {@link io.understudy.mirror.lease.TargetLeases} is
+ * called. While a mirror writes, {@link io.understudy.mirror.lease.LeasedSink} keeps leases alive, and restores keys of
+ * expired leases.
  */
 @NullMarked
 package io.understudy.mirror.lease;

@@ -1,6 +1,6 @@
 package io.understudy.mirror.pipeline;
 
-/** A mirror has ended and needs an operator; the message has its name and the cause. */
+/** A mirror has ended and needs an operator. The message has its name and the cause. */
 public final class MirrorFailedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

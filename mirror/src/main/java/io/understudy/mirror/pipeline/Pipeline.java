@@ -455,7 +455,7 @@ public final class Pipeline implements AutoCloseable {
         failure.complete(failed);
     }
 
-    /** Fails and gives up the role for a while; false if the mirror is stopped meanwhile. */
+    /** Fails and gives up the role for a while. Returns false if the mirror is stopped meanwhile. */
     private boolean awaitRetry(Throwable cause, Duration pause) {
         // What is being closed may be interrupted for itself alone.
         boolean unused = Thread.interrupted();

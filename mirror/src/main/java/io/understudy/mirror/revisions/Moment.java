@@ -37,7 +37,7 @@ public record Moment(
                 && checkpoint.source().equals(other.checkpoint.source());
     }
 
-    /** Whether the target holds a state of the source; without a checkpoint, that of an empty one. */
+    /** Whether the target holds a state of the source. Without a checkpoint, it is that of an empty source. */
     boolean isWhole() {
         return checkpoint == null || checkpoint.state() == CheckpointState.SYNCED;
     }

@@ -70,7 +70,7 @@ public final class TargetCompaction {
         this.interval = part.compareTo(MAX_INTERVAL) < 0 ? part : MAX_INTERVAL;
     }
 
-    /** Compacts or warns when the interval has passed; a target that doesn't answer is left for the next time. */
+    /** Compacts or warns when the interval has passed. A target that doesn't answer is left for the next time. */
     public void step() throws InterruptedException {
         if (hasRun && System.nanoTime() - lastNanos < interval.toNanos()) {
             return;

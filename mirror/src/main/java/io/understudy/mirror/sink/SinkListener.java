@@ -5,7 +5,7 @@ import java.time.Duration;
 /** Receives a sink's state for its mirror's status. Called on any thread, one call at a time; must not block. */
 public interface SinkListener {
 
-    /** An attempt at a call that the sink requires failed and will be repeated; {@code why} names the cluster. */
+    /** Reports a failed attempt at a required call, which will be repeated. The text {@code why} names the cluster. */
     void unavailable(String why);
 
     /** Reports that failed calls succeed again, see {@link #unavailable}. */

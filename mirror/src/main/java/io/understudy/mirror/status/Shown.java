@@ -19,6 +19,6 @@ public interface Shown {
      */
     ProcessMetrics.Scrape metrics(@Nullable String accept);
 
-    /** Returns the translation of a mirror's revisions; empty if it is missing or its target has none. */
+    /** Returns the translation of a mirror's revisions. Empty if the mirror is missing or its target has none. */
     Optional<RevisionMap> revisions(String mirror);
 }

@@ -38,7 +38,7 @@ public final class BackgroundVerification {
     /** Differences that end a slice, so that all are compared twice. */
     private static final int MAX_FOUND = 100;
 
-    /** Page size of either side; one page is read ahead, and discarded at the end of a slice. */
+    /** Page size of either side. One page is read ahead, and discarded at the end of a slice. */
     private static final long PAGE_BYTES = 128 << 10;
 
     private static final int SHOWN = 20;
@@ -78,7 +78,7 @@ public final class BackgroundVerification {
     }
 
     /**
-     * Compares suspect keys, then the next slice, which takes some seconds by the bounded rate. {@link #status} has
+     * Compares suspect keys, then the next slice. Takes some seconds by the bounded rate. {@link #status} has the
      * failures.
      */
     public void step() throws InterruptedException {

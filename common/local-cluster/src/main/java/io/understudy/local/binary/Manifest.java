@@ -23,7 +23,7 @@ final class Manifest {
     private static final String FILE = "manifest";
     private static final int BUFFER = 1 << 16;
     private static final Duration DEADLINE = Duration.ofSeconds(30);
-    /** Output of {@code sha256sum} before the name; a name with a line break has a backslash before it. */
+    /** Output of {@code sha256sum} before the name. If the name has a line break, a backslash comes first. */
     private static final Pattern DIGEST = Pattern.compile("\\\\?([0-9a-f]{64}) ");
 
     private Manifest() {}
@@ -59,7 +59,10 @@ final class Manifest {
         }
     }
 
-    /** SHA-256 in lower-case hexadecimal; {@code sha256sum} takes a quarter of the time of a newly started JVM. */
+    /**
+     * Returns the SHA-256 in lower-case hexadecimal. The program {@code sha256sum} takes a quarter of the time of a
+     * newly started JVM.
+     */
     static String sha256(Path file) throws IOException {
         try {
             String printed = Command.of(List.of("sha256sum", file.toString())).run(DEADLINE);

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Looks in one place after the other, for each wanted version in turn; a failure lists every place with its reason. */
+/** Looks in one place after the other, for each wanted version in turn. A failure lists every place with its reason. */
 record Search(ExplicitPath explicit, List<BinarySource> places) {
 
     static Search ofThisMachine() {

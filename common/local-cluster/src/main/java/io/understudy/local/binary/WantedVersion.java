@@ -34,7 +34,7 @@ record WantedVersion(int minor, @Nullable Integer patch, boolean byDefault) {
     }
 
     /**
-     * Reads a list such as {@code 3.7,3.5}, the preferred version first; {@code any} or nothing is the default.
+     * Reads a list such as {@code 3.7,3.5}, the preferred version first. The default: {@code any}, or nothing.
      *
      * @throws IllegalArgumentException an entry is neither a minor nor a patch of etcd 3
      */

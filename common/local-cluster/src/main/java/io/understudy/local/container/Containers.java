@@ -39,7 +39,7 @@ public final class Containers implements ServerHost {
         return DockerClientFactory.instance().isDockerAvailable();
     }
 
-    /** Whether the image is there, or could be fetched within a minute; only with an engine. */
+    /** Whether the image is there, or could be fetched within a minute. Requires an engine. */
     public static boolean canHave(String image) {
         DockerClient docker = DockerClientFactory.instance().client();
         DockerImageName name = DockerImageName.parse(image);

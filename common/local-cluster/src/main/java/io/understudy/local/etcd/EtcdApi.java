@@ -127,7 +127,7 @@ final class EtcdApi {
         await(post(client, "/v3/auth/enable", json.createObjectNode(), RECONFIGURATION));
     }
 
-    /** Deletes all keys and leases; false if users, roles or alarms are there, or it failed. */
+    /** Deletes all keys and leases. Returns false if there are users, roles or alarms, or if it failed. */
     boolean deleteAll(URI client) {
         if (root != null) {
             return false;
@@ -181,7 +181,7 @@ final class EtcdApi {
         });
     }
 
-    /** Fetches a token from the first voter that issues one; a request's member may be a learner, which doesn't. */
+    /** Fetches a token from the first voter that issues one. A request's member may be a learner, which doesn't. */
     private CompletableFuture<Void> login(Root known, int tried, EtcdRequestException last) {
         List<URI> voters = known.voters().get();
         if (tried >= voters.size()) {

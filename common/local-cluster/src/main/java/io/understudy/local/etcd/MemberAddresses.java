@@ -4,7 +4,7 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listen and advertised URLs of a member; the latter are those of a proxy, if there is one.
+ * Listen and advertised URLs of a member. The latter are those of a proxy, if there is one.
  *
  * @param client listen client URL
  * @param peer listen peer URL

@@ -46,8 +46,8 @@ public final class Faults {
     }
 
     /**
-     * Closes the target's side of each connection without notice to the client. {@link #heal} resets these connections;
-     * what the client has sent meanwhile is lost.
+     * Closes the target's side of each connection without notice to the client. Later, {@link #heal} resets these
+     * connections; what the client has sent meanwhile is lost.
      */
     public void halfOpen() {
         change.accept(fault -> fault.with(LinkFault.Mode.HALF_OPEN));

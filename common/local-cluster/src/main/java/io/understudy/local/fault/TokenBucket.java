@@ -36,7 +36,7 @@ final class TokenBucket {
         tokens -= bytes;
     }
 
-    /** When the bucket will be full again; passing less at a time would only be busier. */
+    /** Returns when the bucket will be full again. Passing less at a time would only use more CPU. */
     long fullNanos(long nowNanos) {
         return nowNanos + (long) Math.ceil(((double) burst - tokens) * NANOS / bytesPerSecond);
     }

@@ -39,7 +39,7 @@ final class ServerFixture<S extends LocalServers> {
         this.servers = servers;
     }
 
-    /** Shares servers of a static field among all classes of this JVM with that {@code kind}; null for none. */
+    /** Shares servers of a static field among all classes of this JVM with that {@code kind}. Null: not shared. */
     void shareAs(@Nullable String kind) {
         sharedAs = kind;
     }

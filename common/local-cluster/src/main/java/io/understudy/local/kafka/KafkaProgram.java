@@ -10,7 +10,8 @@ public interface KafkaProgram {
     Path program();
 
     /**
-     * Arguments that prepare the storage that the settings name, and end; {@code run} for one never prepared.
+     * Returns arguments that format the storage that the settings name, and end. Required before {@code run} on storage
+     * that was never formatted.
      *
      * @param isController whether it is the controller of a new cluster
      */

@@ -53,19 +53,19 @@ public final class LocalKafkaBuilder {
         return this;
     }
 
-    /** Requires clients to log in, with only the rights granted to them; by default they don't. Not with TLS. */
+    /** Requires clients to log in, with only the rights granted to them. By default they don't. Not with TLS. */
     public LocalKafkaBuilder users(KafkaUsers value) {
         users = value;
         return this;
     }
 
-    /** Sets the number of replicas of topics, in as many brokers; most must be in sync. 1 by default. */
+    /** Sets the number of replicas of topics, in as many brokers. Most must be in sync. The default is 1. */
     public LocalKafkaBuilder replicas(int value) {
         replicas = value;
         return this;
     }
 
-    /** Makes it the broker of that number in a running controller's cluster; the controller has number 1. */
+    /** Makes it the broker of that number in a running controller's cluster. The controller has number 1. */
     public LocalKafkaBuilder joining(LocalKafka value, int number) {
         controller = value;
         node = number;

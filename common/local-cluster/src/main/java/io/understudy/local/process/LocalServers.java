@@ -5,7 +5,7 @@ import java.util.Map;
 /** Servers that run as one: an etcd cluster, or a Kafka broker. */
 public interface LocalServers extends AutoCloseable {
 
-    /** Starts all of them with the data they have and waits until they serve; undoes itself on failure. */
+    /** Starts all of them with their data and waits until they serve. Undoes itself on failure. */
     void start();
 
     /** Undoes all faults: of proxies, paused servers continue, ended ones start; waits until all serve. */

@@ -22,7 +22,7 @@ public record ServerLog(Path file) {
         return file.toFile().length();
     }
 
-    /** The last lines, oldest first, at most 64 KiB of them; empty if there is no log yet. */
+    /** Returns the last lines, oldest first, at most 64 KiB of them. Empty if there is no log yet. */
     public List<String> tail(int lines) {
         List<String> all = from(Math.max(0, size() - TAIL_BYTES)).lines().toList();
         return all.subList(Math.max(0, all.size() - lines), all.size());

@@ -42,7 +42,7 @@ public interface ServerProcess extends AutoCloseable {
     /** Whether it is alive and paused. */
     boolean isPaused();
 
-    /** Exit status of the last run that ended, 128 + n after signal n; empty before. */
+    /** Returns the exit status of the last run that ended; empty before. After signal n: 128 + n. */
     OptionalInt exitStatus();
 
     /** Process ID on this machine while it is alive, if it has one here. */

@@ -8,8 +8,8 @@ import io.understudy.cluster.plan.Step;
 import io.understudy.vocabulary.MemberId;
 
 /**
- * A voting member becomes a learner. etcd has no request for this: the member is removed, its data are kept aside, and
- * it joins again without data.
+ * A voting member becomes a learner. There is no request for this in etcd: the member is removed, its data are kept
+ * aside, and it joins again without data.
  *
  * @param voter its ID as a voting member, which does not return
  * @param member the same place as a learner

@@ -27,8 +27,8 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * A cluster without stopped members and alarms: members of this machine start again; a corrupt member is removed before
- * CORRUPT is disarmed; NOSPACE is disarmed after compaction and defragmentation, one member at a time, learners first
+ * A cluster without stopped members and alarms. Members of this machine start again. A corrupt member is removed before
+ * CORRUPT is disarmed. NOSPACE is disarmed after compaction and defragmentation, one member at a time, learners first
  * and the leader last.
  *
  * <p>A voting member is corrupt if a majority has another hash at the same revision, whichever the alarm names. A
@@ -191,9 +191,10 @@ public record RepairCluster(
     }
 
     /**
-     * The alarms that a removal explains, also one of an interrupted run. etcd's leader compares the others with itself,
-     * so the alarm of a corrupt leader is of a healthy member; 3.5 never names one. A complete cluster with equal hashes
-     * keeps an alarm of its member: the leader also names itself if its own hash has changed between two reads.
+     * Returns the alarms that a removal explains, also one of an interrupted run. In etcd, the leader compares the
+     * others with itself, so the alarm of a corrupt leader is of a healthy member; 3.5 never names one. A complete
+     * cluster with equal hashes keeps an alarm of its member: the leader also names itself if its own hash has changed
+     * between two reads.
      */
     private List<Alarm> over(ClusterFacts facts, Hashes.Hash agreed, List<Alarm> alarms) {
         boolean isRemoved = hasGoneApart(facts, agreed) && apart(facts, agreed).isEmpty();
@@ -207,7 +208,7 @@ public record RepairCluster(
                 .toList();
     }
 
-    /** Whether the voter of the alarm, or one with another compaction if it names none, may be corrupt, too. */
+    /** Whether the voter of the alarm may be corrupt, too. If it names none: a voter with another compaction. */
     private boolean isOpen(ClusterFacts facts, Hashes.Hash agreed, Alarm alarm) {
         return facts.voters().stream()
                 .filter(voter -> !agreed.equals(hashes.found().get(voter.id())))

@@ -37,7 +37,7 @@ final class UpgradeRules {
         return refusals;
     }
 
-    /** Returns refusals of a restart that must not change the version; silent members have no known version. */
+    /** Returns refusals of a restart that must not change the version. Silent members have no known version. */
     static List<Refusal> oneVersion(ClusterFacts facts) {
         Set<EtcdVersion> running = facts.members().stream()
                 .map(UpgradeRules::running)

@@ -54,7 +54,7 @@ public record DataDirectory(Path path) {
         return Files.isDirectory(path.resolve("member"));
     }
 
-    /** Whether a member has run here; empty if access is denied, or if an empty folder may be a lost mount. */
+    /** Whether a member has run here. Empty if access is denied, or if an empty folder may be a lost mount. */
     public Optional<Boolean> seesMember() {
         if (hasMember()) {
             return Optional.of(true);
@@ -64,7 +64,7 @@ public record DataDirectory(Path path) {
         return isAbsent ? Optional.of(false) : Optional.empty();
     }
 
-    /** Whether the folder has more than the lock file, which an order to an absent member creates. */
+    /** Whether the folder has more than the lock file. An order to an absent member creates that file. */
     private boolean hasContent(Path folder) {
         try (Stream<Path> all = Files.list(folder)) {
             return all.anyMatch(
@@ -218,7 +218,7 @@ public record DataDirectory(Path path) {
         publish(part, copy);
     }
 
-    /** Renames a complete directory, so that after a power failure it is complete under one of both names. */
+    /** Renames a complete directory. After a power failure it is complete under one of both names. */
     public static void publish(Path part, Path directory) throws IOException {
         // The original may be changed or set aside next.
         try (Stream<Path> all = Files.walk(part)) {

@@ -51,7 +51,7 @@ final class IncomingSnapshot implements AutoCloseable {
         }
     }
 
-    /** Returns the size of the current snapshot; empty if there is none, or it is not visible here. */
+    /** Returns the size of the current snapshot. Empty if there is none, or it is not visible here. */
     static OptionalLong sizeIn(DataDirectory dataDirectory) {
         try {
             Optional<Path> newest = newestIn(dataDirectory);

@@ -15,7 +15,9 @@ public final class MachineBusyException extends IllegalStateException {
         this.end = end;
     }
 
-    /** Completes when the order has ended; null for a read, or if it has not begun and never will. */
+    /**
+     * Returns a future that completes when the order has ended. Null for a read, or if it has not begun and never will.
+     */
     public @Nullable CompletableFuture<?> end() {
         return end;
     }

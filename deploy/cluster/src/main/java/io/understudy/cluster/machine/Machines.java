@@ -19,7 +19,7 @@ public interface Machines {
     }
 
     /**
-     * Starts the member as one of the first of a new cluster; existing data is renamed, never deleted.
+     * Starts the member as one of the first of a new cluster. Existing data is renamed, never deleted.
      *
      * @param initialCluster all first members, as {@code name=peerUrl,…}
      * @param token distinguishes the cluster from others with the same members
@@ -89,12 +89,12 @@ public interface Machines {
         return isRunning(member).orElse(false);
     }
 
-    /** Returns the owner of the data in this member's directory; empty if there are none, or unreadable. */
+    /** Returns the owner of the data in this member's directory. Empty if there is none, or it is unreadable. */
     default Optional<DataOwner> owner(MemberSpec member) {
         return Optional.empty();
     }
 
-    /** Returns why {@link #moveData} would fail after a stop of the first; empty if it would not, or if unknown. */
+    /** Returns why {@link #moveData} would fail after a stop of the first. Empty if it would not, or if unknown. */
     default Optional<String> moveFailure(MemberSpec from, MemberSpec to) {
         return Optional.empty();
     }

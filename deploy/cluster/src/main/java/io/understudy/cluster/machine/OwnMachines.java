@@ -195,7 +195,7 @@ public final class OwnMachines implements Machines {
         return control.endOfLog(machine(member), LOG_LINES);
     }
 
-    /** Runs work while the state of process and data cannot change; members do not wait for each other. */
+    /** Runs work while the state of process and data cannot change. Members do not wait for each other. */
     private void locked(MemberSpec member, Consumer<MachineSettings> work) {
         MachineSettings machine = machine(member);
         DirectoryLock.holding(machine.dataDirectory(), () -> work.accept(machine));

@@ -114,7 +114,7 @@ final class Prefetch implements AutoCloseable {
         }
     }
 
-    /** Returns the sender of the received pages; members that apply the same entries have many pages in common. */
+    /** Returns the sender of the received pages. Members that apply the same entries have many pages in common. */
     private Optional<Source> sender() {
         return sources.stream()
                 .filter(source -> 2 * source.same > compared)

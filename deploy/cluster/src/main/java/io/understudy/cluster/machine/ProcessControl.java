@@ -15,7 +15,7 @@ interface ProcessControl {
 
     boolean isRunning(MachineSettings machine);
 
-    /** Returns the process ID; empty if the server is not a running process of this kernel. */
+    /** Returns the process ID. Empty if the server is not a running process of this kernel. */
     OptionalLong pid(MachineSettings machine);
 
     /** Returns why its program does not run; empty if it does, or if unknown. */

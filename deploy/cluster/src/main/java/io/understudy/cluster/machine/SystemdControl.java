@@ -104,8 +104,8 @@ final class SystemdControl implements ProcessControl {
     }
 
     /**
-     * A unit that is missing, masked or wrong, or starts with other settings than those of the machine. The program of a
-     * unit may be visible to that unit only.
+     * Returns a unit's fault: missing, masked, wrong, or started with other settings than the machine's. The program of
+     * a unit may be visible to that unit only.
      */
     @Override
     public Optional<String> programFailure(MachineSettings machine) {

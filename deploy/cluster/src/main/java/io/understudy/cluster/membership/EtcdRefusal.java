@@ -66,7 +66,7 @@ enum EtcdRefusal {
     }
 
     /**
-     * Returns the refusal of a status description; empty for every error after which the request may have had an
+     * Returns the refusal of a status description. Empty for every error after which the request may have had an
      * effect.
      */
     static Optional<EtcdRefusal> of(String description) {

@@ -28,7 +28,7 @@ public interface Membership {
 
     void moveLeader(MemberId to) throws RefusedException, OutcomeUnknownException;
 
-    /** Deletes revisions before this one; returns when they are deleted at the member that received the request. */
+    /** Deletes revisions before this one. Returns when they are deleted at the member that received the request. */
     default void compact(Revision revision) throws RefusedException, OutcomeUnknownException {
         throw new UnsupportedOperationException();
     }

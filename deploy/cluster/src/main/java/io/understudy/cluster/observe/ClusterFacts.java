@@ -110,7 +110,9 @@ public record ClusterFacts(
                 .isPresent();
     }
 
-    /** Returns the Raft entries that a member has not applied; empty without responses of it and the leader. */
+    /**
+     * Returns the number of Raft entries that a member has not applied. Empty without responses of it and the leader.
+     */
     public Optional<Long> lag(MemberFacts member) {
         return leader().flatMap(MemberFacts::answer)
                 .flatMap(leading -> member.answer().map(own -> Math.max(0, leading.raftIndex() - own.appliedIndex())));

@@ -224,7 +224,7 @@ public final class EtcdObserver implements ClusterObserver {
     }
 
     /**
-     * Returns the last observation, or a new one if that is too old; for choosing endpoints only.
+     * Returns the last observation, or a new one if that is too old. For choosing endpoints only.
      *
      * @param patience of a new one
      */
@@ -233,9 +233,7 @@ public final class EtcdObserver implements ClusterObserver {
         return last != null && System.nanoTime() - last.ended() <= oldest.toNanos() ? last.facts() : observe(patience);
     }
 
-    /**
-     * Returns the endpoints of the voters that were healthy when last observed; if there were none, all endpoints.
-     */
+    /** Returns the endpoints of the voters that were healthy when last observed. If there were none: all endpoints. */
     public List<Endpoint> votingEndpoints() {
         Seen last = seen;
         List<Endpoint> healthy = last == null

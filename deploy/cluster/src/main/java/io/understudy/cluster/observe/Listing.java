@@ -114,7 +114,7 @@ record Listing(Endpoint from, ClusterId cluster, List<Member> members, long raft
         }
     }
 
-    /** Returns the endpoint; empty for a client URL of another kind, such as a Unix socket. */
+    /** Returns the endpoint. Empty for a client URL of another kind, such as a Unix socket. */
     private static Optional<Endpoint> endpoint(URI url) {
         try {
             return Optional.of(Endpoint.of(url));

@@ -27,7 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 /**
- * Reads the state of the member at one endpoint; a partial reply counts at the end of the observation.
+ * Reads the state of the member at one endpoint. A partial reply counts at the end of the observation.
  *
  * <p>Whether a voter reaches the quorum shows in a linearizable read of one key. A learner rejects that; its page
  * {@code /readyz/linearizable_read} answers only after a read index that the quorum confirmed was applied.

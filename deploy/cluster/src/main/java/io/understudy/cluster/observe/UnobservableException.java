@@ -1,6 +1,6 @@
 package io.understudy.cluster.observe;
 
-/** The cluster has no state that can be reported; the message names the endpoints and their responses. */
+/** The cluster has no state that can be reported. The message names the endpoints and their responses. */
 public final class UnobservableException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

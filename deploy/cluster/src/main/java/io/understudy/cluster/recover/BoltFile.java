@@ -74,7 +74,7 @@ final class BoltFile implements AutoCloseable {
     }
 
     /**
-     * Returns the values of a top-level bucket in the order of their keys; none without the bucket.
+     * Returns the values of a top-level bucket in the order of their keys. None without the bucket.
      *
      * @throws IOException the file cannot be read, or is damaged
      */
@@ -146,7 +146,7 @@ final class BoltFile implements AutoCloseable {
         channel.close();
     }
 
-    /** Returns the entries of a bucket; a small one has no page, but follows its header. */
+    /** Returns the entries of a bucket. A small bucket has no page, but follows its header. */
     private List<Entry> within(ByteBuffer bucket) throws IOException {
         long page = bucket.getLong(0);
         if (page != 0) {

@@ -2,7 +2,7 @@ package io.understudy.cluster.recover;
 
 import com.google.protobuf.ByteString;
 
-/** CRC-32C that continues from an earlier sum, as etcd's logs need; the JDK's starts at zero only. */
+/** CRC-32C that continues from an earlier sum, as etcd's logs need. The JDK's starts at zero only. */
 final class Crc32c {
 
     private static final int POLYNOMIAL = 0x82F63B78;

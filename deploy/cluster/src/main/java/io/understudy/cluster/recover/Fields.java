@@ -4,7 +4,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.UnknownFieldSet;
 import java.util.List;
 
-/** Values of a message without a generated class; the last one counts, an absent one is zero. */
+/** Values of a message without a generated class. The last one counts, an absent one is zero. */
 final class Fields {
 
     private Fields() {}

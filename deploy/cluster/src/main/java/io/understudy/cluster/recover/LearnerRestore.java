@@ -163,7 +163,10 @@ public record LearnerRestore(
         }
     }
 
-    /** For the snapshot or copy of the learner, and its database at each target: before the first is set aside. */
+    /**
+     * Requires room for the learner's snapshot or copy, and for each target's database. Called before the first target
+     * is set aside.
+     */
     private void requireRoom(Remains learner, List<Remains> targets) {
         Path source = learner.machine().dataDirectory();
         long bytes = learner.hasData().orElse(false)
@@ -221,7 +224,7 @@ public record LearnerRestore(
         }
     }
 
-    /** The source with all entries of the learner's log applied. etcd itself applies them, to a copy. */
+    /** Returns the source with all entries of the learner's log applied. They are applied by etcd itself, to a copy. */
     private Source applied(Remains learner, Optional<Source> saved, Stored stored, Path copy) throws IOException {
         Path original = learner.machine().dataDirectory().resolve("member");
         Path database = copy.resolve("member/snap/db");

@@ -321,7 +321,7 @@ public final class Recovery {
                 .toList();
     }
 
-    /** Returns the member; one that never started has the name of the machine at its peer URLs. */
+    /** Returns the member. One that never started has the name of the machine at its peer URLs. */
     private MemberSpec spec(String name, List<URI> peerUrls) {
         String own = survey.machines().stream()
                 .filter(machine -> name.isEmpty() && machine.member().peerUrls().equals(peerUrls))

@@ -106,8 +106,8 @@ record Stored(WriteAheadLog log, Database database) {
     }
 
     /**
-     * The members by the committed log. etcd commits a change before it judges it: what the database does not list,
-     * although it has applied the whole of it, was rejected.
+     * Returns the members by the committed log. A change is committed before etcd judges it: what the database does not
+     * list, although it has applied the whole of the log, was rejected.
      */
     Voting voting() {
         Voting logged = log.voting();

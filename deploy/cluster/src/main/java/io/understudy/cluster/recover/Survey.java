@@ -187,7 +187,7 @@ public record Survey(
                 : data.isLearner() ? Optional.of(Role.LEARNER) : Optional.empty());
     }
 
-    /** Returns the member's status by its own client port; learners without a leader still serve it. */
+    /** Returns the member's status by its own client port. Learners without a leader still serve it. */
     Optional<StatusResponse> status(MachineSettings machine) {
         return statusOf(machine).value();
     }

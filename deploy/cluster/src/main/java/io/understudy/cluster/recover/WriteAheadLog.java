@@ -99,7 +99,7 @@ record WriteAheadLog(
     }
 
     /**
-     * Marks all entries in a copy of this log as committed. etcd applies them when it starts on the copy.
+     * Marks all entries in a copy of this log as committed. When etcd starts on the copy, it applies them.
      *
      * @param folder folder of the copy
      */

@@ -99,7 +99,7 @@ final class Effects {
         return facts.member(id).flatMap(member -> member.process().startedAt());
     }
 
-    /** Whether the process is a newer one; one without a visible start time counts as newer. */
+    /** Whether the process is a newer one. One without a visible start time counts as newer. */
     private static boolean isNewer(Optional<Instant> before, Optional<Instant> now) {
         return before.isEmpty() || now.isEmpty() || now.get().isAfter(before.get());
     }

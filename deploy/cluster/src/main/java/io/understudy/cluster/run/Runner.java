@@ -102,7 +102,7 @@ public final class Runner {
         this.permit = permit;
     }
 
-    /** Runs until the goal is reached or fails; irreversible steps are only those of its first plan. */
+    /** Runs until the goal is reached or fails. Irreversible steps are limited to those of its first plan. */
     public Outcome run(Goal goal) throws InterruptedException {
         return run(goal, null);
     }
@@ -245,7 +245,10 @@ public final class Runner {
         return true;
     }
 
-    /** Whether the member of a failed restart with another program serves with its configured one; empty for other steps. */
+    /**
+     * Starts the member of a failed restart with another program again, as configured. Returns the result, as text;
+     * empty for other steps.
+     */
     private String startedAgain(Step step, ClusterFacts facts) throws InterruptedException {
         if (!(step instanceof Step.Restart restart) || !restart.isChanged() || !work.isGone(restart.member())) {
             return "";

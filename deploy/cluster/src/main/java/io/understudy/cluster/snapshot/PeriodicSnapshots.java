@@ -115,7 +115,7 @@ public final class PeriodicSnapshots implements AutoCloseable {
         }
     }
 
-    /** Uploads the snapshot and those of earlier failed uploads; a failure ends it, since each may take the timeout. */
+    /** Uploads the snapshot and those of earlier failed uploads. A failure ends it, since each may take the timeout. */
     private void upload(SnapshotDirectory target) {
         if (settings.uploadCommand().isEmpty()) {
             return;

@@ -2,7 +2,7 @@ package io.understudy.cluster.snapshot;
 
 import org.jspecify.annotations.Nullable;
 
-/** A snapshot could not be taken, is damaged, or can't be restored; the message names which and why. */
+/** A snapshot could not be taken, is damaged, or can't be restored. The message names which and why. */
 public final class SnapshotException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -58,7 +58,8 @@ public record SnapshotTool(Path program) {
     }
 
     /**
-     * The one beside the server that machines name, of the version of the data; or else that of this machine.
+     * Returns the tool beside the server that machines name, or else that of this machine. The former has the version
+     * of the data.
      *
      * @throws io.understudy.local.binary.EtcdNotFoundException there is none, and it cannot be fetched
      */

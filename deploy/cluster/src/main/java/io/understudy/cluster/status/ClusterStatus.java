@@ -63,7 +63,7 @@ public record ClusterStatus(
         return member.isHealthy() ? Optional.empty() : failure.or(() -> Optional.of(health(member)));
     }
 
-    /** Whether every member is healthy and there is no alarm; warnings alone are no ill health. */
+    /** Whether every member is healthy and there is no alarm. Warnings alone do not count. */
     public boolean isHealthy() {
         return facts.isConfirmed()
                 && facts.alarms().isEmpty()

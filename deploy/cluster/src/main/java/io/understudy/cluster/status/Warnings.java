@@ -185,7 +185,7 @@ final class Warnings {
         return member.process().clockAhead().orElse(Duration.ZERO);
     }
 
-    /** Warns of a taken learner slot; no response has the limit of a version that allows several. */
+    /** Warns of a taken learner slot. No response has the limit of a version that allows several. */
     private static Optional<Warning> learnerSlotTaken(ClusterFacts facts) {
         boolean single = versions(facts).anyMatch(version -> !version.maxLearnersConfigurable());
         List<MemberFacts> learners = facts.learners();

@@ -20,8 +20,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves {@code GET /state} (JSON, see {@link StatePage}), {@code /metrics} (as text), {@code /livez}, {@code /readyz}
- * and {@code /health} (see {@link HealthPages}); and, from this machine only, {@code POST /pause} and {@code /resume}.
+ * Serves the state, metrics, health pages and pauses of a supervisor over HTTP. Paths: {@code GET /state} (JSON, see
+ * {@link StatePage}), {@code /metrics} (as text), {@code /livez}, {@code /readyz} and {@code /health} (see {@link
+ * HealthPages}); and, from this machine only, {@code POST /pause} and {@code /resume}.
  */
 final class StateServer implements AutoCloseable {
 

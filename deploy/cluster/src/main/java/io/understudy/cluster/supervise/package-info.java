@@ -1,7 +1,7 @@
 /**
- * A supervisor holds a cluster to its declared shape. {@code rule} decides, as pure functions; {@code elect} sees to it
- * that one of several supervisors acts; {@link io.understudy.cluster.supervise.Supervisor} looks, decides and acts, one
- * step at a time; {@code StateServer} shows it.
+ * A supervisor holds a cluster to its declared shape. Package {@code rule} decides, as pure functions. Package {@code
+ * elect} ensures that one of several supervisors acts. The class {@link io.understudy.cluster.supervise.Supervisor}
+ * observes, decides and acts, one step at a time. The class {@code StateServer} shows it.
  */
 @NullMarked
 package io.understudy.cluster.supervise;

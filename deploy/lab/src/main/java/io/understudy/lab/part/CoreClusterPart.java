@@ -38,7 +38,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The core cluster: founding voters, and a learner that joins by the steps of {@code understudy cluster add}.
+ * The core cluster: founding voters, and a learner. The learner joins by the steps of {@code understudy cluster add}.
  *
  * <p>The next run starts all of them with their data.
  */

@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
 /** Waits until a process reports over HTTP that it is ready. */
 final class ReadinessProbe {
 
-    /** A dozen processes start at once, perhaps on two busy cores; that one has ended is noticed without waiting. */
+    /**
+     * A dozen processes start at once, perhaps on two busy cores. A process that has ended is noticed without waiting.
+     */
     private static final Duration PATIENCE = Duration.ofMinutes(3);
 
     private static final Duration REQUEST = Duration.ofSeconds(2);

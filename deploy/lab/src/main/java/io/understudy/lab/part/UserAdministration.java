@@ -85,7 +85,7 @@ record UserAdministration(EtcdConnections connections, Endpoint voter) {
                         .build());
     }
 
-    /** Whether that is done now; else the cluster is in no state for it: it is there already. */
+    /** Returns whether the request took effect. If not, the cluster is in no state for it: it is there already. */
     private <Q> boolean made(MethodDescriptor<Q, ?> method, Q request) {
         try {
             var unused = answer(method, request);

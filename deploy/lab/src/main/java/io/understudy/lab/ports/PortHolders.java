@@ -27,7 +27,7 @@ public final class PortHolders {
         return new PortHolders(Path.of("/proc"));
     }
 
-    /** Returns the process that listens on the port, on any address; empty if it cannot be found. */
+    /** Returns the process that listens on the port, on any address. Empty if it cannot be found. */
     public Optional<PortHolder> of(int port) {
         Set<String> sockets = Stream.of("net/tcp", "net/tcp6")
                 .flatMap(table -> lines(proc.resolve(table)).stream())

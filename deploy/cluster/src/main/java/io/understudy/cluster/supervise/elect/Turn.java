@@ -139,7 +139,7 @@ public final class Turn implements AutoCloseable {
         }
     }
 
-    /** Returns why the right is lost, after which no step may begin; empty while it is held. */
+    /** Returns why the right is lost, after which no step may begin. Empty while it is held. */
     public Optional<String> lost() {
         return heldUntil - System.nanoTime() > 0
                 ? Optional.empty()

@@ -123,7 +123,7 @@ public record History(
     }
 
     /**
-     * Returns the longest time between observations that still count as continuous; one late observation is allowed.
+     * Returns the longest time between observations that still count as continuous. One late observation is allowed.
      */
     private static Duration gap(Limits limits, Duration pace) {
         Duration half = limits.dead().dividedBy(2);

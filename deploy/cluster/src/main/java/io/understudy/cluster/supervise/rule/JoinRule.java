@@ -5,7 +5,7 @@ import io.understudy.cluster.plan.Step;
 import java.util.Optional;
 
 /**
- * Brings up an added learner on its machine, or removes it again; nothing else is changed meanwhile.
+ * Brings up an added learner on its machine, or removes it again. Nothing else is changed meanwhile.
  *
  * <p>Learners on machines outside the configuration are their operator's: neither waited for nor removed.
  */
@@ -48,7 +48,7 @@ final class JoinRule {
                         join);
     }
 
-    /** Waits for a started learner on a configured machine; a dead one gives its slot to another. */
+    /** Waits for a started learner on a configured machine. A dead one gives its slot to another. */
     static Optional<Decision> await(Situation situation) {
         return situation.facts().learners().stream()
                 .filter(learner -> learner.hasStarted() && !learner.isHealthy())

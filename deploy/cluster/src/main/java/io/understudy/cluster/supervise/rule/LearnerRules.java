@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Assigns learner slots: to future voters first, then standbys, then read replicas. etcd before 3.6 has one slot.
+ * Assigns learner slots: to future voters first, then standbys, then read replicas. Before 3.6, etcd has one slot.
  *
  * <p>A read replica gives way to a future voter.
  */
@@ -25,7 +25,7 @@ final class LearnerRules {
 
     private LearnerRules() {}
 
-    /** Frees the slot of a dead learner; those on unknown machines are left to their operator. */
+    /** Frees the slot of a dead learner. Those on unknown machines are left to their operator. */
     static Optional<Decision> dead(Situation situation) {
         return situation.facts().learners().stream()
                 .filter(learner -> isReplaced(situation, situation.facts(), learner))
@@ -48,7 +48,7 @@ final class LearnerRules {
                 .findFirst();
     }
 
-    /** Returns the cluster once a future voter has a slot; empty if all slots stay taken. */
+    /** Returns the cluster once a future voter has a slot. Empty if all slots stay taken. */
     static Optional<ClusterFacts> withSlot(Situation situation, ClusterFacts facts) {
         return situation.isSlotFree()
                 ? Optional.of(facts)

@@ -60,7 +60,7 @@ final class RestartRule {
                 .findFirst();
     }
 
-    /** Returns the start of a member; empty if its process may run, or was started since then. */
+    /** Returns the start of a member. Empty if its process may run, or was started after {@code since}. */
     static Optional<Decision> start(Situation situation, MemberFacts member, Instant since, String why) {
         return situation
                 .placeOf(member)
