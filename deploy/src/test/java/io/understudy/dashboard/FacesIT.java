@@ -147,14 +147,14 @@ final class FacesIT {
                         "1000 ms",
                         overview -> ((ObjectNode) overview.at("/mirrors/0"))
                                 .put("reachable", false)
-                                .put("told", "no answer within 1000 ms")),
+                                .put("message", "no answer within 1000 ms")),
                 trouble(
                         "http://10.3.0.7:8080",
                         "Gateway 10.3.0.7:8080 is unreachable",
                         "refused",
                         overview -> ((ObjectNode) overview.at("/gateways/0"))
                                 .put("reachable", false)
-                                .put("told", "refused")));
+                                .put("message", "refused")));
     }
 
     @ParameterizedTest(name = "{1}")

@@ -69,7 +69,7 @@ final class NeighboursIT {
                 .putObject("decision")
                 .put("rule", "unobservable")
                 .put("observed", "nobody answers")
-                .put("told", "nothing is changed"));
+                .put("action", "nothing is changed"));
         assertThat(browser.text(".supervisor .quorum"))
                 .containsPattern("Last observed at 2026-11-2\\d [\\d:]{8}: 3 voters, 3 healthy");
         assertThat(browser.text(".supervisor")).doesNotContain("Observed:");
@@ -114,7 +114,7 @@ final class NeighboursIT {
     void theLastFiguresOfAnUnreachableGatewayAreNotShown() {
         show(overview -> ((ObjectNode) overview.at("/gateways/0"))
                 .put("reachable", false)
-                .put("told", "refused"));
+                .put("message", "refused"));
         assertThat(browser.all("[data-gateway='http://10.3.0.7:8080'] td.number"))
                 .hasSize(4)
                 .allSatisfy(figure -> assertThat(figure.getText()).startsWith("–"));
@@ -134,7 +134,7 @@ final class NeighboursIT {
     @Test
     void aMirrorWithoutAnActiveProcessIsAWarning() {
         show(overview -> {
-            ((ObjectNode) overview.at("/mirrors/0")).put("reachable", false).put("told", "refused");
+            ((ObjectNode) overview.at("/mirrors/0")).put("reachable", false).put("message", "refused");
             standby(overview, "etcd [http://10.9.0.3:2379]");
         });
         assertThat(browser.text("[data-mirror=dr] .mark.warn")).isEqualTo("no active process");
@@ -174,7 +174,7 @@ final class NeighboursIT {
         ObjectNode process = processes.get(0).deepCopy();
         ArrayNode mirrors = (ArrayNode) process.put("url", "http://10.2.0.10:8081")
                 .put("reachable", true)
-                .putNull("told")
+                .putNull("message")
                 .get("mirrors");
         while (mirrors.size() > 1) {
             mirrors.remove(1);

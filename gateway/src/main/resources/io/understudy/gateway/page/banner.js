@@ -62,7 +62,7 @@ export function faces(state) {
       if (peer.reachable === false) {
         found.push({
           key: peer.url, level: 'warn', icon: 'cut',
-          title: `${kind} ${address(peer.url)} is unreachable`, text: peer.told ?? '',
+          title: `${kind} ${address(peer.url)} is unreachable`, text: peer.message ?? '',
         });
       } else if (kind === 'Gateway' && peer.ready === false) {
         found.push({

@@ -33,11 +33,11 @@ export function mirrors({ overview }) {
     .filter((process) => !process.reachable).map(gone)}</ul>`;
 }
 
-function gone({ url, told: reason, mirrors: known }) {
+function gone({ url, message, mirrors: known }) {
   const seen = known ?? [];
   return html`<li class="mirror gone" data-process=${url}>
     <div class="head"><h3>${address(url)}</h3>${mark('bad', 'unreachable')}</div>
-    <p class="reason">${reason ?? ''}</p>
+    <p class="reason">${message ?? ''}</p>
     ${seen.length === 0 ? nothing : html`<p class="below">Mirrors: ${seen.map((each) => each.name).join(', ')}</p>`}
   </li>`;
 }

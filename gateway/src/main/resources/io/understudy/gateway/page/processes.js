@@ -18,10 +18,10 @@ function rank({ gone, state }) {
  */
 export function mirrorsOf(overview) {
   const found = new Map();
-  for (const { url, reachable, told, mirrors } of overview?.mirrors ?? []) {
+  for (const { url, reachable, message, mirrors } of overview?.mirrors ?? []) {
     for (const mirror of mirrors ?? []) {
       const id = JSON.stringify([mirror.name, place(mirror.target).id]);
-      const gone = reachable ? null : told ?? 'unreachable';
+      const gone = reachable ? null : message ?? 'unreachable';
       found.set(id, [...found.get(id) ?? [], { ...mirror, url, gone }]);
     }
   }
