@@ -139,6 +139,28 @@ final class NeighboursIT {
         });
         assertThat(browser.text("[data-mirror=dr] .mark.warn")).isEqualTo("no active process");
         assertThat(browser.text("[data-node='mirror dr']")).contains("no active process", "unreachable: 10.2.0.9:8081");
+        assertThat(browser.text("[data-face='mirror dr']")).contains("Mirror dr has no active process");
+    }
+
+    @Test
+    void aMirrorWithADifferingTargetIsShownBeforeItsStandby() {
+        show(overview -> {
+            ((ObjectNode) overview.at("/mirrors/0/mirrors/0"))
+                    .put("state", "differs")
+                    .put("reason", "3 keys of the target differ");
+            standby(overview, "etcd [http://10.9.0.3:2379]");
+        });
+        assertThat(browser.text("[data-mirror=dr] .mark.bad")).isEqualTo("differs");
+        assertThat(browser.text(TARGET)).contains("41 ms");
+    }
+
+    @Test
+    void aReasonIsThatOfThePresentState() {
+        show(overview -> ((ObjectNode) overview.at("/mirrors/0/mirrors/0"))
+                .put("state", "syncing")
+                .put("reason", "rest of the snapshot")
+                .put("lastError", "both clusters hold the primary role"));
+        assertThat(browser.text("[data-mirror=dr] .reason")).isEqualTo("rest of the snapshot");
     }
 
     @Test

@@ -85,14 +85,16 @@ function gatewayNode(gateway, id, subtitle) {
 
 function hangMirror(from, mirror, hang, nodes) {
   const [level, word] = levelOf(mirror);
-  const flows = !mirror.gone && (mirror.state === 'synced' || mirror.state === 'syncing');
+  const flows = !mirror.gone && ['synced', 'differs', 'torn', 'syncing'].includes(mirror.state);
+  // Only a feed that is down is drawn as cut.
+  const line = flows && level === 'bad' ? 'warn' : level;
   const node = hang(from, {
     id: `mirror ${mirror.label}`, kind: 'mirror', title: mirror.label, subtitle: 'mirror', state: level,
     word, facts: otherwise(mirror), message: mirror.gone ?? (hasReason(mirror, level) ? mirror.reason : null),
-  }, { perSecond: flows ? mirror.changesPerSecond : null, unit: 'changes', lagMs: null, state: level });
+  }, { perSecond: flows ? mirror.changesPerSecond : null, unit: 'changes', lagMs: null, state: line });
   const where = place(mirror.target);
   const lag = { perSecond: flows ? mirror.changesPerSecond : null, unit: 'changes', lagMs: mirror.gone ? null : mirror.lagMillis,
-    state: level };
+    state: line };
   if (nodes.has(where.id)) {
     // A second mirror into the same: said at the mirror, as a tree has one way to each.
     node.facts.push(`also writes to ${where.label}, ${duration(lag.lagMs)} behind`);

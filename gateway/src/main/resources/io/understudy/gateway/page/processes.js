@@ -2,12 +2,14 @@
 import { address } from './format.js';
 import { place } from './places.js';
 
-/** Who tells most of it comes first. */
-const TELLING = ['synced', 'syncing', 'starting', 'retrying', 'conflict', 'failed', 'stopped', 'standby'];
+/** The level of each state, in the order in which processes of one mirror are shown; unknown states come first. */
+export const STATES = {
+  synced: 'ok', differs: 'bad', torn: 'warn', syncing: 'warn', starting: 'unknown', retrying: 'warn', conflict: 'bad', failed: 'bad',
+  stopped: 'bad', standby: 'ok',
+};
 
 function rank({ gone, state }) {
-  const at = TELLING.indexOf(state);
-  return gone ? TELLING.length + 1 : at < 0 ? TELLING.length : at;
+  return gone ? Infinity : Object.keys(STATES).indexOf(state);
 }
 
 /**
