@@ -182,6 +182,7 @@ final class NeighboursIT {
     @Test
     void mirrorsOfTheSameNameAreDistinct() {
         show(overview -> standby(overview, "etcd [http://10.9.0.4:2379]")
+                .put("label", "dr at 10.2.0.10:8081")
                 .put("state", "synced")
                 .put("lagMillis", 7));
         assertThat(browser.text(TARGET)).contains("41 ms");
