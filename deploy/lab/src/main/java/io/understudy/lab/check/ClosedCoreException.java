@@ -1,14 +1,13 @@
 package io.understudy.lab.check;
 
-/** The core takes no puts, so that none can be looked for. The message is for the user, one line. */
-public final class NoSpaceException extends Exception {
+import org.jspecify.annotations.Nullable;
+
+/** Signals that clients must not write to the core. The message is for the user, one line. */
+public final class ClosedCoreException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
-    NoSpaceException(Throwable cause) {
-        super(
-                "the core rejects writes (alarm NOSPACE): it is full. Compact and defragment it, then run"
-                        + " \"etcdctl alarm disarm\"; --fresh deletes all data",
-                cause);
+    ClosedCoreException(String message, @Nullable Throwable cause) {
+        super(message, cause);
     }
 }
