@@ -138,6 +138,7 @@ final class ImportRulesTest {
             .lab                .cluster .etcd .pki .tls .report .local com.fasterxml.jackson io.micrometer javax.net.ssl
             .lab                .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc org.slf4j
             .lab.check          .lab.failure .lab.plan .etcd com.google.protobuf io.etcd.jetcd.api io.grpc
+            .lab.check          .mirror.home .mirror.scope .vocabulary
             .lab.check          org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .cluster            .health .vocabulary .etcd .config .metrics .tls .local .report com.fasterxml.jackson
             .cluster            javax.net.ssl com.google.protobuf com.sun.net.httpserver com.sun.nio.file io.etcd.jetcd.api io.grpc io.micrometer org.slf4j

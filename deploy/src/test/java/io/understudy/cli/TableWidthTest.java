@@ -62,7 +62,7 @@ final class TableWidthTest {
                 new JsonMapper().readTree("""
                 {"supervisor": "a", "standing": "active", "paused": null, "cluster": {}, "decision": {}, "events": [
                   {"at": "2026-11-27T06:12:52.123Z", "rule": "automatic-promotion", "outcome": "done",
-                   "observed": "2 voters of 3; NAME is 0 entries behind", "told": "promotes NAME at URL",
+                   "observed": "2 voters of 3; NAME is 0 entries behind", "action": "promotes NAME at URL",
                    "detail": "done in 1.2 s"}]}""".replace("NAME", MEMBER).replace("URL", URL)));
 
         assertFits(lines.subList(lines.indexOf("") + 1, lines.size()));

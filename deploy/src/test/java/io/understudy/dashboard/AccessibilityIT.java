@@ -91,13 +91,13 @@ final class AccessibilityIT {
         ((ObjectNode) core.at("/members/1")).put("health", "unreachable");
         ((ObjectNode) core.at("/members/2")).put("health", "leaderless");
         ((ObjectNode) overview.get("gateway")).put("ready", false).put("problem", "replica: too old");
-        ((ObjectNode) overview.at("/gateways/0")).put("reachable", false).put("told", "refused");
+        ((ObjectNode) overview.at("/gateways/0")).put("reachable", false).put("message", "refused");
         ((ObjectNode) overview.at("/mirrors/0/mirrors/0"))
                 .put("state", "retrying")
-                .put("lastError", "no leader");
+                .put("reason", "no leader");
         ((ObjectNode) overview.at("/mirrors/0/mirrors/1"))
                 .put("state", "failed")
-                .put("lastError", "another epoch");
+                .put("reason", "another epoch");
         ((ObjectNode) overview.at("/supervisors/0")).put("paused", "by hand");
         return overview;
     }

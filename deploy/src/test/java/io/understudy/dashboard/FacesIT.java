@@ -3,9 +3,11 @@ package io.understudy.dashboard;
 import static io.understudy.dashboard.Browser.eventually;
 import static io.understudy.dashboard.Browser.within;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.understudy.mirror.pipeline.MirrorState;
 import java.time.Duration;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -137,24 +139,30 @@ final class FacesIT {
                         .put("health", "unreachable")),
                 trouble("mirror dr", "Mirror dr is retrying", "no leader", overview -> mirror(overview)
                         .put("state", "retrying")
-                        .put("lastError", "no leader")),
+                        .put("reason", "no leader")),
                 trouble("mirror dr", "Mirror dr has failed", "another epoch", overview -> mirror(overview)
                         .put("state", "failed")
-                        .put("lastError", "another epoch writes")),
+                        .put("reason", "another epoch writes")),
+                trouble("mirror dr", "Mirror dr is in conflict", "both clusters", overview -> mirror(overview)
+                        .put("state", "conflict")
+                        .put("reason", "both clusters hold the primary role")),
+                trouble("mirror dr", "Mirror dr differs from its source", "3 keys", overview -> mirror(overview)
+                        .put("state", "differs")
+                        .put("reason", "3 keys of the target differ")),
                 trouble(
                         "http://10.2.0.9:8081",
                         "Mirror process 10.2.0.9:8081 is unreachable",
                         "1000 ms",
                         overview -> ((ObjectNode) overview.at("/mirrors/0"))
                                 .put("reachable", false)
-                                .put("told", "no answer within 1000 ms")),
+                                .put("message", "no answer within 1000 ms")),
                 trouble(
                         "http://10.3.0.7:8080",
                         "Gateway 10.3.0.7:8080 is unreachable",
                         "refused",
                         overview -> ((ObjectNode) overview.at("/gateways/0"))
                                 .put("reachable", false)
-                                .put("told", "refused")));
+                                .put("message", "refused")));
     }
 
     @ParameterizedTest(name = "{1}")
@@ -166,6 +174,15 @@ final class FacesIT {
         assertThat(browser.text("[data-face='" + face + "']")).contains(title, text);
         assertThat(browser.find("#banners").getAttribute("role")).isEqualTo("status");
         browser.assertNoComplaints();
+    }
+
+    @Test
+    void eachStateOfAMirrorHasALevel() {
+        browser.show(server.url());
+        assertThat(browser.evaluate("processes.js", "Object.keys(it.STATES)"))
+                .asInstanceOf(LIST)
+                .containsExactlyInAnyOrderElementsOf(
+                        Stream.of(MirrorState.values()).map(MirrorState::word).toList());
     }
 
     @Test

@@ -69,7 +69,7 @@ final class NeighboursIT {
                 .putObject("decision")
                 .put("rule", "unobservable")
                 .put("observed", "nobody answers")
-                .put("told", "nothing is changed"));
+                .put("action", "nothing is changed"));
         assertThat(browser.text(".supervisor .quorum"))
                 .containsPattern("Last observed at 2026-11-2\\d [\\d:]{8}: 3 voters, 3 healthy");
         assertThat(browser.text(".supervisor")).doesNotContain("Observed:");
@@ -114,7 +114,7 @@ final class NeighboursIT {
     void theLastFiguresOfAnUnreachableGatewayAreNotShown() {
         show(overview -> ((ObjectNode) overview.at("/gateways/0"))
                 .put("reachable", false)
-                .put("told", "refused"));
+                .put("message", "refused"));
         assertThat(browser.all("[data-gateway='http://10.3.0.7:8080'] td.number"))
                 .hasSize(4)
                 .allSatisfy(figure -> assertThat(figure.getText()).startsWith("–"));
@@ -134,11 +134,33 @@ final class NeighboursIT {
     @Test
     void aMirrorWithoutAnActiveProcessIsAWarning() {
         show(overview -> {
-            ((ObjectNode) overview.at("/mirrors/0")).put("reachable", false).put("told", "refused");
+            ((ObjectNode) overview.at("/mirrors/0")).put("reachable", false).put("message", "refused");
             standby(overview, "etcd [http://10.9.0.3:2379]");
         });
         assertThat(browser.text("[data-mirror=dr] .mark.warn")).isEqualTo("no active process");
         assertThat(browser.text("[data-node='mirror dr']")).contains("no active process", "unreachable: 10.2.0.9:8081");
+        assertThat(browser.text("[data-face='mirror dr']")).contains("Mirror dr has no active process");
+    }
+
+    @Test
+    void aMirrorWithADifferingTargetIsShownBeforeItsStandby() {
+        show(overview -> {
+            ((ObjectNode) overview.at("/mirrors/0/mirrors/0"))
+                    .put("state", "differs")
+                    .put("reason", "3 keys of the target differ");
+            standby(overview, "etcd [http://10.9.0.3:2379]");
+        });
+        assertThat(browser.text("[data-mirror=dr] .mark.bad")).isEqualTo("differs");
+        assertThat(browser.text(TARGET)).contains("41 ms");
+    }
+
+    @Test
+    void aReasonIsThatOfThePresentState() {
+        show(overview -> ((ObjectNode) overview.at("/mirrors/0/mirrors/0"))
+                .put("state", "syncing")
+                .put("reason", "rest of the snapshot")
+                .put("lastError", "both clusters hold the primary role"));
+        assertThat(browser.text("[data-mirror=dr] .reason")).isEqualTo("rest of the snapshot");
     }
 
     @Test
@@ -160,6 +182,7 @@ final class NeighboursIT {
     @Test
     void mirrorsOfTheSameNameAreDistinct() {
         show(overview -> standby(overview, "etcd [http://10.9.0.4:2379]")
+                .put("label", "dr at 10.2.0.10:8081")
                 .put("state", "synced")
                 .put("lagMillis", 7));
         assertThat(browser.text(TARGET)).contains("41 ms");
@@ -174,7 +197,7 @@ final class NeighboursIT {
         ObjectNode process = processes.get(0).deepCopy();
         ArrayNode mirrors = (ArrayNode) process.put("url", "http://10.2.0.10:8081")
                 .put("reachable", true)
-                .putNull("told")
+                .putNull("message")
                 .get("mirrors");
         while (mirrors.size() > 1) {
             mirrors.remove(1);

@@ -25,7 +25,7 @@ import io.understudy.gateway.forward.EtcdMethod;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.member.MemberAnswers;
 import io.understudy.gateway.member.MembersShown;
-import io.understudy.gateway.read.LeaderReads;
+import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.server.CallMethod;
 import io.understudy.gateway.server.GrpcMethod;
 import io.understudy.gateway.server.Reply;
@@ -59,7 +59,7 @@ final class ApiMethods {
     private static final String MEMBERS = ClusterGrpc.getMemberListMethod().getFullMethodName();
 
     private final ReadPermissions permissions;
-    private final LeaderReads reads;
+    private final ReadPath reads;
     private final Watches watches;
     private final Forwarding forwarding;
     private final MemberAnswers self;
@@ -67,7 +67,7 @@ final class ApiMethods {
 
     ApiMethods(
             ReadPermissions permissions,
-            LeaderReads reads,
+            ReadPath reads,
             Watches watches,
             Forwarding forwarding,
             MemberAnswers self,
@@ -185,8 +185,10 @@ final class ApiMethods {
 
     /** Requires the permission of the source's version ({@code v3rpc/maintenance.go}). */
     private Future<StatusResponse> status(Caller caller) {
-        if (reads.fails(caller)) {
-            return Future.failedFuture(ApiException.noLeader());
+        try {
+            reads.requireLeader(caller);
+        } catch (ApiException e) {
+            return Future.failedFuture(e);
         }
         Permission.Standing required =
                 reads.version().statusRequiresRoot() ? Permission.Standing.ROOT : Permission.Standing.USER;
@@ -197,8 +199,10 @@ final class ApiMethods {
 
     /** For any user, as in etcd. */
     private Future<MemberListResponse> gateways(Caller caller) {
-        if (reads.fails(caller)) {
-            return Future.failedFuture(ApiException.noLeader());
+        try {
+            reads.requireLeader(caller);
+        } catch (ApiException e) {
+            return Future.failedFuture(e);
         }
         return permissions
                 .check(caller.principal(), Permission.Standing.USER)

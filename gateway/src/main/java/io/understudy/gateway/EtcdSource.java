@@ -100,7 +100,7 @@ final class EtcdSource implements GatewaySource {
                 () -> confirmed == null
                         ? EtcdCluster.connectForOthers(source, settings.range(), files, registry)
                         : EtcdCluster.connectReading(source, settings.range(), confirmed, files, registry));
-        this.facts = new NewestReported(cluster);
+        this.facts = new NewestReported(cluster::view);
         this.feeds = new EtcdFeedSource(cluster, settings.feed(), fed);
         this.compactions = new Compactions(replica, feeds, this::isFollowed);
         this.verifier = new Verifier(

@@ -114,6 +114,7 @@ final class FollowedSource implements GatewaySource {
         return made;
     });
 
+    private volatile @Nullable String moveProblem;
     private volatile Present present;
     /** The source of the replica's feed: that of {@link #present}, except during a move. */
     private volatile EtcdSource feeding;
@@ -274,28 +275,18 @@ final class FollowedSource implements GatewaySource {
     /** Switches reads and writes to the new primary. The replica follows after the former one's last commits. */
     private void move(Move to) {
         Present before = present;
-        Vertx loops = Objects.requireNonNull(vertx);
-        ReplicaWriter writing = Objects.requireNonNull(writer);
         movedNanos = System.nanoTime();
-        EtcdSource next;
+        Present moving;
         try {
-            next = opened(to.side());
+            moving = opened(to, before.version() + 1);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return;
         }
-        CompletableFuture<Void> gate = gate();
-        present = new Present(
-                to.side(),
-                next,
-                next.permissions(loops),
-                to.cluster(),
-                to.revision().value(),
-                before.version() + 1,
-                gate);
+        EtcdSource next = moving.source();
+        present = moving;
         before.source().superseded();
-        next.start(writing);
-        follow(before.open(), gate);
+        follow(before.open(), moving.open());
         LOG.atInfo()
                 .addKeyValue("mirror", standby.mirror())
                 .addKeyValue("side", to.side())
@@ -305,9 +296,13 @@ final class FollowedSource implements GatewaySource {
                 .log("primary moved; following it");
         SourceMove moved = new SourceMove(
                 to.revision(), to.endMarker(), new Revision(before.source().revision()), PrimaryRecord::isReserved);
-        var unused = writing.move(moved, () -> feeding = next).thenRun(() -> new Thread(
-                        () -> close(before.source(), new ShutdownSteps(settings.closeTimeout())), "former-primary")
-                .start());
+        var unused = Objects.requireNonNull(writer)
+                .move(moved, () -> feeding = next)
+                .thenRun(() -> new Thread(() -> close(before.source()), "former-primary").start());
+    }
+
+    private void close(EtcdSource source) {
+        close(source, new ShutdownSteps(settings.closeTimeout()));
     }
 
     private void close(EtcdSource source, ShutdownSteps steps) {
@@ -366,18 +361,34 @@ final class FollowedSource implements GatewaySource {
     }
 
     /** Tries until it succeeds: files of certificates may be missing for a moment. */
-    private EtcdSource opened(Side side) throws InterruptedException {
-        EtcdSource connected = prepared;
-        prepared = null;
-        while (connected == null) {
+    private Present opened(Move to, long version) throws InterruptedException {
+        while (true) {
+            EtcdSource next = prepared;
+            prepared = null;
             try {
-                connected = source(side);
+                next = next == null ? source(to.side()) : next;
+                ReadPermissions permissions = next.permissions(Objects.requireNonNull(vertx));
+                next.start(Objects.requireNonNull(writer));
+                moveProblem = null;
+                return new Present(
+                        to.side(),
+                        next,
+                        permissions,
+                        to.cluster(),
+                        to.revision().value(),
+                        version,
+                        gate());
             } catch (RuntimeException e) {
-                LOG.atError().addKeyValue("side", side).setCause(e).log("cannot connect to the new primary; retrying");
+                if (moveProblem == null) {
+                    LOG.atError().addKeyValue("side", to.side()).setCause(e).log("cannot follow the primary; retrying");
+                }
+                moveProblem = "cannot follow the primary: " + e.getMessage();
+                if (next != null) {
+                    close(next);
+                }
                 TimeUnit.MILLISECONDS.sleep(RETRY.toMillis());
             }
         }
-        return connected;
     }
 
     @Override
@@ -532,8 +543,13 @@ final class FollowedSource implements GatewaySource {
                     () -> present.source().checks(reads).get(index).problem().get(),
                     () -> present.source().checks(reads).get(index).remark().get()));
         }
-        checks.add(new HealthCheck("primary", Optional::empty, this::unread));
+        checks.add(new HealthCheck("primary", this::problem, this::unread));
         return checks;
+    }
+
+    /** Why the gateway has not followed the primary yet. */
+    Optional<String> problem() {
+        return Optional.ofNullable(moveProblem);
     }
 
     private Optional<String> unread() {

@@ -24,7 +24,6 @@ import io.understudy.gateway.member.MemberAnswers;
 import io.understudy.gateway.member.StatusReport;
 import io.understudy.gateway.metrics.GatewayMetrics;
 import io.understudy.gateway.permission.Rechecks;
-import io.understudy.gateway.read.LeaderReads;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.Condition;
@@ -135,6 +134,7 @@ public final class Gateway implements AutoCloseable {
                 permissions,
                 reading.apply(source.reads()),
                 writer::requestProgress,
+                this::isLeaderLost,
                 registry);
         this.hub =
                 new WatchHub(settings.watches(), replica.log(), source.history(), source.previousEntries(), registry);
@@ -167,9 +167,8 @@ public final class Gateway implements AutoCloseable {
                 this::sourceStatus,
                 headers,
                 MemberIds::of);
-        LeaderReads served = new LeaderReads(reads, watches::isLeaderLost);
         this.calls = new ServedCalls(source.forwarding(), reads::holds);
-        ApiMethods methods = new ApiMethods(permissions, served, watches, calls, members, source.membersShown());
+        ApiMethods methods = new ApiMethods(permissions, reads, watches, calls, members, source.membersShown());
         Loads loads = new Loads(settings.limits().load(), registry);
         this.tracing = Tracing.of(settings.tracing(), settings.name(), build, registry);
         RequestListener listener =
@@ -188,7 +187,7 @@ public final class Gateway implements AutoCloseable {
                 listener,
                 new JsonApi(
                         vertx,
-                        served,
+                        reads,
                         methods::call,
                         methods::stream,
                         source.jsonForm(),
@@ -474,6 +473,10 @@ public final class Gateway implements AutoCloseable {
                         state.keys(),
                         state.bytes(),
                         reads.staleness());
+    }
+
+    private boolean isLeaderLost() {
+        return watches.isLeaderLost();
     }
 
     private long lagRevisions() {

@@ -7,8 +7,6 @@ import io.understudy.feed.kafka.KafkaFeedSource;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.forward.Forwarding;
-import io.understudy.gateway.forward.RefusedCalls;
-import io.understudy.gateway.history.NoHistory;
 import io.understudy.gateway.hub.CommitHistory;
 import io.understudy.gateway.hub.PreviousEntries;
 import io.understudy.gateway.json.JsonForm;
@@ -21,6 +19,7 @@ import io.understudy.health.HealthCheck;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.vertx.core.Vertx;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -85,9 +84,18 @@ final class KafkaSource implements GatewaySource {
         return false;
     }
 
+    /** Commits that the replica's log has dropped are gone. */
     @Override
     public CommitHistory history() {
-        return new NoHistory(replica.log());
+        return (from, previous) -> new CommitHistory.Reading() {
+            @Override
+            public CommitHistory.Step next(Duration timeout) throws CommitHistory.CompactedException {
+                throw CommitHistory.CompactedException.before(replica.log().from() + 1);
+            }
+
+            @Override
+            public void close() {}
+        };
     }
 
     /** No entries, as in etcd after a compaction. */
@@ -107,7 +115,7 @@ final class KafkaSource implements GatewaySource {
 
     @Override
     public Forwarding forwarding() {
-        return new RefusedCalls(ApiException.noVoters());
+        return Forwarding.refusing(ApiException.noVoters());
     }
 
     @Override

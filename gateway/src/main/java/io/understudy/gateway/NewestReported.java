@@ -1,7 +1,6 @@
 package io.understudy.gateway;
 
 import io.understudy.etcd.ClusterView;
-import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.Member;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -30,10 +29,6 @@ final class NewestReported {
         Known with(Known other) {
             return new Known(other.view, Math.max(raftTerm, other.raftTerm), Math.max(revision, other.revision));
         }
-    }
-
-    NewestReported(EtcdCluster cluster) {
-        this(cluster::view);
     }
 
     NewestReported(Supplier<ClusterView> views) {

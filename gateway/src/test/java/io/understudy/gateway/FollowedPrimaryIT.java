@@ -17,9 +17,17 @@ import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.gateway.metrics.GatewayMeter;
+import io.understudy.gateway.metrics.GatewayMetrics;
+import io.understudy.gateway.replica.Replica;
+import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.fault.FaultProxy;
 import io.understudy.local.junit.EtcdExtension;
+import io.understudy.vocabulary.ClusterId;
+import io.vertx.core.Vertx;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,8 +35,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -61,6 +71,7 @@ final class FollowedPrimaryIT {
     private final List<AutoCloseable> open = new ArrayList<>();
     private Cluster source;
     private Cluster standby;
+    private GatewaySettings settings;
     private GatewayFixture fixture;
     private long epoch;
 
@@ -83,7 +94,8 @@ final class FollowedPrimaryIT {
                 """.formatted(
                         SOURCE.cluster().clientUrls().get(0),
                         STANDBY.cluster().clientUrls().get(0)));
-        fixture = new GatewayFixture(Gateway.start(GatewaySettings.load(file, Map.of(), Map.of())));
+        settings = GatewaySettings.load(file, Map.of(), Map.of());
+        fixture = new GatewayFixture(Gateway.start(settings));
         fixture.awaitReady();
     }
 
@@ -184,6 +196,43 @@ final class FollowedPrimaryIT {
         assertThat(linearizable()).isEqualTo("3");
         assertThat(fixture.gateway.failure()).isNotDone();
         fixture.awaitReady();
+    }
+
+    @Test
+    void aMoveThatFailsIsReportedAndRepeated() throws Exception {
+        AtomicBoolean failing = new AtomicBoolean();
+        MeterRegistry registry = new SimpleMeterRegistry();
+        String gauge = GatewayMeter.PERMISSIONS_ENFORCED.metric().name();
+        registry.config().onMeterAdded(meter -> {
+            if (failing.get() && meter.getId().getName().equals(gauge)) {
+                throw new IllegalStateException("no permissions");
+            }
+        });
+        SourceSettings.Etcd etcd = (SourceSettings.Etcd) settings.source();
+        Replica replica = new Replica(settings.range(), state -> {});
+        FollowedSource followed = new FollowedSource(
+                etcd,
+                Objects.requireNonNull(etcd.standby()),
+                settings,
+                replica,
+                new GatewayMetrics(registry),
+                registry);
+        Vertx vertx = Vertx.vertx();
+        try {
+            var unused = followed.permissions(vertx);
+            followed.start(new ReplicaWriter(replica, followed.feeds(), took -> {}, () -> {}));
+            failing.set(true);
+            move(source, standby, "after");
+            await().atMost(PATIENCE).until(() -> followed.problem().isPresent());
+            assertThat(followed.problem()).hasValue("cannot follow the primary: no permissions");
+            failing.set(false);
+            await().atMost(PATIENCE).until(() -> followed.problem().isEmpty());
+            await().atMost(PATIENCE).until(() -> new ClusterId(standby.id()).equals(followed.cluster()));
+            complete(source, standby);
+        } finally {
+            followed.close(new ShutdownSteps(PATIENCE));
+            vertx.close().toCompletionStage().toCompletableFuture().join();
+        }
     }
 
     @Test

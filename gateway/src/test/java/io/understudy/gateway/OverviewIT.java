@@ -194,6 +194,7 @@ final class OverviewIT {
                 JsonObject dr = process.getJsonArray("mirrors").getJsonObject(0);
                 assertThat(dr.getString("source_kind")).isEqualTo("etcd");
                 assertThat(dr.getString("target_kind")).isEqualTo("kafka");
+                assertThat(dr.getString("label")).isEqualTo("dr");
                 JsonObject supervisor = seen.getJsonArray("supervisors").getJsonObject(0);
                 assertThat(supervisor.getBoolean("reachable")).isFalse();
                 assertThat(supervisor.getString("told")).isNotBlank();

@@ -55,7 +55,7 @@ final class EtcdMirror {
 
     private final MeterRegistry meters;
     private final LeaseMetrics leases;
-    private final @Nullable UpstreamMirrors upstream;
+    private final Set<String> feeding;
     /** State of the target; null until both clusters were found to be the primary. */
     private volatile @Nullable FormerPrimary former;
 
@@ -85,8 +85,7 @@ final class EtcdMirror {
         this.target = connect(label + "-target", opened);
         this.election = connect(label + "-election", opened);
         this.leases = leases;
-        EtcdCluster from = source.cluster();
-        this.upstream = from == null ? null : new UpstreamMirrors(mirror.name(), from, target, feeding);
+        this.feeding = Set.copyOf(feeding);
     }
 
     private EtcdCluster connect(String name, Consumer<AutoCloseable> opened) {
@@ -188,8 +187,9 @@ final class EtcdMirror {
     }
 
     private Sink sink(SinkListener listener) {
-        if (upstream != null) {
-            upstream.requireBegun(listener);
+        EtcdCluster from = source.cluster();
+        if (from != null) {
+            UpstreamMirrors.requireBegun(mirror.name(), from, target, feeding, listener);
         }
         Function<TargetLeases, EtcdSink> sinks = kept -> {
             EtcdSink sink = new EtcdSink(

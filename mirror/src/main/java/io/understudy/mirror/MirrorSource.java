@@ -1,16 +1,22 @@
 package io.understudy.mirror;
 
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.RangeResponse;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.etcd.Calls;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdMessages;
 import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.FeedSource;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.feed.kafka.KafkaFeedSource;
-import io.understudy.mirror.call.KeyCount;
 import io.understudy.mirror.settings.MirrorSettings;
 import io.understudy.tls.TlsFileException;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -70,8 +76,25 @@ record MirrorSource(
                 mirror.scope().feedRange(marked),
                 new EtcdFeedSource(label, cluster, etcd.feed(), meters),
                 () -> cluster.readIndex(etcd.cluster().requestTimeout()).thenApply(ReadIndex::revision),
-                range -> KeyCount.of(cluster, range),
+                range -> count(cluster, range),
                 cluster);
+    }
+
+    /** Returns the count of the member that snapshots are read from; fails when it doesn't answer. */
+    private static CompletableFuture<Long> count(EtcdCluster cluster, KeyRange range) {
+        List<Endpoint> endpoints = cluster.endpointsFor(Duty.SNAPSHOT);
+        if (endpoints.isEmpty()) {
+            return CompletableFuture.failedFuture(new IllegalStateException("no endpoint available for the key count"));
+        }
+        return Calls.unary(
+                        cluster.channel(endpoints.get(0)),
+                        KVGrpc.getRangeMethod(),
+                        EtcdMessages.range(range)
+                                .setCountOnly(true)
+                                .setSerializable(true)
+                                .build(),
+                        cluster.settings().requestTimeout())
+                .thenApply(RangeResponse::getCount);
     }
 
     private static MirrorSource ofKafka(

@@ -137,7 +137,7 @@ final class SuperviseCommand implements Callable<Integer> {
     private static String detail(JsonNode event) {
         String detail = event.path("detail").asText();
         String done =
-                event.path("guidance").isMissingNode() ? event.path("told").asText() : "no change";
+                event.path("guidance").isMissingNode() ? event.path("action").asText() : "no change";
         return detail.isEmpty() ? done : done + " (" + detail + ")";
     }
 }

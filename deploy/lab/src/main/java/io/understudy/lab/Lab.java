@@ -1,6 +1,6 @@
 package io.understudy.lab;
 
-import io.understudy.lab.check.NoSpaceException;
+import io.understudy.lab.check.ClosedCoreException;
 import io.understudy.lab.check.WriteVisibility;
 import io.understudy.lab.directory.LabDirectory;
 import io.understudy.lab.failure.LabException;
@@ -135,7 +135,7 @@ public final class Lab implements AutoCloseable {
 
     private static Exception explained(Exception failed, LabDirectory directory) {
         String why = String.valueOf(failed.getMessage());
-        if (failed instanceof NoSpaceException) {
+        if (failed instanceof ClosedCoreException) {
             return new LabException(why, failed);
         }
         if (why.contains("NOSPACE")) {
@@ -153,7 +153,7 @@ public final class Lab implements AutoCloseable {
     private List<WriteVisibility> check(LabParts parts) throws Exception {
         try (Viewpoints viewpoints = parts.viewpoints()) {
             return parts.check(viewpoints).run();
-        } catch (NoSpaceException e) {
+        } catch (ClosedCoreException e) {
             // Failback needs the whole lab; a run for the check alone has none.
             if (settings.exitAfterCheck()) {
                 throw e;

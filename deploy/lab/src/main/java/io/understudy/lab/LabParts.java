@@ -242,7 +242,7 @@ final class LabParts {
 
     /** Returns the check that writes to a voter and observes these viewpoints. */
     SelfCheck check(Viewpoints viewpoints) {
-        return new SelfCheck(network.client(LabPort.VOTER_1, OWN, LabUsers.OWN), viewpoints.all());
+        return new SelfCheck(network.client(LabPort.VOTER_1, OWN, LabUsers.OWN), "dr", viewpoints.all());
     }
 
     Viewpoints viewpoints() {

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 /**
  * The report of a lab that runs and has checked itself.
  *
- * @param check empty if the core took no writes
+ * @param check empty if the core takes no writes of clients
  * @param hints commands to try
  */
 public record LabReport(Path dataDirectory, List<Served> endpoints, List<WriteVisibility> check, List<String> hints) {

@@ -109,7 +109,7 @@ final class ClusterStatusTest {
         URI url = URI.create("http://127.0.0.1:8082");
         SupervisorView active = new SupervisorView(url, Optional.of(JSON.readTree("""
                         {"supervisor": "s1", "standing": "active", "paused": null, "decision": {"rule": "standby-failover",
-                        "observed": "m3 is suspect", "told": "waits", "outcome": "none", "detail": ""}}""")), "");
+                        "observed": "m3 is suspect", "action": "waits", "outcome": "none", "detail": ""}}""")), "");
         SupervisorView silent = new SupervisorView(url, Optional.empty(), "no supervisor reachable");
         ClusterStatus status = status(facts(), Optional.empty(), List.of(active, silent));
 

@@ -115,11 +115,11 @@ public final class Dashboard implements AutoCloseable {
             if (staleness != null) {
                 values.put("staleness_ms", staleness.toNanos() / 1e6);
             }
-            MirrorLags.of(neighbours.of(Neighbour.Kind.MIRROR))
+            JsonObject seen = overview.json(now, values);
+            MirrorLags.of(seen.getJsonArray("mirrors"))
                     .forEach((mirror, lag) -> values.put("mirror." + mirror + ".lag_ms", lag));
             Sample sample = new Sample(time, values);
             samples.add(sample);
-            JsonObject seen = overview.json(now, values);
             Buffer page = seen.toBuffer();
             Moment moment = new Moment(
                     time,

@@ -1,44 +1,52 @@
 package io.understudy.gateway.dashboard;
 
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.net.URI;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.function.BiConsumer;
 
-/** The lag of each mirror, reported by its active process. */
+/** Labels and lags of the mirrors in an overview. Processes with the same mirror have one label. */
 final class MirrorLags {
 
-    private static final String STANDBY = "standby";
-
-    /** Processes with equal ones run the same mirror. */
-    private record Mirror(String name, @Nullable Object target) {}
+    private static final String LABEL = "label";
 
     private MirrorLags() {}
 
-    /**
-     * Returns the current lags in milliseconds by name. A second mirror of the same name has its process in the name.
-     */
-    static Map<String, Double> of(List<Neighbours.Report> processes) {
-        Map<Mirror, String> labels = new LinkedHashMap<>();
+    /** Adds a label to each mirror: its name, and the process for a second one of that name with another target. */
+    static JsonArray labelled(JsonArray processes) {
+        Map<String, String> labels = new HashMap<>();
+        forEach(processes, (process, mirror) -> {
+            String name = String.valueOf(mirror.getValue("name"));
+            String at = name + " at " + URI.create(process.getString("url")).getAuthority();
+            mirror.put(
+                    LABEL,
+                    labels.computeIfAbsent(
+                            name + " " + mirror.getValue("target"), key -> labels.containsValue(name) ? at : name));
+        });
+        return processes;
+    }
+
+    /** Returns the lag of each mirror by label in milliseconds, as reported by its active process. */
+    static Map<String, Double> of(JsonArray processes) {
         Map<String, Double> lags = new LinkedHashMap<>();
-        for (Neighbours.Report process : processes) {
-            for (JsonObject status : Overview.mirrorsOf(process.status())) {
-                if (status.getValue("name") instanceof String name) {
-                    // Includes unreachable ones, so that the names of others stay the same.
-                    String label = labels.computeIfAbsent(
-                            new Mirror(name, status.getValue("target")),
-                            mirror -> labels.containsValue(name)
-                                    ? name + " at " + process.neighbour().url().getAuthority()
-                                    : name);
-                    if (process.problem() == null
-                            && !STANDBY.equals(status.getValue("state"))
-                            && status.getValue("lagMillis") instanceof Number lag) {
-                        lags.putIfAbsent(label, lag.doubleValue());
-                    }
-                }
+        forEach(processes, (process, mirror) -> {
+            if (process.getBoolean("reachable")
+                    && !"standby".equals(mirror.getValue("state"))
+                    && mirror.getValue("lagMillis") instanceof Number lag) {
+                lags.putIfAbsent(mirror.getString(LABEL), lag.doubleValue());
             }
-        }
+        });
         return lags;
+    }
+
+    private static void forEach(JsonArray processes, BiConsumer<JsonObject, JsonObject> action) {
+        for (Object each : processes) {
+            JsonObject process = (JsonObject) each;
+            process.getJsonArray("mirrors", new JsonArray())
+                    .forEach(mirror -> action.accept(process, (JsonObject) mirror));
+        }
     }
 }

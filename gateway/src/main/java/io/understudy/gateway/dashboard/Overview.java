@@ -57,7 +57,7 @@ final class Overview {
                 .put("gateway", gateway(values))
                 .put("core", view == null ? null : core(view))
                 .put("gateways", neighbours(Neighbour.Kind.GATEWAY, Overview::otherGateway))
-                .put("mirrors", neighbours(Neighbour.Kind.MIRROR, Overview::mirrors))
+                .put("mirrors", MirrorLags.labelled(neighbours(Neighbour.Kind.MIRROR, Overview::mirrors)))
                 .put("supervisors", neighbours(Neighbour.Kind.SUPERVISOR, Overview::supervisor));
     }
 
@@ -194,22 +194,16 @@ final class Overview {
 
     private static JsonObject mirrors(JsonObject status) {
         JsonArray mirrors = new JsonArray();
-        for (JsonObject mirror : mirrorsOf(status)) {
-            mirrors.add(mirror.copy()
-                    .put("source_kind", kind(mirror, "source"))
-                    .put("target_kind", kind(mirror, "target")));
+        if (status.getValue("mirrors") instanceof JsonArray all) {
+            for (Object each : all) {
+                if (each instanceof JsonObject mirror) {
+                    mirrors.add(mirror.copy()
+                            .put("source_kind", kind(mirror, "source"))
+                            .put("target_kind", kind(mirror, "target")));
+                }
+            }
         }
         return new JsonObject().put("mirrors", mirrors);
-    }
-
-    /** Returns the mirrors in the status of a mirror process. */
-    static List<JsonObject> mirrorsOf(@Nullable JsonObject status) {
-        return status != null && status.getValue("mirrors") instanceof JsonArray mirrors
-                ? mirrors.stream()
-                        .filter(JsonObject.class::isInstance)
-                        .map(JsonObject.class::cast)
-                        .toList()
-                : List.of();
     }
 
     /** The first word of a mirror's source or target is its kind. */

@@ -32,6 +32,11 @@ public interface Forwarding {
             Executor loop,
             byte @Nullable [] request);
 
+    /** Rejects every call, for a gateway without a source. */
+    static Forwarding refusing(ApiException why) {
+        return (method, client, headers, caller, loop, request) -> Refusals.end(client, why);
+    }
+
     /** Starts a call of which only the headers have arrived. */
     default ServerCall.Listener<byte[]> start(
             EtcdMethod method, ServerCall<byte[], byte[]> client, Metadata headers, Caller caller, Executor loop) {

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -64,10 +65,15 @@ public final class ReadPath implements Reads {
     private final Evaluations evaluations;
     private final ReadMetrics metrics;
     private final Runnable requestProgress;
+    private final BooleanSupplier isLeaderLost;
     private final LongSupplier permissionClock;
     private final AtomicLong progressRequestedNanos = new AtomicLong(System.nanoTime() - PROGRESS_NANOS);
 
-    /** @param requestProgress requests a progress notification of the feed; called on any thread, does not block */
+    /**
+     * @param requestProgress requests a progress notification of the feed; called on any thread, does not block
+     * @param isLeaderLost from any thread; reads that require a leader fail then, as in etcd ({@code
+     *     v3rpc/interceptor.go})
+     */
     public ReadPath(
             Vertx vertx,
             ReadSettings settings,
@@ -76,8 +82,19 @@ public final class ReadPath implements Reads {
             ReadPermissions permissions,
             ReadSource source,
             Runnable requestProgress,
+            BooleanSupplier isLeaderLost,
             MeterRegistry registry) {
-        this(vertx, settings, replica, headers, permissions, source, requestProgress, registry, System::nanoTime);
+        this(
+                vertx,
+                settings,
+                replica,
+                headers,
+                permissions,
+                source,
+                requestProgress,
+                isLeaderLost,
+                registry,
+                System::nanoTime);
     }
 
     /** @param permissionClock in nanoseconds, measures the age of a permission; for tests */
@@ -89,6 +106,7 @@ public final class ReadPath implements Reads {
             ReadPermissions permissions,
             ReadSource source,
             Runnable requestProgress,
+            BooleanSupplier isLeaderLost,
             MeterRegistry registry,
             LongSupplier permissionClock) {
         this.permissionClock = permissionClock;
@@ -97,6 +115,7 @@ public final class ReadPath implements Reads {
         this.headers = headers;
         this.permissions = permissions;
         this.requestProgress = requestProgress;
+        this.isLeaderLost = isLeaderLost;
         this.metrics = new ReadMetrics(registry);
         this.version = source::version;
         this.clock = new AsOfClock(() -> revisionOr(Long.MAX_VALUE));
@@ -182,10 +201,18 @@ public final class ReadPath implements Reads {
         return confirmations.unconfirmed();
     }
 
+    /** Fails a call that requires a leader while the source has none. */
+    public void requireLeader(Caller caller) throws ApiException {
+        if (caller.freshness().requiresLeader() && isLeaderLost.getAsBoolean()) {
+            throw ApiException.noLeader();
+        }
+    }
+
     @Override
     public Future<Answer<RangeResult>> range(Caller caller, RangeRequest request) {
         EtcdVersion version = version();
         try {
+            requireLeader(caller);
             RangeRequests.requireValid(request, version);
         } catch (ApiException e) {
             return Future.failedFuture(e);
@@ -198,6 +225,7 @@ public final class ReadPath implements Reads {
     public Future<Answer<TxnResult>> txn(Caller caller, TxnRequest request) {
         EtcdVersion version = version();
         try {
+            requireLeader(caller);
             TxnRequests.requireValid(request, version);
         } catch (ApiException e) {
             return Future.failedFuture(e);

@@ -54,19 +54,19 @@ const stream = openStream('/v1/overview/events', () => QUIET_MS, {
     link(why.status === LOGIN_NEEDED ? 'needed' : 'refused', why.message);
   },
   event: ({ name, data }) => {
-    const told = JSON.parse(data);
-    if (isAnother(name === 'history' ? told.gateway : told.gateway?.name)) {
+    const content = JSON.parse(data);
+    if (isAnother(name === 'history' ? content.gateway : content.gateway?.name)) {
       return;
     }
     if (name === 'history') {
-      state.samples.load(told);
+      state.samples.load(content);
       plots.update();
     } else if (name === 'overview') {
-      if (told.sample) {
-        state.samples.add(told.sample.time, told.sample.values);
+      if (content.sample) {
+        state.samples.add(content.sample.time, content.sample.values);
         plots.update();
       }
-      received(told);
+      received(content);
     }
   },
 });

@@ -2,10 +2,11 @@
 import { html, icon, nothing } from './html.js';
 import { address, duration, time, whole } from './format.js';
 import { nameOf } from './members.js';
-import { mirrorsOf } from './processes.js';
+import { mirrorsOf, STATES } from './processes.js';
 import { age, STALE_MS } from './state.js';
 
 const HIGH_STALENESS_MS = 3_000;
+const TROUBLE = { retrying: 'is retrying', conflict: 'is in conflict', differs: 'differs from its source' };
 
 /** Those of now, the worst first: {level, icon, title, text, key, retry?}. Their words change with the state only. */
 export function faces(state) {
@@ -62,7 +63,7 @@ export function faces(state) {
       if (peer.reachable === false) {
         found.push({
           key: peer.url, level: 'warn', icon: 'cut',
-          title: `${kind} ${address(peer.url)} is unreachable`, text: peer.told ?? '',
+          title: `${kind} ${address(peer.url)} is unreachable`, text: peer.message ?? '',
         });
       } else if (kind === 'Gateway' && peer.ready === false) {
         found.push({
@@ -74,12 +75,12 @@ export function faces(state) {
   }
   for (const { label, ...mirror } of mirrorsOf(overview).flatMap((each) => [each, ...each.others.map((other) => ({
     ...other, label: `${each.label} at ${address(other.url)}` }))]).filter((each) => each.gone === null)) {
-    if (mirror.state === 'failed' || mirror.state === 'retrying' || mirror.state === 'stopped') {
+    const level = STATES[mirror.state] === 'bad' ? 'bad' : 'warn';
+    if (level === 'bad' || mirror.state === 'retrying' || mirror.idle) {
       found.push({
-        key: `mirror ${label}`, level: mirror.state === 'retrying' ? 'warn' : 'bad',
-        icon: mirror.state === 'retrying' ? 'warn' : 'bad',
-        title: `Mirror ${label} ${mirror.state === 'retrying' ? 'is retrying' : `has ${mirror.state}`}`,
-        text: mirror.lastError ?? mirror.reason ?? '',
+        key: `mirror ${label}`, level, icon: level,
+        title: `Mirror ${label} ${mirror.idle ? 'has no active process' : TROUBLE[mirror.state] ?? `has ${mirror.state}`}`,
+        text: mirror.reason ?? '',
       });
     }
   }

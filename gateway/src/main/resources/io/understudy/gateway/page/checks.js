@@ -9,8 +9,8 @@ export function checks({ overview }) {
     </ul>`;
 }
 
-function row({ name, ok, told: reason }) {
+function row({ name, ok, message }) {
   return html`
         <li data-check=${name}><span class="what">${name}</span>${mark(ok ? 'ok' : 'bad', ok ? 'ok' : 'failed')}
-          ${reason ? html`<span class="reason">${reason}</span>` : nothing}</li>`;
+          ${message ? html`<span class="reason">${message}</span>` : nothing}</li>`;
 }

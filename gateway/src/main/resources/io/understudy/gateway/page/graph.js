@@ -34,7 +34,7 @@ export function graph({ overview, samples }) {
   hang(root, gatewayNode({ ...self, reachable: true }, 'gateway self', 'this gateway'),
     { perSecond: samples.latest('apply'), unit: 'commits', lagMs: self.staleness_ms, state: self.ready === false ? 'warn' : 'ok' });
 
-  // Of a process that does not answer there is what it told last.
+  // Of an unreachable process, the last status is shown.
   const mirrors = mirrorsOf(overview);
   // A mirror's source may be another one's target, whatever their order.
   const waiting = [...mirrors];
@@ -79,20 +79,22 @@ function gatewayNode(gateway, id, subtitle) {
     state: gone ? 'bad' : gateway.ready === false ? 'warn' : gateway.ready ? 'ok' : 'unknown',
     word: gone ? 'unreachable' : gateway.ready === false ? 'not ready' : 'ready',
     facts: gone ? [] : [`${rate(gateway.reads_per_s)} reads per s`, `${whole(gateway.watchers)} watchers`],
-    told: gone ? gateway.told : gateway.problem,
+    message: gone ? gateway.message : gateway.problem,
   };
 }
 
 function hangMirror(from, mirror, hang, nodes) {
   const [level, word] = levelOf(mirror);
-  const flows = !mirror.gone && (mirror.state === 'synced' || mirror.state === 'syncing');
+  const flows = !mirror.gone && ['synced', 'differs', 'torn', 'syncing'].includes(mirror.state);
+  // Only a feed that is down is drawn as cut.
+  const line = flows && level === 'bad' ? 'warn' : level;
   const node = hang(from, {
     id: `mirror ${mirror.label}`, kind: 'mirror', title: mirror.label, subtitle: 'mirror', state: level,
-    word, facts: otherwise(mirror), told: mirror.gone ?? (hasReason(mirror, level) ? mirror.reason : null),
-  }, { perSecond: flows ? mirror.changesPerSecond : null, unit: 'changes', lagMs: null, state: level });
+    word, facts: otherwise(mirror), message: mirror.gone ?? (hasReason(mirror, level) ? mirror.reason : null),
+  }, { perSecond: flows ? mirror.changesPerSecond : null, unit: 'changes', lagMs: null, state: line });
   const where = place(mirror.target);
   const lag = { perSecond: flows ? mirror.changesPerSecond : null, unit: 'changes', lagMs: mirror.gone ? null : mirror.lagMillis,
-    state: level };
+    state: line };
   if (nodes.has(where.id)) {
     // A second mirror into the same: said at the mirror, as a tree has one way to each.
     node.facts.push(`also writes to ${where.label}, ${duration(lag.lagMs)} behind`);

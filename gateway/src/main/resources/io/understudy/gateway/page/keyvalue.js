@@ -79,13 +79,13 @@ export class KeyValue {
         this.#show();
       },
       event: ({ name, data }) => {
-        const told = JSON.parse(data);
+        const content = JSON.parse(data);
         if (name === 'gap') {
           chosen.stream.close();
-          chosen.gap = told.compact_revision;
-          this.#openHistory(told.compact_revision);
+          chosen.gap = content.compact_revision;
+          this.#openHistory(content.compact_revision);
         } else {
-          told.changes.forEach((change) => chosen.history.unshift(change));
+          content.changes.forEach((change) => chosen.history.unshift(change));
           chosen.history.length = Math.min(chosen.history.length, MOST_HISTORY);
           this.#show();
         }

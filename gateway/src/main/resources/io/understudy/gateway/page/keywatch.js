@@ -49,7 +49,7 @@ export class KeyWatch {
         if (name === 'message') {
           this.#take(JSON.parse(data).changes);
         } else if (name === 'gap') {
-          // Asked again from where it was it would be told the same.
+          // The same position would get the same response.
           this.#gap = JSON.parse(data).revision;
           this.#stream.close();
           this.#open(`/v1/watch?prefix=${percent(this.#prefix)}&revision=${this.#gap + 1}`);

@@ -18,7 +18,7 @@ export function openLogin() {
 }
 
 /** Whom the gateway does not know yet, or may not show all of it. */
-export function login({ link: { phase, told: reason } }, show) {
+export function login({ link: { phase, message: reason } }, show) {
   if (phase === 'refused' && !asked) {
     return html`<div class="card login" data-login="refused">
       <h2>${icon('key')} The cluster view requires the role root</h2>

@@ -2,11 +2,7 @@
 import { empty, html, icon, mark, nothing } from './html.js';
 import { address, duration, plural, rate, time, whole } from './format.js';
 import { place } from './places.js';
-import { mirrorsOf, otherwise } from './processes.js';
-
-const STATES = {
-  synced: 'ok', standby: 'ok', starting: 'unknown', syncing: 'warn', retrying: 'warn', conflict: 'bad', failed: 'bad', stopped: 'bad',
-};
+import { mirrorsOf, otherwise, STATES } from './processes.js';
 
 /** How it is, of all its processes; with the word for it. */
 export function levelOf(mirror) {
@@ -33,19 +29,17 @@ export function mirrors({ overview }) {
     .filter((process) => !process.reachable).map(gone)}</ul>`;
 }
 
-function gone({ url, told: reason, mirrors: known }) {
+function gone({ url, message, mirrors: known }) {
   const seen = known ?? [];
   return html`<li class="mirror gone" data-process=${url}>
     <div class="head"><h3>${address(url)}</h3>${mark('bad', 'unreachable')}</div>
-    <p class="reason">${reason ?? ''}</p>
+    <p class="reason">${message ?? ''}</p>
     ${seen.length === 0 ? nothing : html`<p class="below">Mirrors: ${seen.map((each) => each.name).join(', ')}</p>`}
   </li>`;
 }
 
 function card(mirror) {
   const [level, word] = levelOf(mirror);
-  // An error of when it last wrote is not why a standby doesn't.
-  const reason = mirror.state === 'standby' ? mirror.reason : mirror.lastError ?? mirror.reason;
   return html`<li class="mirror" data-mirror=${mirror.label}>
     <div class="head"><h3>${mirror.label}</h3>${mark(level, word)}</div>
     <p class="path"><span>${place(mirror.source).label}</span><span class="arrow" aria-label="to">→</span><span>${place(mirror.target).label}</span></p>
@@ -56,7 +50,7 @@ function card(mirror) {
       <div><dt>Verified</dt><dd>${verification(mirror.verification)}</dd></div>
       ${mirror.others.length === 0 ? nothing : html`<div><dt>Other processes</dt><dd>${otherwise(mirror).join(', ')}</dd></div>`}
     </dl>
-    ${reason && hasReason(mirror, level) ? html`<p class="reason">${reason}</p>` : nothing}
+    ${mirror.reason && hasReason(mirror, level) ? html`<p class="reason">${mirror.reason}</p>` : nothing}
     ${(mirror.warnings ?? []).map((warning) => html`<p class="reason warning">${icon('warn')} ${warning}</p>`)}
   </li>`;
 }

@@ -24,11 +24,11 @@ export function gateways({ overview }) {
 }
 
 /** The error of the last request, or the failed readiness check. */
-function reason({ told: error, problem }) {
-  return error ?? problem;
+function reason({ message, problem }) {
+  return message ?? problem;
 }
 
-/** Of nobody who does not answer: what it told last is no longer so. */
+/** None of an unreachable gateway: its last figures are outdated. */
 function figures({ revision, staleness_ms: staleness, reads_per_s: reads, watchers }) {
   return html`<td class="number">${whole(revision)}</td>
     <td class="number">${duration(staleness)}</td>
@@ -55,13 +55,13 @@ export function supervisors({ overview }) {
     ${reason(each) ? html`<p class="reason">${reason(each)}</p>` : nothing}
     ${each.paused ? html`<p class="reason">${each.paused}</p>` : nothing}
     ${each.reachable === false || !each.quorum ? nothing : html`<p class="below quorum">${seen(each, overview.at)}</p>`}
-    ${each.reachable === false || !each.decision ? nothing : html`<p class="below decision">${told(each.decision)}</p>`}
+    ${each.reachable === false || !each.decision ? nothing : html`<p class="below decision">${done(each.decision)}</p>`}
     ${events(each.events ?? [])}
   </div>`);
 }
 
 /** A process that answers may have stopped to look, or not know whether it is to act. */
-function standing({ reachable, paused, standing: told, looked_at: lookedAt, pace_ms: pace }, now) {
+function standing({ reachable, paused, standing: role, looked_at: lookedAt, pace_ms: pace }, now) {
   if (reachable === false) {
     return mark('bad', 'unreachable');
   }
@@ -72,7 +72,7 @@ function standing({ reachable, paused, standing: told, looked_at: lookedAt, pace
   if (paused) {
     return mark('warn', 'paused');
   }
-  return mark(!told || told.startsWith('unknown') ? 'warn' : 'ok', told ?? 'unknown');
+  return mark(!role || role.startsWith('unknown') ? 'warn' : 'ok', role ?? 'unknown');
 }
 
 /** How old a look may be before it is doubted. */
@@ -88,8 +88,8 @@ function seen({ quorum, quorum_at: at, pace_ms: pace, decision }, now) {
     : `Observed: ${quorum}`;
 }
 
-function told({ observed, told: why }) {
-  return [observed, why].filter(Boolean).join(': ');
+function done({ observed, action }) {
+  return [observed, action].filter(Boolean).join(': ');
 }
 
 function events(all) {
@@ -98,5 +98,5 @@ function events(all) {
       <time class="when" datetime=${event.at}>${time(event.at)}</time>
       <div><span class="name">${event.step || event.rule}</span>
         ${event.outcome && event.outcome !== 'none' ? mark(OUTCOMES[event.outcome] ?? 'unknown', event.outcome) : nothing}
-        <span class="below clamped" title=${event.observed ?? ''}>${told(event)}</span></div></li>`)}</ol>`;
+        <span class="below clamped" title=${event.observed ?? ''}>${done(event)}</span></div></li>`)}</ol>`;
 }

@@ -51,7 +51,7 @@ export class Samples {
     }
   }
 
-  /** A column as long as the times; all null for a series that nobody has told of. */
+  /** A column as long as the times; all null for an unknown series. */
   column(name) {
     return this.series.get(name) ?? new Array(this.times.length).fill(null);
   }

@@ -5,7 +5,7 @@ export const STALE_MS = 3_000;
 
 export const state = {
   /** Of the stream: connecting, live, lost (since a time), needed or refused (a login). */
-  link: { phase: 'connecting', since: null, told: null },
+  link: { phase: 'connecting', since: null, message: null },
   overview: null,
   receivedAt: 0,
   now: Date.now(),
@@ -32,9 +32,9 @@ export function changed() {
   });
 }
 
-export function link(phase, told = null) {
+export function link(phase, message = null) {
   const since = state.link.phase === phase ? state.link.since : Date.now();
-  state.link = { phase, since, told };
+  state.link = { phase, since, message };
   changed();
 }
 

@@ -9,7 +9,7 @@ const CONNECT_MS = 5_000;
 const SETTLED_MS = 5_000;
 
 /**
- * Begins at once; connects again whenever it is cut off, from the last id on. Of a connection that was given up nothing is told.
+ * Begins at once; connects again whenever it is cut off, from the last id on. A closed connection reports nothing more.
  *
  * @param path of this gateway
  * @param quietMs(response) after which a connection that says nothing is given up
@@ -107,13 +107,13 @@ export function openStream(path, quietMs, on) {
   };
 }
 
-/** Unless told otherwise. */
+/** Unless the response has another. */
 const HEARTBEAT_MS = 15_000;
 /** A busy machine is no dead one. */
 const SHORTEST_QUIET_MS = 2_000;
 
 /** For streams of commits, which say something at each heartbeat at the least: one that has missed two is dead. */
 export function threeHeartbeats(response) {
-  const told = Number(response.headers.get('Understudy-Heartbeat-Ms')) || HEARTBEAT_MS;
-  return Math.max(3 * told, SHORTEST_QUIET_MS);
+  const heartbeat = Number(response.headers.get('Understudy-Heartbeat-Ms')) || HEARTBEAT_MS;
+  return Math.max(3 * heartbeat, SHORTEST_QUIET_MS);
 }

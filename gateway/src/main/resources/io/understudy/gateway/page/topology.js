@@ -48,7 +48,7 @@ function box({ node, depth, parent, first, last }) {
   </li>`;
 }
 
-function reason({ told: text }) {
+function reason({ message: text }) {
   return text ? html`<span class="reason" title=${text}>${text}</span>` : nothing;
 }
 

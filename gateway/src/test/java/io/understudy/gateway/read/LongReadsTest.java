@@ -93,6 +93,7 @@ final class LongReadsTest {
                 ReadPermissions.EVERYTHING,
                 new ReadSource.Cluster(nowhere, deadline -> new CompletableFuture<>()),
                 () -> {},
+                () -> false,
                 registry);
         created[0] = reads;
         replica.snapshotStarted(CLUSTER, new Revision(10));

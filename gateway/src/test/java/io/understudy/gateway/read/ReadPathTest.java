@@ -113,6 +113,7 @@ final class ReadPathTest {
                     return round;
                 }),
                 progressRequests::incrementAndGet,
+                () -> false,
                 new SimpleMeterRegistry());
         created[0] = reads;
         replica.snapshotStarted(CLUSTER, new Revision(10));

@@ -87,6 +87,7 @@ final class ReadPermissionTest {
                     return round;
                 }),
                 () -> {},
+                () -> false,
                 new SimpleMeterRegistry(),
                 clock::get);
         created[0] = reads;

@@ -103,6 +103,7 @@ final class UnreachableSourceTest {
                 ReadPermissions.EVERYTHING,
                 new ReadSource.Heartbeats(SKEW, InstantSource.system()),
                 () -> {},
+                () -> false,
                 new SimpleMeterRegistry());
         created[0] = reads;
     }

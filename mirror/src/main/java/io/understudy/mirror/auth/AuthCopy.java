@@ -9,6 +9,7 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.scope.ReservedKeys;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
@@ -57,7 +58,6 @@ public final class AuthCopy implements AutoCloseable {
 
     private final String mirror;
     private final AuthOptions options;
-    private final WatchedPasswords passwords;
     private final AuthCalls source;
     private final AuthCalls target;
     private final AuthRegister register;
@@ -70,6 +70,8 @@ public final class AuthCopy implements AutoCloseable {
     private volatile AuthReport report = AuthReport.NOTHING;
 
     // Of the thread.
+    private Map<String, PasswordHash> passwords = Map.of();
+    private @Nullable String unreadPasswords;
     private long comparedRevision = UNKNOWN;
     private Map<String, PasswordHash> comparedHashes = Map.of();
     private long comparedNanos;
@@ -100,7 +102,6 @@ public final class AuthCopy implements AutoCloseable {
             MeterRegistry meters) {
         this.mirror = mirror;
         this.options = options;
-        this.passwords = new WatchedPasswords(options.passwords());
         this.source = new AuthCalls(source);
         this.target = new AuthCalls(target);
         this.register = new AuthRegister(mirror, target);
@@ -148,12 +149,26 @@ public final class AuthCopy implements AutoCloseable {
         return isToRepeat ? since >= pause.toNanos() : comparedRevision == UNKNOWN || since >= lookNanos;
     }
 
+    /** Reads the password file again; one that can't be used changes nothing. */
+    private Map<String, PasswordHash> readPasswords() {
+        Path file = options.passwords();
+        if (file != null) {
+            try {
+                passwords = PasswordFile.read(file);
+                unreadPasswords = null;
+            } catch (IllegalArgumentException e) {
+                unreadPasswords = "password file reload failed; keeping previous passwords: " + e.getMessage();
+            }
+        }
+        return passwords;
+    }
+
     private void step(Compare current) throws InterruptedException {
         long began = System.nanoTime();
         String outcome;
         hasChanged = false;
         try {
-            Map<String, PasswordHash> hashes = passwords.look();
+            Map<String, PasswordHash> hashes = readPasswords();
             AuthStatus status = source.status();
             boolean isDue = isToRepeat
                     || !current.equals(knownEpoch)
@@ -338,9 +353,8 @@ public final class AuthCopy implements AutoCloseable {
     }
 
     private void passed() {
-        String unread = passwords.problem();
-        if (unread != null) {
-            failed(unread);
+        if (unreadPasswords != null) {
+            failed(unreadPasswords);
         } else if (report.problem() != null || report.held() != null) {
             LOG.atInfo().addKeyValue("mirror", mirror).log("copying of roles and users resumed");
             report = report.well();

@@ -12,25 +12,16 @@ import java.util.Set;
  */
 public final class UpstreamMirrors {
 
-    private final String mirror;
-    private final EtcdCluster source;
-    private final EtcdCluster target;
-    private final Set<String> names;
-
-    /** @param names of those mirrors */
-    public UpstreamMirrors(String mirror, EtcdCluster source, EtcdCluster target, Set<String> names) {
-        this.mirror = mirror;
-        this.source = source;
-        this.target = target;
-        this.names = Set.copyOf(names);
-    }
+    private UpstreamMirrors() {}
 
     /**
      * Reads from the target, or else from the source, whether the mirror has begun before. Waits for the answers.
      *
+     * @param names of those mirrors
      * @throws SinkException.NotYet one of them has yet to begin
      */
-    public void requireBegun(SinkListener listener) {
+    public static void requireBegun(
+            String mirror, EtcdCluster source, EtcdCluster target, Set<String> names, SinkListener listener) {
         if (names.isEmpty()) {
             return;
         }

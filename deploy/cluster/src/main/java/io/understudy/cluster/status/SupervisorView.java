@@ -37,7 +37,7 @@ public record SupervisorView(URI url, Optional<JsonNode> state, String failure) 
         String detail = decision.path("detail").asText();
         return decision.path("rule").asText("no decision yet") + ": "
                 + decision.path("observed").asText() + "; "
-                + decision.path("told").asText() + (detail.isEmpty() ? "" : " (" + detail + ")");
+                + decision.path("action").asText() + (detail.isEmpty() ? "" : " (" + detail + ")");
     }
 
     void fill(ObjectNode node) {
@@ -54,7 +54,7 @@ public record SupervisorView(URI url, Optional<JsonNode> state, String failure) 
         node.putObject("decision")
                 .put("rule", decision.path("rule").asText())
                 .put("observed", decision.path("observed").asText())
-                .put("action", decision.path("told").asText())
+                .put("action", decision.path("action").asText())
                 .put("outcome", decision.path("outcome").asText())
                 .put("detail", decision.path("detail").asText());
     }

@@ -2,9 +2,12 @@ package io.understudy.lab.check;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.DeleteRangeRequest;
+import io.etcd.jetcd.api.DeleteRangeResponse;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.PutResponse;
 import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -12,7 +15,6 @@ import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CompletionException;
 
 /** A client of one etcd server or gateway. Every call has a deadline and fails with a gRPC status. */
@@ -29,25 +31,23 @@ final class EtcdClient implements AutoCloseable {
         this.connections = EtcdConnections.open(server);
     }
 
-    void put(ByteString key, ByteString value) {
-        var unused = call(
+    PutResponse put(ByteString key, ByteString value) {
+        return call(
                 KVGrpc.getPutMethod(),
                 PutRequest.newBuilder().setKey(key).setValue(value).build());
     }
 
-    void delete(ByteString key) {
-        var unused = call(
+    DeleteRangeResponse delete(ByteString key) {
+        return call(
                 KVGrpc.getDeleteRangeMethod(),
                 DeleteRangeRequest.newBuilder().setKey(key).build());
     }
 
-    /** Reads the value at this server alone (serializable). */
-    Optional<ByteString> read(ByteString key) {
-        RangeRequest request =
-                RangeRequest.newBuilder().setKey(key).setSerializable(true).build();
-        return call(KVGrpc.getRangeMethod(), request).getKvsList().stream()
-                .findFirst()
-                .map(found -> found.getValue());
+    /** Reads a key at this server alone (serializable). */
+    RangeResponse range(ByteString key) {
+        return call(
+                KVGrpc.getRangeMethod(),
+                RangeRequest.newBuilder().setKey(key).setSerializable(true).build());
     }
 
     /** Returns a status as text for users, without gRPC terms. */

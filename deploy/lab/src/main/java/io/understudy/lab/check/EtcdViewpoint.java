@@ -1,6 +1,7 @@
 package io.understudy.lab.check;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KeyValue;
 import io.grpc.StatusRuntimeException;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.lab.failure.LabException;
@@ -43,7 +44,8 @@ public final class EtcdViewpoint implements Viewpoint {
         String seen;
         do {
             try {
-                Optional<ByteString> found = client.read(key);
+                Optional<ByteString> found =
+                        client.range(key).getKvsList().stream().findFirst().map(KeyValue::getValue);
                 if (found.equals(wanted)) {
                     return;
                 }
