@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -272,25 +273,13 @@ public final class Failover {
      * @throws TakeOverException there is nothing to do, or it is not possible
      */
     public TakeOverReport rejoin() {
-        Found primary = to.read();
-        Found former = from.read();
-        requireStale(primary, former);
         lock.take(to, "rejoin");
         try {
             steps.begin("close");
-            Closed closed = prepared(former);
-            Claims claims = new Claims(primary, former);
-            boolean isChosen = claims.areUnordered() || primary.isLast(REJOINED);
-            if (claims.areUnordered()) {
-                Operation chosen = operation(REJOINED);
-                raise(
-                        primary,
-                        claims.nextEpoch(),
-                        chosen,
-                        primary.required().move().in(Phase.STEADY).by(chosen));
-                primary = to.read();
-            }
-            var unusedRevision = closeFormer(former, closed);
+            Claims closed = closed(this::prepared);
+            Found primary = closed.primary();
+            Found former = closed.former();
+            boolean isChosen = primary.isLast(REJOINED);
             steps.begin("compare");
             // The checkpoint may be of another history.
             Lost since = isChosen ? new Lost(List.of(), "the operator chose the primary") : lost(primary, former);
@@ -302,9 +291,8 @@ public final class Failover {
             }
             lost.requireStored();
             steps.begin("turn");
-            if (!turn().former(primary, from.read(), false)) {
-                throw new TakeOverException(
-                        "the record at " + direction.from().shown() + " was written meanwhile; run the command again");
+            if (!turn().former(primary, former, false)) {
+                throw changedMeanwhile();
             }
             return rejoined(lost, since.unknown());
         } finally {
@@ -347,20 +335,51 @@ public final class Failover {
         return former.move().phase() == Phase.CLOSING && begun != null && begun.way() != Way.NONE ? begun : null;
     }
 
-    /** @return revision of its record */
-    private long closeFormer(Found former, Closed closed) {
+    /**
+     * Closes a stale former primary. If neither record replaced the other, the epoch of the primary is raised first.
+     *
+     * @param how given its record
+     * @return the records as they are then
+     */
+    private Claims closed(Function<Found, Closed> how) {
+        Found primary = to.read();
+        Found former = from.read();
+        requireStale(primary, former);
+        Closed closed = how.apply(former);
+        Claims claims = new Claims(primary, former);
+        if (claims.areUnordered()) {
+            Operation chosen = operation(REJOINED);
+            raise(
+                    primary,
+                    claims.nextEpoch(),
+                    chosen,
+                    primary.required().move().in(Phase.STEADY).by(chosen));
+            primary = to.read();
+        }
         long written = former.recordRevision();
         // An alarm that was raised refuses a write of the record.
         if (begun(former) == null) {
             Move closing = new Move(Phase.CLOSING, operation(FAILOVER), 0, 0, closed);
             written = from.write(former.required().with(closing), former.recordRevision(), List.of(), List.of());
             if (written == 0) {
-                throw new TakeOverException("another command changed the record at "
-                        + direction.from().shown() + " meanwhile; run the command again");
+                throw changedMeanwhile();
             }
         }
         direction.closingFrom().close(closed);
-        return written;
+        Found now = from.read();
+        if (now.recordRevision() != written) {
+            // A forced undo that did not reach the other cluster, and has lost how to open this one.
+            if (now.isPrimary() && now.move().closed() == null) {
+                direction.closingFrom().open(closed);
+            }
+            throw changedMeanwhile();
+        }
+        return new Claims(primary, now);
+    }
+
+    private TakeOverException changedMeanwhile() {
+        return new TakeOverException("another command changed the record at "
+                + direction.from().shown() + " meanwhile; run the command again");
     }
 
     /**
@@ -466,12 +485,17 @@ public final class Failover {
         }
         lock.take(to, "close");
         try {
-            Found former = from.read();
-            requireStale(primary, former);
-            Closed begun = begun(former);
-            Closed closed = begun == null ? direction.closingFrom().prepare(way) : begun;
-            long written = closeFormer(former, closed);
-            return new Former(closed.way(), reached, lost(primary, former), written);
+            Claims closed = closed(former -> {
+                Closed begun = begun(former);
+                return begun == null ? direction.closingFrom().prepare(way) : begun;
+            });
+            Found former = closed.former();
+            Closed how = former.required().move().closed();
+            return new Former(
+                    how == null ? way : how.way(),
+                    reached,
+                    lost(closed.primary(), former),
+                    former.recordRevision());
         } finally {
             lock.release();
         }
@@ -554,8 +578,7 @@ public final class Failover {
                 List.of(),
                 List.of(unfrozen()));
         if (written == 0) {
-            throw new TakeOverException("another command changed the record at "
-                    + direction.from().shown() + " meanwhile; run the command again");
+            throw changedMeanwhile();
         }
         return direction.from().shown()
                 + " is open. Writes there are overwritten by the mirror; they are not at the primary";

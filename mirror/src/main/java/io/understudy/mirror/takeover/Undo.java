@@ -203,13 +203,15 @@ final class Undo {
         resumed = primary.move().operation();
         closed = primary.move().closed();
         mayMove = true;
-        // After a failover that is known here, the operator chooses this cluster.
-        if (options.force() && (primary.isLast(Failover.FAILOVER) || !isTargetPresent())) {
+        if (options.force() && !isTargetPresent()) {
             var unused = reopened(FORCED_EPOCHS);
         } else {
             direction.lock().take(to, "undo");
             try {
-                var unused = again(this::undone);
+                // After a failover that is known here, the operator chooses this cluster.
+                var unused = options.force() && primary.isLast(Failover.FAILOVER)
+                        ? reopened(new Claims(to.read(), primary).nextEpoch() - primary.epoch())
+                        : again(this::undone);
             } finally {
                 direction.lock().release();
             }

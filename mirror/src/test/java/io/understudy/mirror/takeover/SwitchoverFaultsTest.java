@@ -735,6 +735,81 @@ final class SwitchoverFaultsTest {
         world.assertMoved();
     }
 
+    /** Both operators reach both clusters, or that of the undo does not reach the target. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aForcedUndoBesideALivingRejoinLeavesNoCopyOpen(boolean isSplit) {
+        World world = new World(Way.ROLES, false);
+        world.failOver();
+        assertThat(world.former(world.source, world.target).close()).isPresent();
+        List<String> undone = new ArrayList<>();
+        world.meanwhileAt = "compare";
+        world.meanwhile = () -> {
+            world.meanwhile = null;
+            world.lost = isSplit ? world.target : null;
+            undone.add(ended(world, OPTIONS.forced(), true));
+            world.lost = null;
+        };
+        if (isSplit) {
+            assertThatThrownBy(() -> world.failover(OPTIONS).rejoin())
+                    .hasMessageContaining("another command changed the record at source meanwhile");
+            assertThat(undone).singleElement().asString().contains("is open again");
+            assertOutranks(world);
+        } else {
+            var unused = world.failover(OPTIONS).rejoin();
+            assertThat(undone).singleElement().asString().contains("another command is moving", "step rejoin");
+            world.disputed = false;
+            world.assertMoved();
+        }
+    }
+
+    /** The record no longer has the permissions that were revoked. */
+    @Test
+    void aForcedUndoBesideAClosingLeavesTheFormerPrimaryOpen() {
+        World world = new World(Way.ROLES, false);
+        world.failOver();
+        List<String> undone = new ArrayList<>();
+        world.writing = () -> {
+            if (undone.isEmpty() && world.home(world.source).move().phase() == Move.Phase.CLOSING) {
+                undone.add("");
+                world.lost = world.target;
+                undone.add(ended(world, OPTIONS.forced(), true));
+                world.lost = null;
+            }
+        };
+        assertThatThrownBy(() -> world.failover(OPTIONS).rejoin())
+                .hasMessageContaining("another command changed the record at source meanwhile");
+        assertThat(undone.get(1)).contains("is open again");
+        assertOutranks(world);
+    }
+
+    /** Such as with a source that was restored from an old backup. */
+    @Test
+    void aForcedUndoAfterAFailoverOutranksATargetOfAnyEpoch() {
+        World world = new World(Way.ROLES, false);
+        world.failOver();
+        Home moved = world.home(world.target);
+        world.target.put(
+                ReservedKeys.home("dr"),
+                moved.movedTo(new ClusterId(2), 7, Instant.now())
+                        .with(moved.move())
+                        .encode(),
+                0);
+        assertThat(world.former(world.source, world.target).close()).isPresent();
+        assertThat(ended(world, OPTIONS.forced(), true)).contains("is open again");
+        assertOutranks(world);
+    }
+
+    private static void assertOutranks(World world) {
+        world.quiet = true;
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+        assertThat(world.home(world.source).cluster().value()).isOne();
+        assertThat(world.home(world.source).moves())
+                .isGreaterThan(world.home(world.target).moves());
+        assertThat(world.former(world.target, world.source).close())
+                .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed"));
+    }
+
     /** The operator of the undo does not reach the target. */
     @ParameterizedTest
     @ValueSource(strings = {"drain", "move", "open"})
@@ -858,10 +933,14 @@ final class SwitchoverFaultsTest {
 
     /** What a command prints. */
     private static String ended(World world, boolean isUndo) {
+        return ended(world, OPTIONS, isUndo);
+    }
+
+    private static String ended(World world, TakeOverOptions options, boolean isUndo) {
         try {
             return isUndo
-                    ? world.switchover(OPTIONS).undo()
-                    : world.switchover(OPTIONS).run().summary();
+                    ? world.switchover(options).undo()
+                    : world.switchover(options).run().summary();
         } catch (TakeOverException e) {
             return "refused: " + e.getMessage();
         }
@@ -1081,12 +1160,15 @@ final class SwitchoverFaultsTest {
         }
 
         Switchover switchover(TakeOverOptions options, Way closing) {
-            return new Switchover(direction(source, target, "host test, pid 1"), options.with(closing), step -> {
-                Runnable other = meanwhile;
-                if (step.equals(meanwhileAt) && other != null) {
-                    other.run();
-                }
-            });
+            return new Switchover(direction(source, target, "host test, pid 1"), options.with(closing), this::begin);
+        }
+
+        private void begin(String step) {
+            Runnable other = meanwhile;
+            if (step.equals(meanwhileAt) && other != null) {
+                meanwhile = null;
+                other.run();
+            }
         }
 
         Switchover failback() {
@@ -1102,7 +1184,7 @@ final class SwitchoverFaultsTest {
         }
 
         private Failover failover(FakeCluster from, FakeCluster to, TakeOverOptions options) {
-            return new Failover(direction(from, to, "host test, pid 1"), options, step -> {});
+            return new Failover(direction(from, to, "host test, pid 1"), options, this::begin);
         }
 
         FormerPrimary former(FakeCluster from, FakeCluster to) {
