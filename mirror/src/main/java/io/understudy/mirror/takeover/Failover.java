@@ -1,6 +1,7 @@
 package io.understudy.mirror.takeover;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
@@ -15,6 +16,7 @@ import io.understudy.mirror.takeover.Direction.Comparer.Lost;
 import io.understudy.mirror.takeover.Records.Found;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -24,6 +26,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,22 +62,24 @@ public final class Failover {
 
     /** What {@link #run} does, in order. */
     public List<String> plan() {
+        if (isCutShort(to.read())) {
+            return undo().plan();
+        }
         String target = direction.to().shown();
         return List.of(
-                "check: requires a whole copy at " + target + ", and that "
+                "check: requires that " + target + " is a whole copy or lacks only later writes, and that "
                         + direction.from().shown() + " does not respond" + (options.force() ? ", unless forced" : ""),
                 "move: makes " + target
-                        + " the primary, in one transaction; what the source wrote after the checkpoint is lost",
+                        + " the primary, in one transaction; what " + direction.from().shown()
+                        + " wrote after the checkpoint is lost",
                 "open: leaves mirrored leases to their owners, and opens " + target,
-                "later: " + returning());
+                "later: " + returning(direction.from().shown(), options.way()));
     }
 
-    private String returning() {
-        String source = direction.from().shown();
-        return options.way() == Way.NONE
-                ? "the mirror leaves " + source + " open when it returns"
-                : "the mirror closes " + source + " when it returns ("
-                        + options.way().word() + ")";
+    static String returning(String lost, Way way) {
+        return way == Way.NONE
+                ? "the mirror leaves " + lost + " open when it returns"
+                : "the mirror closes " + lost + " when it returns (" + way.word() + ")";
     }
 
     /**
@@ -84,9 +89,29 @@ public final class Failover {
      */
     public void check() {
         Found found = to.read();
-        if (!isDone(found)) {
+        if (isCutShort(found)) {
+            requireLost();
+            undo().check();
+        } else if (!isDone(found)) {
             requireMovable(found);
         }
+    }
+
+    /** By a switchover or failback to the other cluster, which the role may have reached. */
+    private static boolean isCutShort(Found found) {
+        return found.isPrimary() && found.move().phase() == Phase.CLOSING && !found.isLast(FAILOVER);
+    }
+
+    private void requireLost() {
+        if (responds()) {
+            throw new TakeOverException("a switchover or failback from " + direction.to().shown()
+                    + " was cut short, and " + direction.from().shown()
+                    + " responds: run that command again, or with --undo");
+        }
+    }
+
+    private Undo undo() {
+        return new Undo(direction.reversed(), options.forced(), operation(FAILOVER));
     }
 
     /** Not of a former primary, which the mirror has closed by an operation of the same kind. */
@@ -101,8 +126,12 @@ public final class Failover {
      */
     public TakeOverReport run() {
         Found found = to.read();
+        if (isCutShort(found)) {
+            requireLost();
+            return undo().run();
+        }
         if (isDone(found) && found.move().phase() == Phase.STEADY) {
-            return report(found, expired(found));
+            return report(found, expired(found, 0), 0);
         }
         if (!isDone(found)) {
             requireMovable(found);
@@ -115,7 +144,9 @@ public final class Failover {
             }
             steps.begin("open");
             Found primary = to.read();
-            Expired expired = expired(primary);
+            // Later writers are fenced.
+            long marker = unwrittenSince(found, primary.checkpoint());
+            Expired expired = expired(primary, marker);
             Closed closed = primary.required().move().closed();
             if (closed != null) {
                 direction.closingTo().open(closed);
@@ -128,7 +159,7 @@ public final class Failover {
                         + direction.to().shown() + " now, but its record was written meanwhile; run the command again");
             }
             turn().releaseLeases();
-            return report(primary, expired);
+            return report(primary, expired, marker);
         } finally {
             lock.release();
         }
@@ -140,11 +171,13 @@ public final class Failover {
                 found,
                 found.epoch() + 1,
                 operation,
-                new Move(Phase.MOVED, operation, 0, 0, found.required().move().closed(), options.way()));
+                new Move(Phase.MOVED, operation, 0, 0, found.required().move().closed(), options.way()),
+                // Each snapshot begins with that key, and leaves no whole state until it ends.
+                options.force() ? List.of() : List.of(Records.isAt(ReservedKeys.of(direction.mirror(), "lane/0"), 0)));
     }
 
     /** Makes it the primary under a higher epoch, which fences a mirror that writes there. */
-    private void raise(Found found, long epoch, Operation operation, Move move) {
+    private void raise(Found found, long epoch, Operation operation, Move move, List<Compare> compares) {
         Home moved = found.required()
                 .movedTo(found.cluster(), epoch, operation.startedAt())
                 .turned()
@@ -155,7 +188,8 @@ public final class Failover {
             long written = to.write(
                     moved,
                     now.recordRevision(),
-                    List.of(Records.isAt(writer, now.epochRevision())),
+                    Stream.concat(compares.stream(), Stream.of(Records.isAt(writer, now.epochRevision())))
+                            .toList(),
                     List.of(
                             Records.put(writer, ByteString.copyFromUtf8(operation.id())),
                             // The active process finds it deleted, begins again, and turns the mirror round.
@@ -170,32 +204,61 @@ public final class Failover {
                 + direction.to().shown() + " meanwhile; run the command again");
     }
 
-    private TakeOverReport report(Found primary, Expired expired) {
+    /**
+     * The end marker of the planned move that made this cluster a copy, if the mirror has written nothing to it since: it
+     * has all writes up to there. The first write that the mirror adds has another time.
+     *
+     * @param found before this failover
+     * @param now since then
+     * @return 0 if not, or not known
+     */
+    private static long unwrittenSince(Found found, @Nullable Checkpoint now) {
+        Operation move = found.move().operation();
+        return move != null
+                        && now != null
+                        && !found.isPrimary()
+                        && found.isLast(Switchover.SWITCHOVER)
+                        && now.source().equals(found.required().cluster())
+                        && now.at().equals(move.startedAt().truncatedTo(ChronoUnit.MILLIS))
+                ? found.move().endMarker()
+                : 0;
+    }
+
+    /** @param marker see {@link #unwrittenSince} */
+    private TakeOverReport report(Found primary, Expired expired, long marker) {
         Checkpoint reached = primary.checkpoint();
         Map<String, String> facts = new LinkedHashMap<>();
-        Checkpoint whole = reached != null && reached.state() == CheckpointState.SYNCED ? reached : null;
+        Checkpoint whole = marker > 0 || (reached != null && reached.state() == CheckpointState.SYNCED) ? reached : null;
         facts.put(
                 "data up to",
-                whole != null
-                        ? "revision " + whole.revision() + " of cluster " + whole.source() + ", as of " + whole.at()
-                        : "no consistent state: the checkpoint is "
-                                + (reached == null ? "missing" : reached.state().word()));
+                marker > 0
+                        ? "the last planned move: every write acknowledged before it (end marker: revision " + marker
+                                + ")"
+                        : whole != null
+                                ? "revision " + whole.revision() + " of cluster " + whole.source() + ", as of "
+                                        + whole.at()
+                                : "no consistent state: the checkpoint is "
+                                        + (reached == null ? "missing" : reached.state().word()));
         if (!expired.leases().isEmpty()) {
             facts.put("leases expired before the failover", String.join(", ", expired.leases()));
-            facts.put("keys lost with them", expired.shown());
+        }
+        if (!expired.isNone()) {
+            facts.put("keys lost with expired leases", expired.shown());
         }
         return new TakeOverReport(
                 "The primary of mirror " + direction.mirror() + " is now "
                         + direction.to().shown() + " (cluster " + primary.cluster() + ")",
                 whole != null
-                        ? (expired.leases().isEmpty() ? "" : "keys of expired leases: " + expired.shown() + "; ")
+                        ? (expired.isNone() ? "" : "keys of expired leases: " + expired.shown() + "; ")
                                 + "possible: all writes after revision " + whole.revision()
-                        : "certain, of unknown extent",
+                                + (marker > 0 ? " of " + direction.from().shown() + ", since " + whole.at() : "")
+                        : "of unknown extent",
                 LostKeys.of(expired.keys()),
                 facts,
                 List.of(
                         "point clients at " + direction.to().shown(),
-                        returning() + "; keep clients away from it and run: understudy mirror rejoin"));
+                        returning(direction.from().shown(), options.way())
+                                + "; keep clients away from it and run: understudy mirror rejoin"));
     }
 
     /**
@@ -208,23 +271,28 @@ public final class Failover {
             List<String> leases,
             List<ByteString> keys,
             @Nullable String unknown) {
+        boolean isNone() {
+            return leases.isEmpty() && keys.isEmpty() && unknown == null;
+        }
+
         String shown() {
             return unknown == null ? String.valueOf(keys.size()) : "not known: " + unknown;
         }
     }
 
-    private Expired expired(Found found) {
+    /** @param marker since which leases expired that the mirror has not kept; 0 if it has kept all */
+    private Expired expired(Found found, long marker) {
         List<Long> registered = to.leases();
         Set<Long> alive = new HashSet<>(direction.to().keepAlive(registered));
         List<String> leases = registered.stream()
                 .filter(lease -> !alive.contains(lease))
                 .map(Long::toHexString)
                 .toList();
-        if (leases.isEmpty()) {
+        if (leases.isEmpty() && marker == 0) {
             return new Expired(List.of(), List.of(), null);
         }
         try {
-            return new Expired(leases, direction.comparer().missingSince(to.reachedAt(found)), null);
+            return new Expired(leases, direction.comparer().missingSince(marker > 0 ? marker : to.reachedAt(found)), null);
         } catch (TakeOverException e) {
             return new Expired(leases, List.of(), e.getMessage());
         }
@@ -234,15 +302,15 @@ public final class Failover {
         if (found.isPrimary()) {
             throw new TakeOverException(direction.to().shown() + " is the primary of mirror " + direction.mirror()
                     + " already"
-                    + (found.move().phase() == Phase.CLOSING
-                            ? ", and closed; \"understudy mirror status\" shows what to do"
-                            : ""));
+                    + (found.move().phase() == Phase.CLOSING ? ", and closed: " + closedForFailover() : ""));
         }
         Checkpoint checkpoint = found.checkpoint();
         if (checkpoint == null) {
             throw new TakeOverException(direction.to().shown() + " has no checkpoint of mirror " + direction.mirror());
         }
-        if (checkpoint.state() != CheckpointState.SYNCED && !options.force()) {
+        if (checkpoint.state() != CheckpointState.SYNCED
+                && unwrittenSince(found, checkpoint) == 0
+                && !options.force()) {
             throw new TakeOverException(
                     "the checkpoint is " + checkpoint.state().word() + ": "
                             + direction.to().shown() + " holds no state that the source had. --force accepts it");
@@ -254,6 +322,11 @@ public final class Failover {
             throw new TakeOverException(direction.from().shown()
                     + " responds: a switchover loses nothing, a failover may. --force fails over nevertheless");
         }
+    }
+
+    private static String closedForFailover() {
+        return "was the primary before a failover: run " + REJOIN
+                + ", or the switchover or failback from it with --undo --force to make it the primary again";
     }
 
     private boolean responds() {
@@ -353,7 +426,8 @@ public final class Failover {
                     primary,
                     claims.nextEpoch(),
                     chosen,
-                    primary.required().move().in(Phase.STEADY).by(chosen));
+                    primary.required().move().in(Phase.STEADY).by(chosen),
+                    List.of());
             primary = to.read();
         }
         long written = former.recordRevision();
@@ -565,9 +639,7 @@ public final class Failover {
         if (found.move().phase() == Phase.CLOSING && found.isPrimary()) {
             throw new TakeOverException(
                     found.isLast(FAILOVER)
-                            ? direction.from().shown() + " was the primary before a failover: run \"understudy mirror"
-                                    + " rejoin\", or \"understudy mirror switchover --undo --force\" to make it the"
-                                    + " primary again"
+                            ? direction.from().shown() + " " + closedForFailover()
                             : "a switchover is unfinished at "
                                     + direction.from().shown() + ": run it again, or with --undo");
         }

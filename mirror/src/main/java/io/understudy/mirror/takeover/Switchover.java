@@ -438,13 +438,26 @@ public final class Switchover {
         }
     }
 
+    /** What {@link #undo} does. */
+    public List<String> undoPlan() {
+        return undo.plan();
+    }
+
+    /**
+     * Finds out whether {@link #undo} would be refused. Changes nothing.
+     *
+     * @throws TakeOverException it would
+     */
+    public void checkUndo() {
+        undo.check();
+    }
+
     /**
      * Opens the primary again after a move that was cut short.
      *
-     * @return what was done, in words
      * @throws TakeOverException the role has moved, or there is nothing to undo
      */
-    public String undo() {
+    public TakeOverReport undo() {
         return undo.run();
     }
 

@@ -199,9 +199,9 @@ public final class TakeOver implements AutoCloseable {
         return new Switchover(direction(true, steps), options, steps);
     }
 
-    /** Moves the role to the mirror's target without the source. */
-    public Failover failover(TakeOverOptions options, Steps steps) {
-        return new Failover(direction(false, steps), options, steps);
+    /** Moves the role to the mirror's target without the source, or to the source without the target. */
+    public Failover failover(boolean toSource, TakeOverOptions options, Steps steps) {
+        return new Failover(direction(toSource, steps), options, steps);
     }
 
     /** Returns a rejoin of the side that holds the role with the lower epoch. */

@@ -121,7 +121,7 @@ final class SwitchoverFaultsTest {
         world.heal();
         if (next == Next.UNDO) {
             try {
-                world.trace.add(world.switchover(OPTIONS).undo());
+                world.trace.add(world.switchover(OPTIONS).undo().summary());
                 assertThat(world.source.isOpen("/app/k"))
                         .as(shown + world.trace)
                         .isTrue();
@@ -161,7 +161,8 @@ final class SwitchoverFaultsTest {
         world.lost = world.target;
         world.gone = true;
         assertThat(world.switchover(new TakeOverOptions(way, true, true, 1_000, Duration.ZERO, Duration.ZERO))
-                        .undo())
+                        .undo()
+                        .summary())
                 .contains("is open again");
         assertThat(world.source.isOpen("/app/k")).isTrue();
         world.lost = null;
@@ -501,6 +502,212 @@ final class SwitchoverFaultsTest {
         var unusedAgain = world.switchover(OPTIONS).run();
         assertThat(world.home(world.source).cluster().value()).isEqualTo(2);
         assertThat(world.checkpoint(world.source).state()).isEqualTo(CheckpointState.SYNCING);
+        world.lost = world.target;
+        assertThatThrownBy(() ->
+                        world.failover(world.target, world.source, OPTIONS).run())
+                .hasMessageContaining("the checkpoint is syncing");
+    }
+
+    /** Tests fault: the new primary is lost right after the planned move, or during it. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    void theFormerPrimaryTakesOverWithAllWritesOfBeforeThePlannedMove(Way way) {
+        for (boolean isCutShort : new boolean[] {false, true}) {
+            for (boolean keepsLeases : new boolean[] {false, true}) {
+                int requests = movedBack(way, isCutShort, keepsLeases, 0, false);
+                assertThat(requests).isGreaterThan(5);
+                for (int cut = 1; cut <= requests; cut++) {
+                    var unused = movedBack(way, isCutShort, keepsLeases, cut, false);
+                    var unusedDelivered = movedBack(way, isCutShort, keepsLeases, cut, true);
+                }
+            }
+        }
+    }
+
+    /** Returns how many requests the command made. */
+    private static int movedBack(Way way, boolean isCutShort, boolean keepsLeases, int cut, boolean delivered) {
+        String shown = "cut short %s, leases %s, request %d, delivered %s"
+                .formatted(isCutShort, keepsLeases, cut, delivered);
+        World world = new World(way, false);
+        world.keepsLeases = keepsLeases;
+        switchedOver(world, isCutShort);
+        Map<String, String> before = Map.copyOf(world.acknowledged);
+        TakeOverOptions options = OPTIONS.with(way);
+        if (isCutShort) {
+            assertThatThrownBy(() -> world.failover(world.target, world.source, options.forced())
+                            .run())
+                    .as("while the target responds")
+                    .hasMessageContaining("run that command again, or with --undo");
+        } else {
+            world.quiet = true;
+            assertThat(world.target.clientPuts("/app/late", "1")).isTrue();
+            world.quiet = false;
+        }
+        world.loseTarget();
+        Failover failover = world.failover(world.target, world.source, options);
+        assertThat(failover.plan().get(0)).startsWith(isCutShort ? "open: opens source" : "check:");
+        failover.check();
+        int first = world.requests;
+        world.cut(cut == 0 ? 0 : first + cut, Fault.KILLED, delivered);
+        try {
+            TakeOverReport report = failover.run();
+            assertThat(report.loss())
+                    .as(shown)
+                    .startsWith("possible: all writes")
+                    .contains(isCutShort ? "whether it had is unknown" : "of target, since ");
+            assertThat(report.facts().get("data up to"))
+                    .as(shown)
+                    .contains(isCutShort ? "the last write that source" : "every write acknowledged before it");
+        } catch (Killed e) {
+            world.heal();
+            world.lost = world.target;
+            try {
+                assertThat(world.failover(world.target, world.source, options).run().isWithoutLoss())
+                        .as(shown)
+                        .isFalse();
+            } catch (TakeOverException again) {
+                assertThat(isCutShort).as(shown + again.getMessage()).isTrue();
+                assertThat(again).as(shown).hasMessageContaining("is the primary of mirror dr already");
+            }
+        }
+        int requests = world.requests - first;
+        world.quiet = true;
+        Map<String, String> held = new HashMap<>();
+        before.forEach((key, value) -> held.put(
+                key,
+                world.source
+                        .valueAt(ByteString.copyFromUtf8(key), world.source.revision())
+                        .map(ByteString::toStringUtf8)
+                        .orElse("")));
+        held.forEach((key, value) ->
+                assertThat(Long.parseLong(value)).as(shown + key).isGreaterThanOrEqualTo(Long.parseLong(before.get(key))));
+        assertThat(world.source.isOpen("/app/k")).as(shown).isTrue();
+        assertThat(world.home(world.source).cluster().value()).as(shown).isOne();
+        assertThat(world.home(world.source).moves()).as(shown).isEqualTo(2);
+        assertThat(world.home(world.source).move().phase()).isEqualTo(Move.Phase.STEADY);
+        world.lost = null;
+        world.gone = false;
+        world.disputed = true;
+        if (world.home(world.target).cluster().value() == 2) {
+            FormerPrimary former = world.former(world.target, world.source);
+            assertThat(former.close())
+                    .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed"));
+            List<String> late =
+                    world.failover(world.target, world.source, options).rejoin().lost();
+            assertThat(isCutShort || late.contains("\"/app/late\"")).as(shown).isTrue();
+        }
+        return requests;
+    }
+
+    /** The mirror back does not run. If it is cut short, the target has the role. */
+    private static void switchedOver(World world, boolean isCutShort) {
+        world.meanwhileAt = "open";
+        world.meanwhile = () -> {
+            world.isMirrored = false;
+            if (isCutShort) {
+                throw new Killed();
+            }
+        };
+        try {
+            var unused = world.switchover(OPTIONS).run();
+        } catch (Killed e) {
+            world.heal();
+        }
+    }
+
+    @Test
+    void aLeaseThatExpiredAfterThePlannedMoveIsNamed() {
+        World world = new World(Way.ROLES, false);
+        switchedOver(world, false);
+        world.quiet = true;
+        world.source.delete(ByteString.copyFromUtf8("/app/0"));
+        world.loseTarget();
+        TakeOverReport report =
+                world.failover(world.target, world.source, OPTIONS).run();
+        assertThat(report.lost()).containsExactly("\"/app/0\"");
+        assertThat(report.loss()).startsWith("keys of expired leases: 1; possible: all writes after revision");
+    }
+
+    /** Its keys are of no one moment. */
+    @Test
+    void aFormerPrimaryInWhichASnapshotBeganTakesOverByForceOnly() {
+        World world = new World(Way.ROLES, false);
+        world.keepsLeases = false;
+        switchedOver(world, false);
+        world.quiet = true;
+        assertThat(world.checkpoint(world.source).state()).isEqualTo(CheckpointState.SYNCING);
+        ByteString lane = ReservedKeys.of("dr", "lane/0");
+        world.source.put(lane, ByteString.EMPTY, 0);
+        Failover failover = world.failover(world.target, world.source, OPTIONS);
+        world.loseTarget();
+        failover.check();
+        assertThatThrownBy(failover::run)
+                .as("it began after the check")
+                .hasMessageContaining("changed mirror dr at source meanwhile");
+        Checkpoint checkpoint = world.checkpoint(world.source);
+        world.source.put(
+                ReservedKeys.checkpoint("dr"),
+                CheckpointCodec.encode(checkpoint.marked(checkpoint.path(), Instant.now())),
+                0);
+        assertThatThrownBy(failover::run).hasMessageContaining("the checkpoint is syncing");
+        assertThat(world.home(world.source).cluster().value()).isEqualTo(2);
+        assertThat(world.failover(world.target, world.source, OPTIONS.forced())
+                        .run()
+                        .loss())
+                .isEqualTo("of unknown extent");
+    }
+
+    @Test
+    void aFormerPrimaryThatTheMirrorAdvancedTakesOverUpToItsCheckpoint() {
+        World world = new World(Way.ROLES, false);
+        var unusedReport = world.switchover(OPTIONS).run();
+        world.assertMoved();
+        world.quiet = true;
+        assertThatThrownBy(() ->
+                        world.failover(world.target, world.source, OPTIONS).run())
+                .hasMessageContaining("responds");
+        world.loseTarget();
+        TakeOverReport report =
+                world.failover(world.target, world.source, OPTIONS).run();
+        assertThat(report.facts().get("data up to"))
+                .startsWith("revision " + world.checkpoint(world.source).revision());
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+    }
+
+    @Test
+    void aForcedUndoReportsAsAFailoverToTheFormerPrimary() {
+        List<TakeOverReport> reports = new ArrayList<>();
+        for (boolean isUndo : new boolean[] {false, true}) {
+            World world = new World(Way.ROLES, false);
+            switchedOver(world, true);
+            world.loseTarget();
+            reports.add(
+                    isUndo
+                            ? world.switchover(OPTIONS.forced()).undo()
+                            : world.failover(world.target, world.source, OPTIONS)
+                                    .run());
+        }
+        assertThat(reports).allSatisfy(report -> assertThat(report.isWithoutLoss()).isFalse());
+        assertThat(reports.get(1))
+                .usingRecursiveComparison()
+                .ignoringFields("loss")
+                .isEqualTo(reports.get(0));
+        assertThat(reports).extracting(report -> report.loss().replaceAll("since [^,]*", "")).containsOnly(
+                "possible: all writes that target acknowledged , if the role had moved; whether it had is unknown");
+    }
+
+    @Test
+    void theCheckOfAnUndoFindsWhatWouldRefuseIt() {
+        World world = new World(Way.ROLES, false);
+        assertThatThrownBy(() -> world.switchover(OPTIONS).checkUndo()).hasMessageContaining("nothing to undo");
+        switchedOver(world, true);
+        assertThatThrownBy(() -> world.switchover(OPTIONS.forced()).checkUndo())
+                .hasMessageContaining("has moved to target");
+        world.lost = world.target;
+        world.switchover(OPTIONS.forced()).checkUndo();
+        assertThat(world.source.isOpen("/app/k")).isFalse();
     }
 
     private static Move.Closed closed(World world) {
@@ -633,7 +840,7 @@ final class SwitchoverFaultsTest {
         assertThatThrownBy(() -> world.switchover(OPTIONS).check()).hasMessageContaining("--allow-loss");
         assertThatThrownBy(() -> world.switchover(OPTIONS).run()).hasMessageContaining("--undo");
         assertThat(world.home(world.target).cluster().value()).isOne();
-        assertThat(world.switchover(OPTIONS).undo()).contains("is open again");
+        assertThat(world.switchover(OPTIONS).undo().summary()).contains("is open again");
         assertThat(world.switchover(OPTIONS).run().loss()).isEqualTo(TakeOverReport.NONE);
         world.assertMoved();
     }
@@ -725,7 +932,7 @@ final class SwitchoverFaultsTest {
         world.meanwhile = () -> {
             world.meanwhile = null;
             try {
-                refused.add(world.switchover(OPTIONS.forced()).undo());
+                refused.add(world.switchover(OPTIONS.forced()).undo().summary());
             } catch (TakeOverException e) {
                 refused.add(String.valueOf(e.getMessage()));
             }
@@ -939,7 +1146,7 @@ final class SwitchoverFaultsTest {
     private static String ended(World world, TakeOverOptions options, boolean isUndo) {
         try {
             return isUndo
-                    ? world.switchover(options).undo()
+                    ? world.switchover(options).undo().summary()
                     : world.switchover(options).run().summary();
         } catch (TakeOverException e) {
             return "refused: " + e.getMessage();
@@ -965,7 +1172,7 @@ final class SwitchoverFaultsTest {
         assertThat(world.source.isOpen("/app/k")).isFalse();
         assertThat(Lock.holder(world.records(world.target))).isPresent();
         other.release();
-        assertThat(world.switchover(OPTIONS).undo()).contains("is open again");
+        assertThat(world.switchover(OPTIONS).undo().summary()).contains("is open again");
         assertThat(world.source.isOpen("/app/k")).isTrue();
     }
 
@@ -1031,6 +1238,8 @@ final class SwitchoverFaultsTest {
 
         private int written;
         private boolean quiet;
+        private boolean keepsLeases = true;
+        private boolean isMirrored = true;
         /** Whether both are the primary after a failover: writes at the one of the lower epoch are not kept. */
         private boolean disputed;
 
@@ -1084,6 +1293,13 @@ final class SwitchoverFaultsTest {
             lost = null;
         }
 
+        /** For clients, too. */
+        void loseTarget() {
+            quiet = false;
+            lost = target;
+            gone = true;
+        }
+
         /** Both are the primary, with epoch 0. */
         void claimTarget() {
             disputed = true;
@@ -1113,7 +1329,7 @@ final class SwitchoverFaultsTest {
             TakeOverCalls first = requiring(lock, from);
             TakeOverCalls second = requiring(lock, to);
             return new Direction(
-                    "dr", SCOPE, first, second, closing(first), closing(second), new Comparing(from, to), true, lock);
+                    "dr", SCOPE, first, second, closing(first), closing(second), new Comparing(from, to), keepsLeases, lock);
         }
 
         /** As the calls of a command, which may be stopped at each. */
@@ -1283,7 +1499,7 @@ final class SwitchoverFaultsTest {
 
         private void mirror(FakeCluster from, FakeCluster to) {
             Optional<ByteString> stored = to.valueAt(ReservedKeys.checkpoint("dr"), to.revision());
-            if (to.corrupt || home(to).cluster().value() == to.id || stored.isEmpty()) {
+            if (!isMirrored || to.corrupt || home(to).cluster().value() == to.id || stored.isEmpty()) {
                 return;
             }
             Checkpoint checkpoint = checkpoint(to);
@@ -1302,7 +1518,8 @@ final class SwitchoverFaultsTest {
             }
             if (from.revision() > checkpoint.revision().value()) {
                 Position reached = new Position(new ClusterId(from.id), new Revision(from.revision()), null);
-                to.put(ReservedKeys.checkpoint("dr"), CheckpointCodec.encode(checkpoint.syncedAt(reached)), 0);
+                Checkpoint marked = checkpoint.marked(checkpoint.path(), Instant.now());
+                to.put(ReservedKeys.checkpoint("dr"), CheckpointCodec.encode(marked.syncedAt(reached)), 0);
             }
         }
 
@@ -1391,7 +1608,9 @@ final class SwitchoverFaultsTest {
 
             @Override
             public List<ByteString> missingSince(long revision) {
-                return List.of();
+                return to.changed("/app/", revision, to.revision()).stream()
+                        .filter(key -> to.valueAt(key, to.revision()).isEmpty())
+                        .toList();
             }
         }
     }
