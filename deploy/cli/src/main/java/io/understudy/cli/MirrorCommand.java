@@ -312,12 +312,19 @@ final class MirrorCommand implements Callable<Integer> {
                             required = true,
                             paramLabel = "source|target",
                             description = "Cluster to open, as configured in the mirror.")
-                    Side side) {
+                    Side side,
+            @Option(names = "--force", description = "Open it even if the primary does not respond.") boolean force) {
+        TakeOverOptions options = force ? TakeOverOptions.DEFAULTS.forced() : TakeOverOptions.DEFAULTS;
         TakeOverText text = flags.text();
         try (TakeOver clusters = flags.connect()) {
+            Failover release = clusters.release(side == Side.target, options);
+            text.plan(
+                    List.of("open: opens the " + side + ", although it is not the primary"),
+                    flags.isDryRun,
+                    release::checkRelease);
             if (!flags.isDryRun) {
-                text.confirm("Opening a cluster that is not the primary", () -> {});
-                flags.text("result", clusters.release(side == Side.target));
+                text.confirm("Opening a cluster that is not the primary", release::checkRelease);
+                flags.text("result", release.release());
             }
             return ExitCode.OK;
         }

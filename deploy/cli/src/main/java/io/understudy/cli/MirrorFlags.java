@@ -285,7 +285,7 @@ final class MirrorFlags {
     @Command(
             exitCodeList = {
                 "0:done, nothing lost",
-                "1:failed, the role has not moved",
+                "1:failed; the role has not moved, unless the message states otherwise",
                 "2:usage error",
                 "3:done, writes lost or unknown"
             })

@@ -3,6 +3,7 @@ package io.understudy.mirror.takeover;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.RequestOp;
+import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.home.Home;
@@ -103,7 +104,7 @@ public final class Failover {
     }
 
     private void requireLost() {
-        if (responds()) {
+        if (responds(from)) {
             throw new TakeOverException("a switchover or failback from " + direction.to().shown()
                     + " was cut short, and " + direction.from().shown()
                     + " responds: run that command again, or with --undo");
@@ -185,7 +186,7 @@ public final class Failover {
         ByteString writer = ReservedKeys.epoch(direction.mirror());
         Found now = found;
         for (int attempt = 0; attempt < ATTEMPTS && now.recordRevision() == found.recordRevision(); attempt++) {
-            long written = to.write(
+            long written = written(
                     moved,
                     now.recordRevision(),
                     Stream.concat(compares.stream(), Stream.of(Records.isAt(writer, now.epochRevision())))
@@ -202,6 +203,21 @@ public final class Failover {
         }
         throw new TakeOverException("the mirror or another command changed mirror " + direction.mirror() + " at "
                 + direction.to().shown() + " meanwhile; run the command again");
+    }
+
+    private long written(Home moved, long before, List<Compare> compares, List<RequestOp> more) {
+        try {
+            return to.write(moved, before, compares, more);
+        } catch (TakeOverException e) {
+            boolean isRefused = e.getCause() instanceof CallFailedException failed && failed.isFinal();
+            throw isRefused
+                    ? e
+                    : new TakeOverException(
+                            e.getMessage() + ". Whether the primary role has moved to "
+                                    + direction.to().shown()
+                                    + " is unknown: keep clients away from both clusters, and run the command again",
+                            e);
+        }
     }
 
     /**
@@ -318,7 +334,7 @@ public final class Failover {
         if (options.way() == Way.CORRUPT_ALARM || options.way() == Way.AUTH_ENABLE) {
             var unused = direction.closingFrom().requireLogin();
         }
-        if (!options.force() && responds()) {
+        if (!options.force() && responds(from)) {
             throw new TakeOverException(direction.from().shown()
                     + " responds: a switchover loses nothing, a failover may. --force fails over nevertheless");
         }
@@ -329,9 +345,9 @@ public final class Failover {
                 + ", or the switchover or failback from it with --undo --force to make it the primary again";
     }
 
-    private boolean responds() {
+    private static boolean responds(Records records) {
         try {
-            var unused = direction.from().with(ANSWER).get(ReservedKeys.home(direction.mirror()));
+            var unused = records.cluster().with(ANSWER).get(ReservedKeys.home(records.mirror()));
             return true;
         } catch (TakeOverException e) {
             return false;
@@ -434,7 +450,11 @@ public final class Failover {
         // An alarm that was raised refuses a write of the record.
         if (begun(former) == null) {
             Move closing = new Move(Phase.CLOSING, operation(FAILOVER), 0, 0, closed);
-            written = from.write(former.required().with(closing), former.recordRevision(), List.of(), List.of());
+            written = from.write(
+                    former.required().with(closing),
+                    former.recordRevision(),
+                    List.of(),
+                    from.frozen(closed, lock.process()));
             if (written == 0) {
                 throw changedMeanwhile();
             }
@@ -628,22 +648,14 @@ public final class Failover {
     /**
      * Opens a cluster that gave up the primary role, although it is not the primary.
      *
-     * @throws TakeOverException it is not closed
+     * @throws TakeOverException it is not closed, or another command opens it
      */
     public String release() {
-        Found found = from.read();
-        Closed closed = found.move().closed();
-        if (closed == null || closed.way() == Way.NONE) {
-            throw new TakeOverException(direction.from().shown() + " is not closed");
+        Found found = releasable();
+        Closed closed = found.required().move().closed();
+        if (closed != null) {
+            direction.closingFrom().open(closed);
         }
-        if (found.move().phase() == Phase.CLOSING && found.isPrimary()) {
-            throw new TakeOverException(
-                    found.isLast(FAILOVER)
-                            ? direction.from().shown() + " " + closedForFailover()
-                            : "a switchover is unfinished at "
-                                    + direction.from().shown() + ": run it again, or with --undo");
-        }
-        direction.closingFrom().open(closed);
         long written = from.write(
                 found.required().with(found.required().move().closed(null)),
                 found.recordRevision(),
@@ -654,6 +666,39 @@ public final class Failover {
         }
         return direction.from().shown()
                 + " is open. Writes there are overwritten by the mirror; they are not at the primary";
+    }
+
+    /**
+     * Finds out whether {@link #release} would be refused. Changes nothing.
+     *
+     * @throws TakeOverException it would
+     */
+    public void checkRelease() {
+        var unused = releasable();
+    }
+
+    private Found releasable() {
+        Found found = from.read();
+        Closed closed = found.move().closed();
+        String shown = direction.from().shown();
+        if (closed == null || closed.way() == Way.NONE) {
+            throw new TakeOverException(shown + " is not closed");
+        }
+        boolean isClosing = found.move().phase() == Phase.CLOSING;
+        if (found.isPrimary()) {
+            throw new TakeOverException(
+                    isClosing && found.isLast(FAILOVER)
+                            ? shown + " " + closedForFailover()
+                            : shown + " is the primary, and a move of the role is unfinished: run the same command again"
+                                    + (isClosing ? ", or with --undo" : ""));
+        }
+        Lock.requireFree(from);
+        if (!options.force() && !responds(to)) {
+            throw new TakeOverException(direction.to().shown() + " does not respond: to make " + shown
+                    + " the primary, run \"understudy mirror failover\" with --to source or --to target; --force opens it"
+                    + " as a copy");
+        }
+        return found;
     }
 
     private RequestOp unfrozen() {

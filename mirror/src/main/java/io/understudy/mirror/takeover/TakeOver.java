@@ -217,9 +217,9 @@ public final class TakeOver implements AutoCloseable {
         return new Failover(direction(!isTargetPrimary, steps), options, steps);
     }
 
-    /** Of the side that is closed, of which the other may be lost. */
-    public String release(boolean ofTarget) {
-        return new Failover(direction(ofTarget, step -> {}), TakeOverOptions.DEFAULTS, step -> {}).release();
+    /** Returns a release of the side that is closed. */
+    public Failover release(boolean ofTarget, TakeOverOptions options) {
+        return new Failover(direction(ofTarget, step -> {}), options, step -> {});
     }
 
     private Direction direction(boolean back, Steps steps) {

@@ -1,14 +1,10 @@
 package io.understudy.mirror.takeover;
 
-import com.google.protobuf.ByteString;
-import io.etcd.jetcd.api.RequestOp;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.home.Move;
 import io.understudy.mirror.home.Move.Closed;
 import io.understudy.mirror.home.Move.Operation;
 import io.understudy.mirror.home.Move.Phase;
-import io.understudy.mirror.home.Move.Way;
-import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.takeover.Failover.Claims;
 import io.understudy.mirror.takeover.Records.Found;
 import java.util.List;
@@ -113,15 +109,6 @@ final class Undo {
             mayMove |= direction.lock().again();
             return work.get();
         }
-    }
-
-    /** A mark, so that the roles are not copied meanwhile. */
-    List<RequestOp> frozen(Closed how, boolean frozen) {
-        ByteString key = ReservedKeys.freeze(direction.mirror());
-        return how.way() != Way.ROLES
-                ? List.of()
-                : List.of(
-                        frozen ? Records.put(key, ByteString.copyFromUtf8(operation.process())) : Records.delete(key));
     }
 
     /** Undoes what this command has begun; returns what to report. */
@@ -350,7 +337,7 @@ final class Undo {
                 : Move.NONE.former(options.way()).by(primary.isLast(Failover.FAILOVER) ? null : undo);
         Home open = record.movedTo(record.cluster(), record.moves() + epochs, operation.startedAt())
                 .with(none);
-        if (from.write(open, primary.recordRevision(), List.of(), frozen(how, false)) == 0) {
+        if (from.write(open, primary.recordRevision(), List.of(), from.frozen(how, null)) == 0) {
             throw writtenMeanwhile();
         }
         return true;

@@ -467,7 +467,7 @@ final class SwitchoverFaultsTest {
                         assertThat(conflict.reason()).contains("is closed").doesNotContain("--primary"));
         assertThatThrownBy(() -> world.failover(OPTIONS.forced()).run())
                 .as("its closing is no failover to complete")
-                .hasMessageContaining("already, and closed");
+                .hasMessageContainingAll("already, and closed", "understudy mirror rejoin", "--undo --force");
         assertThat(world.target.isOpen("/app/k")).isFalse();
         var unusedRejoin = world.failover(world.target, world.source, OPTIONS).rejoin();
         assertEnds(former);
@@ -696,6 +696,61 @@ final class SwitchoverFaultsTest {
                 .isEqualTo(reports.get(0));
         assertThat(reports).extracting(report -> report.loss().replaceAll("since [^,]*", "")).containsOnly(
                 "possible: all writes that target acknowledged , if the role had moved; whether it had is unknown");
+    }
+
+    /** Tests invariant M14: other mirrors from it do not copy what was revoked. */
+    @Test
+    void theRolesOfAClosedFormerPrimaryAreMarkedUntilItIsOpened() {
+        World world = new World(Way.ROLES, false);
+        ByteString freeze = ReservedKeys.freeze("dr");
+        world.failOver();
+        assertThat(world.former(world.source, world.target).close()).isPresent();
+        assertThat(world.source.valueAt(freeze, world.source.revision())).isPresent();
+        world.lost = world.target;
+        var unused = world.switchover(OPTIONS.forced()).undo();
+        assertThat(world.source.valueAt(freeze, world.source.revision())).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aMoveWithoutAResponseIsReportedAsUnknown(boolean delivered) {
+        World world = new World(Way.ROLES, false);
+        world.failOver();
+        int move = world.requestOf("the primary record", world.target);
+        World cut = new World(Way.ROLES, false);
+        cut.disputed = true;
+        cut.lost = cut.source;
+        cut.cut(move, Fault.ERROR, delivered);
+        assertThatThrownBy(() -> cut.failover(OPTIONS).run())
+                .hasMessageContainingAll("did not respond", "is unknown", "run the command again");
+        cut.heal();
+        cut.lost = cut.source;
+        assertThat(cut.failover(OPTIONS).run().summary()).contains("is now target");
+    }
+
+    @Test
+    void aReleaseIsRefusedAtAPrimary_andBesideOneThatDoesNotRespond() {
+        World world = new World(Way.ROLES, true);
+        switchedOver(world, true);
+        assertThat(world.target.isOpen("/app/k")).isFalse();
+        world.quiet = true;
+        assertThatThrownBy(() ->
+                        world.failover(world.source, world.target, OPTIONS).checkRelease())
+                .hasMessageContaining("source is the primary, and a move of the role is unfinished");
+        Failover ofTarget = world.failover(world.target, world.source, OPTIONS);
+        assertThatThrownBy(ofTarget::release)
+                .hasMessageContaining("target is the primary, and a move of the role is unfinished");
+        assertThat(world.target.isOpen("/app/k")).isFalse();
+        var unusedReport = world.switchover(OPTIONS).run();
+        world.quiet = false;
+        world.lost = world.target;
+        Failover ofSource = world.failover(world.source, world.target, OPTIONS);
+        assertThatThrownBy(ofSource::checkRelease).hasMessageContaining("--to source");
+        assertThatThrownBy(ofSource::release).hasMessageContaining("--to source");
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+        world.disputed = true;
+        assertThat(world.failover(world.source, world.target, OPTIONS.forced()).release())
+                .contains("is open");
     }
 
     @Test

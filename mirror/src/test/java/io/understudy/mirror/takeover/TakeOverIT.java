@@ -178,7 +178,7 @@ final class TakeOverIT {
             assertThatThrownBy(() -> put(atSource, "/app/refused", "1")).isInstanceOf(TakeOverException.class);
             awaitSynced(mirror, target);
             assertThat(contents(source)).isEqualTo(contents(target)).containsKeys("/app/after");
-            assertThat(clusters.release(false)).contains("is open");
+            assertThat(clusters.release(false, OPTIONS).release()).contains("is open");
             put(atSource, "/app/released", "1");
         }
         mirror.close();
