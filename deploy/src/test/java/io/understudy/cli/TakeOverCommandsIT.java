@@ -118,19 +118,21 @@ final class TakeOverCommandsIT {
             assertThat(again.status()).as(again.err()).isZero();
             TARGET.cluster().members().get(0).kill();
             assertThat(run("release", "--side", "source", "--yes").err()).contains("--to source");
-            assertThat(run("failover", "--to", "source", "--close", "auth-enable", "--dry-run").status())
+            assertThat(run("failover", "--to", "source", "--close", "auth-enable", "--dry-run")
+                            .status())
                     .isZero();
             Ended former = run("failover", "--to", "source", "--close", "auth-enable", "--yes");
             assertThat(former.status()).as(former.err()).isEqualTo(3);
             assertThat(former.out())
-                    .contains("The primary of mirror dr is now source", "Loss: ", "possible: all writes after revision");
+                    .contains(
+                            "The primary of mirror dr is now source", "Loss: ", "possible: all writes after revision");
 
             TARGET.cluster().members().get(0).start();
             String[] undo = {"--undo", "--force", "--close", "auth-enable"};
-            await().atMost(Duration.ofSeconds(60))
-                    .untilAsserted(() -> assertThat(run("failback", with(undo, "--dry-run")).status())
-                            .as("the mirror has closed the former primary")
-                            .isZero());
+            await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(
+                            run("failback", with(undo, "--dry-run")).status())
+                    .as("the mirror has closed the former primary")
+                    .isZero());
             Ended unconfirmed = unconfirmed("failback", undo);
             assertThat(unconfirmed.status()).isEqualTo(2);
             assertThat(unconfirmed.err()).contains("Continue?", "not confirmed; nothing was changed");

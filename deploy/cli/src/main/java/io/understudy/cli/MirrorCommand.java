@@ -213,7 +213,8 @@ final class MirrorCommand implements Callable<Integer> {
                     return ExitCode.OK;
                 }
                 if (options.force()) {
-                    text.confirm("Opening the former primary, without the writes of the new one,", switchover::checkUndo);
+                    text.confirm(
+                            "Opening the former primary, without the writes of the new one,", switchover::checkUndo);
                 }
                 return text.report(Foreground.interruptible(switchover::undo));
             }

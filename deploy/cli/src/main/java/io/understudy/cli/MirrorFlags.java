@@ -360,7 +360,8 @@ final class MirrorFlags {
 
         @Option(
                 names = "--force",
-                description = "With --undo: open it although the new primary is lost and may have taken the role. Its writes are lost.")
+                description =
+                        "With --undo: open it although the new primary is lost and may have taken the role. Its writes are lost.")
         private boolean force;
 
         TakeOverOptions options(Clusters clusters) {

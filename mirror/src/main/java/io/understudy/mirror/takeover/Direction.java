@@ -78,8 +78,7 @@ record Direction(
 
     /** Of an undo, which compares nothing. */
     Direction reversed() {
-        return new Direction(
-                mirror, scope.reversed(), to, from, closingTo, closingFrom, comparer, keepsLeases, lock);
+        return new Direction(mirror, scope.reversed(), to, from, closingTo, closingFrom, comparer, keepsLeases, lock);
     }
 
     Records recordsFrom() {

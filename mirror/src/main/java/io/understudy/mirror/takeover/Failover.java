@@ -71,7 +71,8 @@ public final class Failover {
                 "check: requires that " + target + " is a whole copy or lacks only later writes, and that "
                         + direction.from().shown() + " does not respond" + (options.force() ? ", unless forced" : ""),
                 "move: makes " + target
-                        + " the primary, in one transaction; what " + direction.from().shown()
+                        + " the primary, in one transaction; what "
+                        + direction.from().shown()
                         + " wrote after the checkpoint is lost",
                 "open: leaves mirrored leases to their owners, and opens " + target,
                 "later: " + returning(direction.from().shown(), options.way()));
@@ -105,9 +106,10 @@ public final class Failover {
 
     private void requireLost() {
         if (responds(from)) {
-            throw new TakeOverException("a switchover or failback from " + direction.to().shown()
-                    + " was cut short, and " + direction.from().shown()
-                    + " responds: run that command again, or with --undo");
+            throw new TakeOverException(
+                    "a switchover or failback from " + direction.to().shown()
+                            + " was cut short, and " + direction.from().shown()
+                            + " responds: run that command again, or with --undo");
         }
     }
 
@@ -244,7 +246,8 @@ public final class Failover {
     private TakeOverReport report(Found primary, Expired expired, long marker) {
         Checkpoint reached = primary.checkpoint();
         Map<String, String> facts = new LinkedHashMap<>();
-        Checkpoint whole = marker > 0 || (reached != null && reached.state() == CheckpointState.SYNCED) ? reached : null;
+        Checkpoint whole =
+                marker > 0 || (reached != null && reached.state() == CheckpointState.SYNCED) ? reached : null;
         facts.put(
                 "data up to",
                 marker > 0
@@ -254,7 +257,9 @@ public final class Failover {
                                 ? "revision " + whole.revision() + " of cluster " + whole.source() + ", as of "
                                         + whole.at()
                                 : "no consistent state: the checkpoint is "
-                                        + (reached == null ? "missing" : reached.state().word()));
+                                        + (reached == null
+                                                ? "missing"
+                                                : reached.state().word()));
         if (!expired.leases().isEmpty()) {
             facts.put("leases expired before the failover", String.join(", ", expired.leases()));
         }
@@ -308,7 +313,8 @@ public final class Failover {
             return new Expired(List.of(), List.of(), null);
         }
         try {
-            return new Expired(leases, direction.comparer().missingSince(marker > 0 ? marker : to.reachedAt(found)), null);
+            return new Expired(
+                    leases, direction.comparer().missingSince(marker > 0 ? marker : to.reachedAt(found)), null);
         } catch (TakeOverException e) {
             return new Expired(leases, List.of(), e.getMessage());
         }
@@ -586,10 +592,7 @@ public final class Failover {
             Found former = closed.former();
             Closed how = former.required().move().closed();
             return new Former(
-                    how == null ? way : how.way(),
-                    reached,
-                    lost(closed.primary(), former),
-                    former.recordRevision());
+                    how == null ? way : how.way(), reached, lost(closed.primary(), former), former.recordRevision());
         } finally {
             lock.release();
         }
@@ -689,7 +692,8 @@ public final class Failover {
             throw new TakeOverException(
                     isClosing && found.isLast(FAILOVER)
                             ? shown + " " + closedForFailover()
-                            : shown + " is the primary, and a move of the role is unfinished: run the same command again"
+                            : shown
+                                    + " is the primary, and a move of the role is unfinished: run the same command again"
                                     + (isClosing ? ", or with --undo" : ""));
         }
         Lock.requireFree(from);

@@ -253,8 +253,7 @@ final class Undo {
                 "possible: all writes that " + other + " acknowledged"
                         + (undone.isLast(Failover.FAILOVER) || last == null
                                 ? " as the primary"
-                                : " since " + last.startedAt()
-                                        + ", if the role had moved; whether it had is unknown"),
+                                : " since " + last.startedAt() + ", if the role had moved; whether it had is unknown"),
                 new LostKeys(),
                 Map.of(
                         "data up to",

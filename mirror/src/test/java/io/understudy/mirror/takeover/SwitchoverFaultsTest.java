@@ -528,8 +528,8 @@ final class SwitchoverFaultsTest {
 
     /** Returns how many requests the command made. */
     private static int movedBack(Way way, boolean isCutShort, boolean keepsLeases, int cut, boolean delivered) {
-        String shown = "cut short %s, leases %s, request %d, delivered %s"
-                .formatted(isCutShort, keepsLeases, cut, delivered);
+        String shown =
+                "cut short %s, leases %s, request %d, delivered %s".formatted(isCutShort, keepsLeases, cut, delivered);
         World world = new World(way, false);
         world.keepsLeases = keepsLeases;
         switchedOver(world, isCutShort);
@@ -564,7 +564,9 @@ final class SwitchoverFaultsTest {
             world.heal();
             world.lost = world.target;
             try {
-                assertThat(world.failover(world.target, world.source, options).run().isWithoutLoss())
+                assertThat(world.failover(world.target, world.source, options)
+                                .run()
+                                .isWithoutLoss())
                         .as(shown)
                         .isFalse();
             } catch (TakeOverException again) {
@@ -581,8 +583,9 @@ final class SwitchoverFaultsTest {
                         .valueAt(ByteString.copyFromUtf8(key), world.source.revision())
                         .map(ByteString::toStringUtf8)
                         .orElse("")));
-        held.forEach((key, value) ->
-                assertThat(Long.parseLong(value)).as(shown + key).isGreaterThanOrEqualTo(Long.parseLong(before.get(key))));
+        held.forEach((key, value) -> assertThat(Long.parseLong(value))
+                .as(shown + key)
+                .isGreaterThanOrEqualTo(Long.parseLong(before.get(key))));
         assertThat(world.source.isOpen("/app/k")).as(shown).isTrue();
         assertThat(world.home(world.source).cluster().value()).as(shown).isOne();
         assertThat(world.home(world.source).moves()).as(shown).isEqualTo(2);
@@ -592,8 +595,8 @@ final class SwitchoverFaultsTest {
         world.disputed = true;
         if (world.home(world.target).cluster().value() == 2) {
             FormerPrimary former = world.former(world.target, world.source);
-            assertThat(former.close())
-                    .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed"));
+            assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
+                    .contains("is closed"));
             List<String> late =
                     world.failover(world.target, world.source, options).rejoin().lost();
             assertThat(isCutShort || late.contains("\"/app/late\"")).as(shown).isTrue();
@@ -689,13 +692,16 @@ final class SwitchoverFaultsTest {
                             : world.failover(world.target, world.source, OPTIONS)
                                     .run());
         }
-        assertThat(reports).allSatisfy(report -> assertThat(report.isWithoutLoss()).isFalse());
+        assertThat(reports)
+                .allSatisfy(report -> assertThat(report.isWithoutLoss()).isFalse());
         assertThat(reports.get(1))
                 .usingRecursiveComparison()
                 .ignoringFields("loss")
                 .isEqualTo(reports.get(0));
-        assertThat(reports).extracting(report -> report.loss().replaceAll("since [^,]*", "")).containsOnly(
-                "possible: all writes that target acknowledged , if the role had moved; whether it had is unknown");
+        assertThat(reports)
+                .extracting(report -> report.loss().replaceAll("since [^,]*", ""))
+                .containsOnly(
+                        "possible: all writes that target acknowledged , if the role had moved; whether it had is unknown");
     }
 
     /** Tests invariant M14: other mirrors from it do not copy what was revoked. */
@@ -1384,7 +1390,15 @@ final class SwitchoverFaultsTest {
             TakeOverCalls first = requiring(lock, from);
             TakeOverCalls second = requiring(lock, to);
             return new Direction(
-                    "dr", SCOPE, first, second, closing(first), closing(second), new Comparing(from, to), keepsLeases, lock);
+                    "dr",
+                    SCOPE,
+                    first,
+                    second,
+                    closing(first),
+                    closing(second),
+                    new Comparing(from, to),
+                    keepsLeases,
+                    lock);
         }
 
         /** As the calls of a command, which may be stopped at each. */

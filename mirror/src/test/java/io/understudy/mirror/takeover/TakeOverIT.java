@@ -137,12 +137,13 @@ final class TakeOverIT {
         put(atSource, "/app/late", "1");
         MirrorProcess mirror;
         try (TakeOver clusters = takeOver(way)) {
-            assertThatThrownBy(() -> clusters.failover(false, OPTIONS, step -> {}).run())
+            assertThatThrownBy(
+                            () -> clusters.failover(false, OPTIONS, step -> {}).run())
                     .hasMessageContaining("responds: a switchover loses nothing");
             source.leader().pause();
             mirror = opened(Mirrors.start(settings()));
-            TakeOverReport report =
-                    clusters.failover(false, OPTIONS.forced().with(way), step -> {}).run();
+            TakeOverReport report = clusters.failover(false, OPTIONS.forced().with(way), step -> {})
+                    .run();
             assertThat(report.loss()).startsWith("possible: all writes after revision ");
         }
         put(client(target, user), "/app/after", "1");
