@@ -225,7 +225,7 @@ final class WalksIT {
         check("take-over", executed(() -> switchOver(true)), GATEWAY);
         switchOver(false);
         try (TakeOver clusters = new TakeOver(settings.mirrors().get(0), null, null, OPTIONS.patience())) {
-            var unused = clusters.release(true);
+            var unused = clusters.release(true, OPTIONS).release();
         }
     }
 

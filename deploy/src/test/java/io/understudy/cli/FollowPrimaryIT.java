@@ -169,7 +169,7 @@ final class FollowPrimaryIT {
         writer.tolerant = true;
         source.stop();
         try (TakeOver clusters = takeOver(null)) {
-            var unused = clusters.failover(OPTIONS.with(Way.AUTH_ENABLE).forced(), step -> {})
+            var unused = clusters.failover(false, OPTIONS.with(Way.AUTH_ENABLE).forced(), step -> {})
                     .run();
         }
         writer.await(100);

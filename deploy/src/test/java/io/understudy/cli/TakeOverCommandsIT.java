@@ -9,11 +9,13 @@ import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -87,6 +89,8 @@ final class TakeOverCommandsIT {
                     .contains("authentication is not enabled at source", "--allow-loss")
                     .doesNotContain("Continue?");
             assertThat(run("switchover", "--undo").err()).contains("there is nothing to undo");
+            assertThat(run("switchover", "--undo", "--dry-run").err()).contains("there is nothing to undo");
+            assertThat(run("release", "--side", "source", "--dry-run").err()).contains("is not closed");
             assertThat(run("failover").err()).contains("responds: a switchover loses nothing, a failover may");
             assertThat(run("rejoin", "--dry-run").err()).contains("there is nothing to rejoin");
             assertThat(run("release", "--side", "source", "--yes").err()).contains("is not closed");
@@ -109,6 +113,33 @@ final class TakeOverCommandsIT {
             Ended released = run("release", "--side", "target", "--yes");
             assertThat(released.status()).as(released.err()).isZero();
             assertThat(released.out()).contains("target", "is open");
+
+            Ended again = run("switchover", "--accept-silent-watchers", "--close", "auth-enable", "--yes");
+            assertThat(again.status()).as(again.err()).isZero();
+            TARGET.cluster().members().get(0).kill();
+            assertThat(run("release", "--side", "source", "--yes").err()).contains("--to source");
+            assertThat(run("failover", "--to", "source", "--close", "auth-enable", "--dry-run")
+                            .status())
+                    .isZero();
+            Ended former = run("failover", "--to", "source", "--close", "auth-enable", "--yes");
+            assertThat(former.status()).as(former.err()).isEqualTo(3);
+            assertThat(former.out())
+                    .contains(
+                            "The primary of mirror dr is now source", "Loss: ", "possible: all writes after revision");
+
+            TARGET.cluster().members().get(0).start();
+            String[] undo = {"--undo", "--force", "--close", "auth-enable"};
+            await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(
+                            run("failback", with(undo, "--dry-run")).status())
+                    .as("the mirror has closed the former primary")
+                    .isZero());
+            Ended unconfirmed = unconfirmed("failback", undo);
+            assertThat(unconfirmed.status()).isEqualTo(2);
+            assertThat(unconfirmed.err()).contains("Continue?", "not confirmed; nothing was changed");
+            Ended undone = run("failback", with(undo, "--yes"));
+            assertThat(undone.status()).as(undone.err()).isEqualTo(3);
+            assertThat(undone.out())
+                    .contains("is open again and remains the primary", "Loss: possible: all writes that source");
         }
     }
 
@@ -119,6 +150,23 @@ final class TakeOverCommandsIT {
             assertThat(report.source())
                     .contains(from.cluster().clientUrls().get(0).toString());
         });
+    }
+
+    private static String[] with(String[] options, String more) {
+        String[] all = Arrays.copyOf(options, options.length + 1);
+        all[options.length] = more;
+        return all;
+    }
+
+    /** With an empty standard input. */
+    private Ended unconfirmed(String command, String... options) {
+        InputStream before = System.in;
+        System.setIn(InputStream.nullInputStream());
+        try {
+            return run(command, options);
+        } finally {
+            System.setIn(before);
+        }
     }
 
     private Ended run(String command, String... options) {

@@ -43,7 +43,7 @@ final class TakeOverTextTest {
         "1 keys,3",
         "not known: source does not respond,3",
         "possible: all writes after revision 7,3",
-        "'certain, of unknown extent',3"
+        "of unknown extent,3"
     })
     void theExitStatusIsThatOfLossUnlessNoneIsProven(String loss, int expected) {
         Printing printing = new Printing();

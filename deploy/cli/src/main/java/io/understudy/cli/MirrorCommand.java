@@ -208,10 +208,15 @@ final class MirrorCommand implements Callable<Integer> {
         try (TakeOver clusters = flags.connect()) {
             Switchover switchover = direction.plan(clusters, options, text);
             if (move.isUndo) {
-                if (!flags.isDryRun) {
-                    flags.text("result", Foreground.interruptible(switchover::undo));
+                text.plan(switchover.undoPlan(), flags.isDryRun, switchover::checkUndo);
+                if (flags.isDryRun) {
+                    return ExitCode.OK;
                 }
-                return ExitCode.OK;
+                if (options.force()) {
+                    text.confirm(
+                            "Opening the former primary, without the writes of the new one,", switchover::checkUndo);
+                }
+                return text.report(Foreground.interruptible(switchover::undo));
             }
             text.plan(switchover.plan(), flags.isDryRun, switchover::check);
             // A switchover does not move roles and users.
@@ -231,27 +236,36 @@ final class MirrorCommand implements Callable<Integer> {
     @Command(
             name = "failover",
             description = {
-                "Make the target the primary after the loss of the source.",
-                "Reports the revision and time up to which the target has the data. Later writes are lost. Run it again to"
+                "Make the target the primary after the loss of the source, or the source after that of the target.",
+                "Reports the revision and time up to which it has the data. Later writes are lost. Run it again to"
                         + " complete it after a crash.",
-                "When the source returns, the mirror closes it as --close selects, and names the keys written there."
+                "When the lost cluster returns, the mirror closes it as --close selects, and names the keys written there."
             })
     int failover(
             @Mixin MirrorFlags.Clusters flags,
             @Mixin MirrorFlags.Close close,
             @Option(
+                            names = "--to",
+                            defaultValue = "target",
+                            paramLabel = "source|target",
+                            description =
+                                    "Cluster that becomes the primary (default: ${DEFAULT-VALUE}). source: after a switchover,"
+                                            + " or during one, if the target is lost.")
+                    Side to,
+            @Option(
                             names = "--force",
-                            description = "Fail over even if the source responds or the checkpoint is syncing or torn.")
+                            description =
+                                    "Fail over even if the other cluster responds or the checkpoint is syncing or torn.")
                     boolean force) {
         TakeOverOptions options = close.options(flags, force);
         TakeOverText text = flags.text();
         try (TakeOver clusters = flags.connect()) {
-            Failover failover = clusters.failover(options, text);
+            Failover failover = clusters.failover(to == Side.source, options, text);
             text.plan(failover.plan(), flags.isDryRun, failover::check);
             if (flags.isDryRun) {
                 return ExitCode.OK;
             }
-            text.confirm("Moving the primary role, without the last writes of the source,", failover::check);
+            text.confirm("Moving the primary role, without the last writes of the lost cluster,", failover::check);
             return text.report(failover.run());
         }
     }
@@ -299,12 +313,19 @@ final class MirrorCommand implements Callable<Integer> {
                             required = true,
                             paramLabel = "source|target",
                             description = "Cluster to open, as configured in the mirror.")
-                    Side side) {
+                    Side side,
+            @Option(names = "--force", description = "Open it even if the primary does not respond.") boolean force) {
+        TakeOverOptions options = force ? TakeOverOptions.DEFAULTS.forced() : TakeOverOptions.DEFAULTS;
         TakeOverText text = flags.text();
         try (TakeOver clusters = flags.connect()) {
+            Failover release = clusters.release(side == Side.target, options);
+            text.plan(
+                    List.of("open: opens the " + side + ", although it is not the primary"),
+                    flags.isDryRun,
+                    release::checkRelease);
             if (!flags.isDryRun) {
-                text.confirm("Opening a cluster that is not the primary", () -> {});
-                flags.text("result", clusters.release(side == Side.target));
+                text.confirm("Opening a cluster that is not the primary", release::checkRelease);
+                flags.text("result", release.release());
             }
             return ExitCode.OK;
         }

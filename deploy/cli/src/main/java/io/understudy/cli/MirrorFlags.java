@@ -286,7 +286,7 @@ final class MirrorFlags {
     @Command(
             exitCodeList = {
                 "0:done, nothing lost",
-                "1:failed, the role has not moved",
+                "1:failed; the role has not moved, unless the message states otherwise",
                 "2:usage error",
                 "3:done, writes lost or unknown"
             })
@@ -361,7 +361,8 @@ final class MirrorFlags {
 
         @Option(
                 names = "--force",
-                description = "With --undo: open it although the new primary is lost and may have taken the role.")
+                description =
+                        "With --undo: open it although the new primary is lost and may have taken the role. Its writes are lost.")
         private boolean force;
 
         TakeOverOptions options(Clusters clusters) {

@@ -76,6 +76,11 @@ record Direction(
         }
     }
 
+    /** Of an undo, which compares nothing. */
+    Direction reversed() {
+        return new Direction(mirror, scope.reversed(), to, from, closingTo, closingFrom, comparer, keepsLeases, lock);
+    }
+
     Records recordsFrom() {
         return new Records(from, mirror);
     }

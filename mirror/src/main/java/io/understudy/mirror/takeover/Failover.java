@@ -1,7 +1,9 @@
 package io.understudy.mirror.takeover;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.RequestOp;
+import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.home.Home;
@@ -15,6 +17,7 @@ import io.understudy.mirror.takeover.Direction.Comparer.Lost;
 import io.understudy.mirror.takeover.Records.Found;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -23,6 +26,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,22 +63,25 @@ public final class Failover {
 
     /** What {@link #run} does, in order. */
     public List<String> plan() {
+        if (isCutShort(to.read())) {
+            return undo().plan();
+        }
         String target = direction.to().shown();
         return List.of(
-                "check: requires a whole copy at " + target + ", and that "
+                "check: requires that " + target + " is a whole copy or lacks only later writes, and that "
                         + direction.from().shown() + " does not respond" + (options.force() ? ", unless forced" : ""),
                 "move: makes " + target
-                        + " the primary, in one transaction; what the source wrote after the checkpoint is lost",
+                        + " the primary, in one transaction; what "
+                        + direction.from().shown()
+                        + " wrote after the checkpoint is lost",
                 "open: leaves mirrored leases to their owners, and opens " + target,
-                "later: " + returning());
+                "later: " + returning(direction.from().shown(), options.way()));
     }
 
-    private String returning() {
-        String source = direction.from().shown();
-        return options.way() == Way.NONE
-                ? "the mirror leaves " + source + " open when it returns"
-                : "the mirror closes " + source + " when it returns ("
-                        + options.way().word() + ")";
+    static String returning(String lost, Way way) {
+        return way == Way.NONE
+                ? "the mirror leaves " + lost + " open when it returns"
+                : "the mirror closes " + lost + " when it returns (" + way.word() + ")";
     }
 
     /**
@@ -83,9 +91,30 @@ public final class Failover {
      */
     public void check() {
         Found found = to.read();
-        if (!isDone(found)) {
+        if (isCutShort(found)) {
+            requireLost();
+            undo().check();
+        } else if (!isDone(found)) {
             requireMovable(found);
         }
+    }
+
+    /** By a switchover or failback to the other cluster, which the role may have reached. */
+    private static boolean isCutShort(Found found) {
+        return found.isPrimary() && found.move().phase() == Phase.CLOSING && !found.isLast(FAILOVER);
+    }
+
+    private void requireLost() {
+        if (responds(from)) {
+            throw new TakeOverException(
+                    "a switchover or failback from " + direction.to().shown()
+                            + " was cut short, and " + direction.from().shown()
+                            + " responds: run that command again, or with --undo");
+        }
+    }
+
+    private Undo undo() {
+        return new Undo(direction.reversed(), options.forced(), operation(FAILOVER));
     }
 
     /** Not of a former primary, which the mirror has closed by an operation of the same kind. */
@@ -100,8 +129,12 @@ public final class Failover {
      */
     public TakeOverReport run() {
         Found found = to.read();
+        if (isCutShort(found)) {
+            requireLost();
+            return undo().run();
+        }
         if (isDone(found) && found.move().phase() == Phase.STEADY) {
-            return report(found, expired(found));
+            return report(found, expired(found, 0), 0);
         }
         if (!isDone(found)) {
             requireMovable(found);
@@ -114,7 +147,9 @@ public final class Failover {
             }
             steps.begin("open");
             Found primary = to.read();
-            Expired expired = expired(primary);
+            // Later writers are fenced.
+            long marker = unwrittenSince(found, primary.checkpoint());
+            Expired expired = expired(primary, marker);
             Closed closed = primary.required().move().closed();
             if (closed != null) {
                 direction.closingTo().open(closed);
@@ -127,7 +162,7 @@ public final class Failover {
                         + direction.to().shown() + " now, but its record was written meanwhile; run the command again");
             }
             turn().releaseLeases();
-            return report(primary, expired);
+            return report(primary, expired, marker);
         } finally {
             lock.release();
         }
@@ -139,11 +174,13 @@ public final class Failover {
                 found,
                 found.epoch() + 1,
                 operation,
-                new Move(Phase.MOVED, operation, 0, 0, found.required().move().closed(), options.way()));
+                new Move(Phase.MOVED, operation, 0, 0, found.required().move().closed(), options.way()),
+                // Each snapshot begins with that key, and leaves no whole state until it ends.
+                options.force() ? List.of() : List.of(Records.isAt(ReservedKeys.of(direction.mirror(), "lane/0"), 0)));
     }
 
     /** Makes it the primary under a higher epoch, which fences a mirror that writes there. */
-    private void raise(Found found, long epoch, Operation operation, Move move) {
+    private void raise(Found found, long epoch, Operation operation, Move move, List<Compare> compares) {
         Home moved = found.required()
                 .movedTo(found.cluster(), epoch, operation.startedAt())
                 .turned()
@@ -151,10 +188,11 @@ public final class Failover {
         ByteString writer = ReservedKeys.epoch(direction.mirror());
         Found now = found;
         for (int attempt = 0; attempt < ATTEMPTS && now.recordRevision() == found.recordRevision(); attempt++) {
-            long written = to.write(
+            long written = written(
                     moved,
                     now.recordRevision(),
-                    List.of(Records.isAt(writer, now.epochRevision())),
+                    Stream.concat(compares.stream(), Stream.of(Records.isAt(writer, now.epochRevision())))
+                            .toList(),
                     List.of(
                             Records.put(writer, ByteString.copyFromUtf8(operation.id())),
                             // The active process finds it deleted, begins again, and turns the mirror round.
@@ -169,32 +207,79 @@ public final class Failover {
                 + direction.to().shown() + " meanwhile; run the command again");
     }
 
-    private TakeOverReport report(Found primary, Expired expired) {
+    private long written(Home moved, long before, List<Compare> compares, List<RequestOp> more) {
+        try {
+            return to.write(moved, before, compares, more);
+        } catch (TakeOverException e) {
+            boolean isRefused = e.getCause() instanceof CallFailedException failed && failed.isFinal();
+            throw isRefused
+                    ? e
+                    : new TakeOverException(
+                            e.getMessage() + ". Whether the primary role has moved to "
+                                    + direction.to().shown()
+                                    + " is unknown: keep clients away from both clusters, and run the command again",
+                            e);
+        }
+    }
+
+    /**
+     * The end marker of the planned move that made this cluster a copy, if the mirror has written nothing to it since: it
+     * has all writes up to there. The first write that the mirror adds has another time.
+     *
+     * @param found before this failover
+     * @param now since then
+     * @return 0 if not, or not known
+     */
+    private static long unwrittenSince(Found found, @Nullable Checkpoint now) {
+        Operation move = found.move().operation();
+        return move != null
+                        && now != null
+                        && !found.isPrimary()
+                        && found.isLast(Switchover.SWITCHOVER)
+                        && now.source().equals(found.required().cluster())
+                        && now.at().equals(move.startedAt().truncatedTo(ChronoUnit.MILLIS))
+                ? found.move().endMarker()
+                : 0;
+    }
+
+    /** @param marker see {@link #unwrittenSince} */
+    private TakeOverReport report(Found primary, Expired expired, long marker) {
         Checkpoint reached = primary.checkpoint();
         Map<String, String> facts = new LinkedHashMap<>();
-        Checkpoint whole = reached != null && reached.state() == CheckpointState.SYNCED ? reached : null;
+        Checkpoint whole =
+                marker > 0 || (reached != null && reached.state() == CheckpointState.SYNCED) ? reached : null;
         facts.put(
                 "data up to",
-                whole != null
-                        ? "revision " + whole.revision() + " of cluster " + whole.source() + ", as of " + whole.at()
-                        : "no consistent state: the checkpoint is "
-                                + (reached == null ? "missing" : reached.state().word()));
+                marker > 0
+                        ? "the last planned move: every write acknowledged before it (end marker: revision " + marker
+                                + ")"
+                        : whole != null
+                                ? "revision " + whole.revision() + " of cluster " + whole.source() + ", as of "
+                                        + whole.at()
+                                : "no consistent state: the checkpoint is "
+                                        + (reached == null
+                                                ? "missing"
+                                                : reached.state().word()));
         if (!expired.leases().isEmpty()) {
             facts.put("leases expired before the failover", String.join(", ", expired.leases()));
-            facts.put("keys lost with them", expired.shown());
+        }
+        if (!expired.isNone()) {
+            facts.put("keys lost with expired leases", expired.shown());
         }
         return new TakeOverReport(
                 "The primary of mirror " + direction.mirror() + " is now "
                         + direction.to().shown() + " (cluster " + primary.cluster() + ")",
                 whole != null
-                        ? (expired.leases().isEmpty() ? "" : "keys of expired leases: " + expired.shown() + "; ")
+                        ? (expired.isNone() ? "" : "keys of expired leases: " + expired.shown() + "; ")
                                 + "possible: all writes after revision " + whole.revision()
-                        : "certain, of unknown extent",
+                                + (marker > 0 ? " of " + direction.from().shown() + ", since " + whole.at() : "")
+                        : "of unknown extent",
                 LostKeys.of(expired.keys()),
                 facts,
                 List.of(
                         "point clients at " + direction.to().shown(),
-                        returning() + "; keep clients away from it and run: understudy mirror rejoin"));
+                        returning(direction.from().shown(), options.way())
+                                + "; keep clients away from it and run: understudy mirror rejoin"));
     }
 
     /**
@@ -207,23 +292,29 @@ public final class Failover {
             List<String> leases,
             List<ByteString> keys,
             @Nullable String unknown) {
+        boolean isNone() {
+            return leases.isEmpty() && keys.isEmpty() && unknown == null;
+        }
+
         String shown() {
             return unknown == null ? String.valueOf(keys.size()) : "not known: " + unknown;
         }
     }
 
-    private Expired expired(Found found) {
+    /** @param marker since which leases expired that the mirror has not kept; 0 if it has kept all */
+    private Expired expired(Found found, long marker) {
         List<Long> registered = to.leases();
         Set<Long> alive = new HashSet<>(direction.to().keepAlive(registered));
         List<String> leases = registered.stream()
                 .filter(lease -> !alive.contains(lease))
                 .map(Long::toHexString)
                 .toList();
-        if (leases.isEmpty()) {
+        if (leases.isEmpty() && marker == 0) {
             return new Expired(List.of(), List.of(), null);
         }
         try {
-            return new Expired(leases, direction.comparer().missingSince(to.reachedAt(found)), null);
+            return new Expired(
+                    leases, direction.comparer().missingSince(marker > 0 ? marker : to.reachedAt(found)), null);
         } catch (TakeOverException e) {
             return new Expired(leases, List.of(), e.getMessage());
         }
@@ -233,15 +324,15 @@ public final class Failover {
         if (found.isPrimary()) {
             throw new TakeOverException(direction.to().shown() + " is the primary of mirror " + direction.mirror()
                     + " already"
-                    + (found.move().phase() == Phase.CLOSING
-                            ? ", and closed; \"understudy mirror status\" shows what to do"
-                            : ""));
+                    + (found.move().phase() == Phase.CLOSING ? ", and closed: " + closedForFailover() : ""));
         }
         Checkpoint checkpoint = found.checkpoint();
         if (checkpoint == null) {
             throw new TakeOverException(direction.to().shown() + " has no checkpoint of mirror " + direction.mirror());
         }
-        if (checkpoint.state() != CheckpointState.SYNCED && !options.force()) {
+        if (checkpoint.state() != CheckpointState.SYNCED
+                && unwrittenSince(found, checkpoint) == 0
+                && !options.force()) {
             throw new TakeOverException(
                     "the checkpoint is " + checkpoint.state().word() + ": "
                             + direction.to().shown() + " holds no state that the source had. --force accepts it");
@@ -249,15 +340,20 @@ public final class Failover {
         if (options.way() == Way.CORRUPT_ALARM || options.way() == Way.AUTH_ENABLE) {
             var unused = direction.closingFrom().requireLogin();
         }
-        if (!options.force() && responds()) {
+        if (!options.force() && responds(from)) {
             throw new TakeOverException(direction.from().shown()
                     + " responds: a switchover loses nothing, a failover may. --force fails over nevertheless");
         }
     }
 
-    private boolean responds() {
+    private static String closedForFailover() {
+        return "was the primary before a failover: run " + REJOIN
+                + ", or the switchover or failback from it with --undo --force to make it the primary again";
+    }
+
+    private static boolean responds(Records records) {
         try {
-            var unused = direction.from().with(ANSWER).get(ReservedKeys.home(direction.mirror()));
+            var unused = records.cluster().with(ANSWER).get(ReservedKeys.home(records.mirror()));
             return true;
         } catch (TakeOverException e) {
             return false;
@@ -272,25 +368,13 @@ public final class Failover {
      * @throws TakeOverException there is nothing to do, or it is not possible
      */
     public TakeOverReport rejoin() {
-        Found primary = to.read();
-        Found former = from.read();
-        requireStale(primary, former);
         lock.take(to, "rejoin");
         try {
             steps.begin("close");
-            Closed closed = prepared(former);
-            Claims claims = new Claims(primary, former);
-            boolean isChosen = claims.areUnordered() || primary.isLast(REJOINED);
-            if (claims.areUnordered()) {
-                Operation chosen = operation(REJOINED);
-                raise(
-                        primary,
-                        claims.nextEpoch(),
-                        chosen,
-                        primary.required().move().in(Phase.STEADY).by(chosen));
-                primary = to.read();
-            }
-            var unusedRevision = closeFormer(former, closed);
+            Claims closed = closed(this::prepared);
+            Found primary = closed.primary();
+            Found former = closed.former();
+            boolean isChosen = primary.isLast(REJOINED);
             steps.begin("compare");
             // The checkpoint may be of another history.
             Lost since = isChosen ? new Lost(List.of(), "the operator chose the primary") : lost(primary, former);
@@ -302,9 +386,8 @@ public final class Failover {
             }
             lost.requireStored();
             steps.begin("turn");
-            if (!turn().former(primary, from.read(), false)) {
-                throw new TakeOverException(
-                        "the record at " + direction.from().shown() + " was written meanwhile; run the command again");
+            if (!turn().former(primary, former, false)) {
+                throw changedMeanwhile();
             }
             return rejoined(lost, since.unknown());
         } finally {
@@ -347,20 +430,56 @@ public final class Failover {
         return former.move().phase() == Phase.CLOSING && begun != null && begun.way() != Way.NONE ? begun : null;
     }
 
-    /** @return revision of its record */
-    private long closeFormer(Found former, Closed closed) {
+    /**
+     * Closes a stale former primary. If neither record replaced the other, the epoch of the primary is raised first.
+     *
+     * @param how given its record
+     * @return the records as they are then
+     */
+    private Claims closed(Function<Found, Closed> how) {
+        Found primary = to.read();
+        Found former = from.read();
+        requireStale(primary, former);
+        Closed closed = how.apply(former);
+        Claims claims = new Claims(primary, former);
+        if (claims.areUnordered()) {
+            Operation chosen = operation(REJOINED);
+            raise(
+                    primary,
+                    claims.nextEpoch(),
+                    chosen,
+                    primary.required().move().in(Phase.STEADY).by(chosen),
+                    List.of());
+            primary = to.read();
+        }
         long written = former.recordRevision();
         // An alarm that was raised refuses a write of the record.
         if (begun(former) == null) {
             Move closing = new Move(Phase.CLOSING, operation(FAILOVER), 0, 0, closed);
-            written = from.write(former.required().with(closing), former.recordRevision(), List.of(), List.of());
+            written = from.write(
+                    former.required().with(closing),
+                    former.recordRevision(),
+                    List.of(),
+                    from.frozen(closed, lock.process()));
             if (written == 0) {
-                throw new TakeOverException("another command changed the record at "
-                        + direction.from().shown() + " meanwhile; run the command again");
+                throw changedMeanwhile();
             }
         }
         direction.closingFrom().close(closed);
-        return written;
+        Found now = from.read();
+        if (now.recordRevision() != written) {
+            // A forced undo that did not reach the other cluster, and has lost how to open this one.
+            if (now.isPrimary() && now.move().closed() == null) {
+                direction.closingFrom().open(closed);
+            }
+            throw changedMeanwhile();
+        }
+        return new Claims(primary, now);
+    }
+
+    private TakeOverException changedMeanwhile() {
+        return new TakeOverException("another command changed the record at "
+                + direction.from().shown() + " meanwhile; run the command again");
     }
 
     /**
@@ -466,12 +585,14 @@ public final class Failover {
         }
         lock.take(to, "close");
         try {
-            Found former = from.read();
-            requireStale(primary, former);
-            Closed begun = begun(former);
-            Closed closed = begun == null ? direction.closingFrom().prepare(way) : begun;
-            long written = closeFormer(former, closed);
-            return new Former(closed.way(), reached, lost(primary, former), written);
+            Claims closed = closed(former -> {
+                Closed begun = begun(former);
+                return begun == null ? direction.closingFrom().prepare(way) : begun;
+            });
+            Found former = closed.former();
+            Closed how = former.required().move().closed();
+            return new Former(
+                    how == null ? way : how.way(), reached, lost(closed.primary(), former), former.recordRevision());
         } finally {
             lock.release();
         }
@@ -530,35 +651,58 @@ public final class Failover {
     /**
      * Opens a cluster that gave up the primary role, although it is not the primary.
      *
-     * @throws TakeOverException it is not closed
+     * @throws TakeOverException it is not closed, or another command opens it
      */
     public String release() {
-        Found found = from.read();
-        Closed closed = found.move().closed();
-        if (closed == null || closed.way() == Way.NONE) {
-            throw new TakeOverException(direction.from().shown() + " is not closed");
+        Found found = releasable();
+        Closed closed = found.required().move().closed();
+        if (closed != null) {
+            direction.closingFrom().open(closed);
         }
-        if (found.move().phase() == Phase.CLOSING && found.isPrimary()) {
-            throw new TakeOverException(
-                    found.isLast(FAILOVER)
-                            ? direction.from().shown() + " was the primary before a failover: run \"understudy mirror"
-                                    + " rejoin\", or \"understudy mirror switchover --undo --force\" to make it the"
-                                    + " primary again"
-                            : "a switchover is unfinished at "
-                                    + direction.from().shown() + ": run it again, or with --undo");
-        }
-        direction.closingFrom().open(closed);
         long written = from.write(
                 found.required().with(found.required().move().closed(null)),
                 found.recordRevision(),
                 List.of(),
                 List.of(unfrozen()));
         if (written == 0) {
-            throw new TakeOverException("another command changed the record at "
-                    + direction.from().shown() + " meanwhile; run the command again");
+            throw changedMeanwhile();
         }
         return direction.from().shown()
                 + " is open. Writes there are overwritten by the mirror; they are not at the primary";
+    }
+
+    /**
+     * Finds out whether {@link #release} would be refused. Changes nothing.
+     *
+     * @throws TakeOverException it would
+     */
+    public void checkRelease() {
+        var unused = releasable();
+    }
+
+    private Found releasable() {
+        Found found = from.read();
+        Closed closed = found.move().closed();
+        String shown = direction.from().shown();
+        if (closed == null || closed.way() == Way.NONE) {
+            throw new TakeOverException(shown + " is not closed");
+        }
+        boolean isClosing = found.move().phase() == Phase.CLOSING;
+        if (found.isPrimary()) {
+            throw new TakeOverException(
+                    isClosing && found.isLast(FAILOVER)
+                            ? shown + " " + closedForFailover()
+                            : shown
+                                    + " is the primary, and a move of the role is unfinished: run the same command again"
+                                    + (isClosing ? ", or with --undo" : ""));
+        }
+        Lock.requireFree(from);
+        if (!options.force() && !responds(to)) {
+            throw new TakeOverException(direction.to().shown() + " does not respond: to make " + shown
+                    + " the primary, run \"understudy mirror failover\" with --to source or --to target; --force opens it"
+                    + " as a copy");
+        }
+        return found;
     }
 
     private RequestOp unfrozen() {

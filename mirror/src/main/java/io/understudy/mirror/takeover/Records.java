@@ -19,7 +19,9 @@ import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.home.Move;
+import io.understudy.mirror.home.Move.Closed;
 import io.understudy.mirror.home.Move.Operation;
+import io.understudy.mirror.home.Move.Way;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
@@ -300,6 +302,18 @@ record Records(TakeOverCalls cluster, String mirror) {
                         found.getModRevision() > before && found.getValue().equals(record.encode()))
                 .map(KeyValue::getModRevision)
                 .orElse(0L);
+    }
+
+    /**
+     * Marks that roles are withdrawn, so that they are not copied meanwhile.
+     *
+     * @param process that withdraws them; null when they are granted again
+     */
+    List<RequestOp> frozen(Closed how, @Nullable String process) {
+        ByteString key = ReservedKeys.freeze(mirror);
+        return how.way() != Way.ROLES
+                ? List.of()
+                : List.of(process == null ? delete(key) : put(key, ByteString.copyFromUtf8(process)));
     }
 
     private Home decoded(KeyValue found) {

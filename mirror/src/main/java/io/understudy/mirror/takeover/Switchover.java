@@ -210,7 +210,7 @@ public final class Switchover {
             // An alarm that it raised refuses writes.
             closing = primary.move();
         } else {
-            written = from.write(record.with(closing), written, List.of(), undo.frozen(closed, true));
+            written = from.write(record.with(closing), written, List.of(), from.frozen(closed, operation.process()));
             if (written == 0) {
                 throw undo.writtenMeanwhile();
             }
@@ -359,7 +359,7 @@ public final class Switchover {
                     steady,
                     primary.recordRevision(),
                     List.of(),
-                    closedHere == null ? List.of() : undo.frozen(closedHere, false));
+                    closedHere == null ? List.of() : to.frozen(closedHere, null));
             if (written == 0) {
                 throw undo.writtenMeanwhile();
             }
@@ -438,13 +438,26 @@ public final class Switchover {
         }
     }
 
+    /** What {@link #undo} does. */
+    public List<String> undoPlan() {
+        return undo.plan();
+    }
+
+    /**
+     * Finds out whether {@link #undo} would be refused. Changes nothing.
+     *
+     * @throws TakeOverException it would
+     */
+    public void checkUndo() {
+        undo.check();
+    }
+
     /**
      * Opens the primary again after a move that was cut short.
      *
-     * @return what was done, in words
      * @throws TakeOverException the role has moved, or there is nothing to undo
      */
-    public String undo() {
+    public TakeOverReport undo() {
         return undo.run();
     }
 

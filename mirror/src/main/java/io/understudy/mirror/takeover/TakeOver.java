@@ -199,9 +199,9 @@ public final class TakeOver implements AutoCloseable {
         return new Switchover(direction(true, steps), options, steps);
     }
 
-    /** Moves the role to the mirror's target without the source. */
-    public Failover failover(TakeOverOptions options, Steps steps) {
-        return new Failover(direction(false, steps), options, steps);
+    /** Moves the role to the mirror's target without the source, or to the source without the target. */
+    public Failover failover(boolean toSource, TakeOverOptions options, Steps steps) {
+        return new Failover(direction(toSource, steps), options, steps);
     }
 
     /** Returns a rejoin of the side that holds the role with the lower epoch. */
@@ -217,9 +217,9 @@ public final class TakeOver implements AutoCloseable {
         return new Failover(direction(!isTargetPrimary, steps), options, steps);
     }
 
-    /** Of the side that is closed, of which the other may be lost. */
-    public String release(boolean ofTarget) {
-        return new Failover(direction(ofTarget, step -> {}), TakeOverOptions.DEFAULTS, step -> {}).release();
+    /** Returns a release of the side that is closed. */
+    public Failover release(boolean ofTarget, TakeOverOptions options) {
+        return new Failover(direction(ofTarget, step -> {}), options, step -> {});
     }
 
     private Direction direction(boolean back, Steps steps) {

@@ -55,7 +55,8 @@ record Turn(Direction direction, Operation operation) {
                                         Phase.STEADY,
                                         operation,
                                         primary.move().verifiedAt(),
-                                        primary.move().endMarker(),
+                                        // Up to there it has all writes, which an unplanned turn does not promise.
+                                        planned ? primary.move().endMarker() : 0,
                                         settled)),
                                 former.recordRevision(),
                                 List.of(),

@@ -1,17 +1,14 @@
 package io.understudy.mirror.takeover;
 
-import com.google.protobuf.ByteString;
-import io.etcd.jetcd.api.RequestOp;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.home.Move;
 import io.understudy.mirror.home.Move.Closed;
 import io.understudy.mirror.home.Move.Operation;
 import io.understudy.mirror.home.Move.Phase;
-import io.understudy.mirror.home.Move.Way;
-import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.takeover.Failover.Claims;
 import io.understudy.mirror.takeover.Records.Found;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Supplier;
@@ -114,15 +111,6 @@ final class Undo {
         }
     }
 
-    /** A mark, so that the roles are not copied meanwhile. */
-    List<RequestOp> frozen(Closed how, boolean frozen) {
-        ByteString key = ReservedKeys.freeze(direction.mirror());
-        return how.way() != Way.ROLES
-                ? List.of()
-                : List.of(
-                        frozen ? Records.put(key, ByteString.copyFromUtf8(operation.process())) : Records.delete(key));
-    }
-
     /** Undoes what this command has begun; returns what to report. */
     TakeOverException after(RuntimeException why) {
         String what = why.getMessage() == null ? why.toString() : why.getMessage();
@@ -192,29 +180,89 @@ final class Undo {
                 + direction.to().shown() + " is being written by another command");
     }
 
-    /** The command of an operator; returns what was done, in words. */
-    String run() {
+    List<String> plan() {
+        String former = direction.from().shown();
+        return List.of(
+                options.force()
+                        ? "open: opens " + former + " as the primary, under an epoch above that of a move; what "
+                                + direction.to().shown() + " acknowledged as the primary is lost"
+                        : "open: opens " + former + ", unless the role has moved");
+    }
+
+    /**
+     * Finds out whether {@link #run} would be refused. Changes nothing.
+     */
+    void check() {
+        Found primary = unfinished();
+        if (options.force() && !isTargetPresent()) {
+            return;
+        }
+        Lock.requireFree(to);
+        if (to.read().isPrimary() && !isChosen(primary)) {
+            throw new TakeOverException("the primary role of mirror " + direction.mirror() + " has moved to "
+                    + direction.to().shown());
+        }
+    }
+
+    /** After a failover that is known here, the operator chooses this cluster. */
+    private boolean isChosen(Found primary) {
+        return options.force() && primary.isLast(Failover.FAILOVER);
+    }
+
+    private Found unfinished() {
         Found primary = from.read();
         if (primary.move().phase() != Phase.CLOSING) {
             throw new TakeOverException("there is nothing to undo: no switchover of mirror " + direction.mirror()
                     + " from " + direction.from().shown() + " is unfinished");
         }
         Lock.requireFree(from);
+        return primary;
+    }
+
+    /** The command of an operator. */
+    TakeOverReport run() {
+        Found primary = unfinished();
         resumed = primary.move().operation();
         closed = primary.move().closed();
         mayMove = true;
-        // After a failover that is known here, the operator chooses this cluster.
-        if (options.force() && (primary.isLast(Failover.FAILOVER) || !isTargetPresent())) {
+        if (options.force() && !isTargetPresent()) {
             var unused = reopened(FORCED_EPOCHS);
-        } else {
-            direction.lock().take(to, "undo");
-            try {
-                var unused = again(this::undone);
-            } finally {
-                direction.lock().release();
-            }
+            return report(primary, true);
         }
-        return direction.from().shown() + " is open again and remains the primary";
+        direction.lock().take(to, "undo");
+        try {
+            var unused = isChosen(primary)
+                    ? reopened(new Claims(to.read(), primary).nextEpoch() - primary.epoch())
+                    : again(this::undone);
+            return report(primary, isChosen(primary));
+        } finally {
+            direction.lock().release();
+        }
+    }
+
+    /** @param forced whether the role may have moved to the other cluster, or has */
+    private TakeOverReport report(Found undone, boolean forced) {
+        String summary = direction.from().shown() + " is open again and remains the primary";
+        if (!forced) {
+            return new TakeOverReport(summary, TakeOverReport.NONE, new LostKeys(), Map.of(), List.of());
+        }
+        String other = direction.to().shown();
+        Operation last = undone.move().operation();
+        return new TakeOverReport(
+                summary,
+                "possible: all writes that " + other + " acknowledged"
+                        + (undone.isLast(Failover.FAILOVER) || last == null
+                                ? " as the primary"
+                                : " since " + last.startedAt() + ", if the role had moved; whether it had is unknown"),
+                new LostKeys(),
+                Map.of(
+                        "data up to",
+                        "the last write that " + direction.from().shown()
+                                + " acknowledged; keys of leases that expired while it was closed are missing"),
+                List.of(
+                        "point clients at " + direction.from().shown(),
+                        Failover.returning(other, options.way())
+                                + "; keep clients away from it and run: understudy mirror rejoin"));
     }
 
     /** @throws TakeOverException another command holds the lock there */
@@ -288,7 +336,7 @@ final class Undo {
                 : Move.NONE.former(options.way()).by(primary.isLast(Failover.FAILOVER) ? null : undo);
         Home open = record.movedTo(record.cluster(), record.moves() + epochs, operation.startedAt())
                 .with(none);
-        if (from.write(open, primary.recordRevision(), List.of(), frozen(how, false)) == 0) {
+        if (from.write(open, primary.recordRevision(), List.of(), from.frozen(how, null)) == 0) {
             throw writtenMeanwhile();
         }
         return true;

@@ -121,7 +121,7 @@ final class SwitchoverFaultsTest {
         world.heal();
         if (next == Next.UNDO) {
             try {
-                world.trace.add(world.switchover(OPTIONS).undo());
+                world.trace.add(world.switchover(OPTIONS).undo().summary());
                 assertThat(world.source.isOpen("/app/k"))
                         .as(shown + world.trace)
                         .isTrue();
@@ -161,7 +161,8 @@ final class SwitchoverFaultsTest {
         world.lost = world.target;
         world.gone = true;
         assertThat(world.switchover(new TakeOverOptions(way, true, true, 1_000, Duration.ZERO, Duration.ZERO))
-                        .undo())
+                        .undo()
+                        .summary())
                 .contains("is open again");
         assertThat(world.source.isOpen("/app/k")).isTrue();
         world.lost = null;
@@ -466,7 +467,7 @@ final class SwitchoverFaultsTest {
                         assertThat(conflict.reason()).contains("is closed").doesNotContain("--primary"));
         assertThatThrownBy(() -> world.failover(OPTIONS.forced()).run())
                 .as("its closing is no failover to complete")
-                .hasMessageContaining("already, and closed");
+                .hasMessageContainingAll("already, and closed", "understudy mirror rejoin", "--undo --force");
         assertThat(world.target.isOpen("/app/k")).isFalse();
         var unusedRejoin = world.failover(world.target, world.source, OPTIONS).rejoin();
         assertEnds(former);
@@ -501,6 +502,273 @@ final class SwitchoverFaultsTest {
         var unusedAgain = world.switchover(OPTIONS).run();
         assertThat(world.home(world.source).cluster().value()).isEqualTo(2);
         assertThat(world.checkpoint(world.source).state()).isEqualTo(CheckpointState.SYNCING);
+        world.lost = world.target;
+        assertThatThrownBy(() ->
+                        world.failover(world.target, world.source, OPTIONS).run())
+                .hasMessageContaining("the checkpoint is syncing");
+    }
+
+    /** Tests fault: the new primary is lost right after the planned move, or during it. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Way.class,
+            names = {"ROLES", "CORRUPT_ALARM", "AUTH_ENABLE"})
+    void theFormerPrimaryTakesOverWithAllWritesOfBeforeThePlannedMove(Way way) {
+        for (boolean isCutShort : new boolean[] {false, true}) {
+            for (boolean keepsLeases : new boolean[] {false, true}) {
+                int requests = movedBack(way, isCutShort, keepsLeases, 0, false);
+                assertThat(requests).isGreaterThan(5);
+                for (int cut = 1; cut <= requests; cut++) {
+                    var unused = movedBack(way, isCutShort, keepsLeases, cut, false);
+                    var unusedDelivered = movedBack(way, isCutShort, keepsLeases, cut, true);
+                }
+            }
+        }
+    }
+
+    /** Returns how many requests the command made. */
+    private static int movedBack(Way way, boolean isCutShort, boolean keepsLeases, int cut, boolean delivered) {
+        String shown =
+                "cut short %s, leases %s, request %d, delivered %s".formatted(isCutShort, keepsLeases, cut, delivered);
+        World world = new World(way, false);
+        world.keepsLeases = keepsLeases;
+        switchedOver(world, isCutShort);
+        Map<String, String> before = Map.copyOf(world.acknowledged);
+        TakeOverOptions options = OPTIONS.with(way);
+        if (isCutShort) {
+            assertThatThrownBy(() -> world.failover(world.target, world.source, options.forced())
+                            .run())
+                    .as("while the target responds")
+                    .hasMessageContaining("run that command again, or with --undo");
+        } else {
+            world.quiet = true;
+            assertThat(world.target.clientPuts("/app/late", "1")).isTrue();
+            world.quiet = false;
+        }
+        world.loseTarget();
+        Failover failover = world.failover(world.target, world.source, options);
+        assertThat(failover.plan().get(0)).startsWith(isCutShort ? "open: opens source" : "check:");
+        failover.check();
+        int first = world.requests;
+        world.cut(cut == 0 ? 0 : first + cut, Fault.KILLED, delivered);
+        try {
+            TakeOverReport report = failover.run();
+            assertThat(report.loss())
+                    .as(shown)
+                    .startsWith("possible: all writes")
+                    .contains(isCutShort ? "whether it had is unknown" : "of target, since ");
+            assertThat(report.facts().get("data up to"))
+                    .as(shown)
+                    .contains(isCutShort ? "the last write that source" : "every write acknowledged before it");
+        } catch (Killed e) {
+            world.heal();
+            world.lost = world.target;
+            try {
+                assertThat(world.failover(world.target, world.source, options)
+                                .run()
+                                .isWithoutLoss())
+                        .as(shown)
+                        .isFalse();
+            } catch (TakeOverException again) {
+                assertThat(isCutShort).as(shown + again.getMessage()).isTrue();
+                assertThat(again).as(shown).hasMessageContaining("is the primary of mirror dr already");
+            }
+        }
+        int requests = world.requests - first;
+        world.quiet = true;
+        Map<String, String> held = new HashMap<>();
+        before.forEach((key, value) -> held.put(
+                key,
+                world.source
+                        .valueAt(ByteString.copyFromUtf8(key), world.source.revision())
+                        .map(ByteString::toStringUtf8)
+                        .orElse("")));
+        held.forEach((key, value) -> assertThat(Long.parseLong(value))
+                .as(shown + key)
+                .isGreaterThanOrEqualTo(Long.parseLong(before.get(key))));
+        assertThat(world.source.isOpen("/app/k")).as(shown).isTrue();
+        assertThat(world.home(world.source).cluster().value()).as(shown).isOne();
+        assertThat(world.home(world.source).moves()).as(shown).isEqualTo(2);
+        assertThat(world.home(world.source).move().phase()).isEqualTo(Move.Phase.STEADY);
+        world.lost = null;
+        world.gone = false;
+        world.disputed = true;
+        if (world.home(world.target).cluster().value() == 2) {
+            FormerPrimary former = world.former(world.target, world.source);
+            assertThat(former.close()).hasValueSatisfying(conflict -> assertThat(conflict.reason())
+                    .contains("is closed"));
+            List<String> late =
+                    world.failover(world.target, world.source, options).rejoin().lost();
+            assertThat(isCutShort || late.contains("\"/app/late\"")).as(shown).isTrue();
+        }
+        return requests;
+    }
+
+    /** The mirror back does not run. If it is cut short, the target has the role. */
+    private static void switchedOver(World world, boolean isCutShort) {
+        world.meanwhileAt = "open";
+        world.meanwhile = () -> {
+            world.isMirrored = false;
+            if (isCutShort) {
+                throw new Killed();
+            }
+        };
+        try {
+            var unused = world.switchover(OPTIONS).run();
+        } catch (Killed e) {
+            world.heal();
+        }
+    }
+
+    @Test
+    void aLeaseThatExpiredAfterThePlannedMoveIsNamed() {
+        World world = new World(Way.ROLES, false);
+        switchedOver(world, false);
+        world.quiet = true;
+        world.source.delete(ByteString.copyFromUtf8("/app/0"));
+        world.loseTarget();
+        TakeOverReport report =
+                world.failover(world.target, world.source, OPTIONS).run();
+        assertThat(report.lost()).containsExactly("\"/app/0\"");
+        assertThat(report.loss()).startsWith("keys of expired leases: 1; possible: all writes after revision");
+    }
+
+    /** Its keys are of no one moment. */
+    @Test
+    void aFormerPrimaryInWhichASnapshotBeganTakesOverByForceOnly() {
+        World world = new World(Way.ROLES, false);
+        world.keepsLeases = false;
+        switchedOver(world, false);
+        world.quiet = true;
+        assertThat(world.checkpoint(world.source).state()).isEqualTo(CheckpointState.SYNCING);
+        ByteString lane = ReservedKeys.of("dr", "lane/0");
+        world.source.put(lane, ByteString.EMPTY, 0);
+        Failover failover = world.failover(world.target, world.source, OPTIONS);
+        world.loseTarget();
+        failover.check();
+        assertThatThrownBy(failover::run)
+                .as("it began after the check")
+                .hasMessageContaining("changed mirror dr at source meanwhile");
+        Checkpoint checkpoint = world.checkpoint(world.source);
+        world.source.put(
+                ReservedKeys.checkpoint("dr"),
+                CheckpointCodec.encode(checkpoint.marked(checkpoint.path(), Instant.now())),
+                0);
+        assertThatThrownBy(failover::run).hasMessageContaining("the checkpoint is syncing");
+        assertThat(world.home(world.source).cluster().value()).isEqualTo(2);
+        assertThat(world.failover(world.target, world.source, OPTIONS.forced())
+                        .run()
+                        .loss())
+                .isEqualTo("of unknown extent");
+    }
+
+    @Test
+    void aFormerPrimaryThatTheMirrorAdvancedTakesOverUpToItsCheckpoint() {
+        World world = new World(Way.ROLES, false);
+        var unusedReport = world.switchover(OPTIONS).run();
+        world.assertMoved();
+        world.quiet = true;
+        assertThatThrownBy(() ->
+                        world.failover(world.target, world.source, OPTIONS).run())
+                .hasMessageContaining("responds");
+        world.loseTarget();
+        TakeOverReport report =
+                world.failover(world.target, world.source, OPTIONS).run();
+        assertThat(report.facts().get("data up to"))
+                .startsWith("revision " + world.checkpoint(world.source).revision());
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+    }
+
+    @Test
+    void aForcedUndoReportsAsAFailoverToTheFormerPrimary() {
+        List<TakeOverReport> reports = new ArrayList<>();
+        for (boolean isUndo : new boolean[] {false, true}) {
+            World world = new World(Way.ROLES, false);
+            switchedOver(world, true);
+            world.loseTarget();
+            reports.add(
+                    isUndo
+                            ? world.switchover(OPTIONS.forced()).undo()
+                            : world.failover(world.target, world.source, OPTIONS)
+                                    .run());
+        }
+        assertThat(reports)
+                .allSatisfy(report -> assertThat(report.isWithoutLoss()).isFalse());
+        assertThat(reports.get(1))
+                .usingRecursiveComparison()
+                .ignoringFields("loss")
+                .isEqualTo(reports.get(0));
+        assertThat(reports)
+                .extracting(report -> report.loss().replaceAll("since [^,]*", ""))
+                .containsOnly(
+                        "possible: all writes that target acknowledged , if the role had moved; whether it had is unknown");
+    }
+
+    /** Tests invariant M14: other mirrors from it do not copy what was revoked. */
+    @Test
+    void theRolesOfAClosedFormerPrimaryAreMarkedUntilItIsOpened() {
+        World world = new World(Way.ROLES, false);
+        ByteString freeze = ReservedKeys.freeze("dr");
+        world.failOver();
+        assertThat(world.former(world.source, world.target).close()).isPresent();
+        assertThat(world.source.valueAt(freeze, world.source.revision())).isPresent();
+        world.lost = world.target;
+        var unused = world.switchover(OPTIONS.forced()).undo();
+        assertThat(world.source.valueAt(freeze, world.source.revision())).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aMoveWithoutAResponseIsReportedAsUnknown(boolean delivered) {
+        World world = new World(Way.ROLES, false);
+        world.failOver();
+        int move = world.requestOf("the primary record", world.target);
+        World cut = new World(Way.ROLES, false);
+        cut.disputed = true;
+        cut.lost = cut.source;
+        cut.cut(move, Fault.ERROR, delivered);
+        assertThatThrownBy(() -> cut.failover(OPTIONS).run())
+                .hasMessageContainingAll("did not respond", "is unknown", "run the command again");
+        cut.heal();
+        cut.lost = cut.source;
+        assertThat(cut.failover(OPTIONS).run().summary()).contains("is now target");
+    }
+
+    @Test
+    void aReleaseIsRefusedAtAPrimary_andBesideOneThatDoesNotRespond() {
+        World world = new World(Way.ROLES, true);
+        switchedOver(world, true);
+        assertThat(world.target.isOpen("/app/k")).isFalse();
+        world.quiet = true;
+        assertThatThrownBy(() ->
+                        world.failover(world.source, world.target, OPTIONS).checkRelease())
+                .hasMessageContaining("source is the primary, and a move of the role is unfinished");
+        Failover ofTarget = world.failover(world.target, world.source, OPTIONS);
+        assertThatThrownBy(ofTarget::release)
+                .hasMessageContaining("target is the primary, and a move of the role is unfinished");
+        assertThat(world.target.isOpen("/app/k")).isFalse();
+        var unusedReport = world.switchover(OPTIONS).run();
+        world.quiet = false;
+        world.lost = world.target;
+        Failover ofSource = world.failover(world.source, world.target, OPTIONS);
+        assertThatThrownBy(ofSource::checkRelease).hasMessageContaining("--to source");
+        assertThatThrownBy(ofSource::release).hasMessageContaining("--to source");
+        assertThat(world.source.isOpen("/app/k")).isFalse();
+        world.disputed = true;
+        assertThat(world.failover(world.source, world.target, OPTIONS.forced()).release())
+                .contains("is open");
+    }
+
+    @Test
+    void theCheckOfAnUndoFindsWhatWouldRefuseIt() {
+        World world = new World(Way.ROLES, false);
+        assertThatThrownBy(() -> world.switchover(OPTIONS).checkUndo()).hasMessageContaining("nothing to undo");
+        switchedOver(world, true);
+        assertThatThrownBy(() -> world.switchover(OPTIONS.forced()).checkUndo())
+                .hasMessageContaining("has moved to target");
+        world.lost = world.target;
+        world.switchover(OPTIONS.forced()).checkUndo();
+        assertThat(world.source.isOpen("/app/k")).isFalse();
     }
 
     private static Move.Closed closed(World world) {
@@ -633,7 +901,7 @@ final class SwitchoverFaultsTest {
         assertThatThrownBy(() -> world.switchover(OPTIONS).check()).hasMessageContaining("--allow-loss");
         assertThatThrownBy(() -> world.switchover(OPTIONS).run()).hasMessageContaining("--undo");
         assertThat(world.home(world.target).cluster().value()).isOne();
-        assertThat(world.switchover(OPTIONS).undo()).contains("is open again");
+        assertThat(world.switchover(OPTIONS).undo().summary()).contains("is open again");
         assertThat(world.switchover(OPTIONS).run().loss()).isEqualTo(TakeOverReport.NONE);
         world.assertMoved();
     }
@@ -725,7 +993,7 @@ final class SwitchoverFaultsTest {
         world.meanwhile = () -> {
             world.meanwhile = null;
             try {
-                refused.add(world.switchover(OPTIONS.forced()).undo());
+                refused.add(world.switchover(OPTIONS.forced()).undo().summary());
             } catch (TakeOverException e) {
                 refused.add(String.valueOf(e.getMessage()));
             }
@@ -733,6 +1001,81 @@ final class SwitchoverFaultsTest {
         var unused = world.switchover(OPTIONS).run();
         assertThat(refused).singleElement().asString().contains("another command is moving", "step close");
         world.assertMoved();
+    }
+
+    /** Both operators reach both clusters, or that of the undo does not reach the target. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aForcedUndoBesideALivingRejoinLeavesNoCopyOpen(boolean isSplit) {
+        World world = new World(Way.ROLES, false);
+        world.failOver();
+        assertThat(world.former(world.source, world.target).close()).isPresent();
+        List<String> undone = new ArrayList<>();
+        world.meanwhileAt = "compare";
+        world.meanwhile = () -> {
+            world.meanwhile = null;
+            world.lost = isSplit ? world.target : null;
+            undone.add(ended(world, OPTIONS.forced(), true));
+            world.lost = null;
+        };
+        if (isSplit) {
+            assertThatThrownBy(() -> world.failover(OPTIONS).rejoin())
+                    .hasMessageContaining("another command changed the record at source meanwhile");
+            assertThat(undone).singleElement().asString().contains("is open again");
+            assertOutranks(world);
+        } else {
+            var unused = world.failover(OPTIONS).rejoin();
+            assertThat(undone).singleElement().asString().contains("another command is moving", "step rejoin");
+            world.disputed = false;
+            world.assertMoved();
+        }
+    }
+
+    /** The record no longer has the permissions that were revoked. */
+    @Test
+    void aForcedUndoBesideAClosingLeavesTheFormerPrimaryOpen() {
+        World world = new World(Way.ROLES, false);
+        world.failOver();
+        List<String> undone = new ArrayList<>();
+        world.writing = () -> {
+            if (undone.isEmpty() && world.home(world.source).move().phase() == Move.Phase.CLOSING) {
+                undone.add("");
+                world.lost = world.target;
+                undone.add(ended(world, OPTIONS.forced(), true));
+                world.lost = null;
+            }
+        };
+        assertThatThrownBy(() -> world.failover(OPTIONS).rejoin())
+                .hasMessageContaining("another command changed the record at source meanwhile");
+        assertThat(undone.get(1)).contains("is open again");
+        assertOutranks(world);
+    }
+
+    /** Such as with a source that was restored from an old backup. */
+    @Test
+    void aForcedUndoAfterAFailoverOutranksATargetOfAnyEpoch() {
+        World world = new World(Way.ROLES, false);
+        world.failOver();
+        Home moved = world.home(world.target);
+        world.target.put(
+                ReservedKeys.home("dr"),
+                moved.movedTo(new ClusterId(2), 7, Instant.now())
+                        .with(moved.move())
+                        .encode(),
+                0);
+        assertThat(world.former(world.source, world.target).close()).isPresent();
+        assertThat(ended(world, OPTIONS.forced(), true)).contains("is open again");
+        assertOutranks(world);
+    }
+
+    private static void assertOutranks(World world) {
+        world.quiet = true;
+        assertThat(world.source.isOpen("/app/k")).isTrue();
+        assertThat(world.home(world.source).cluster().value()).isOne();
+        assertThat(world.home(world.source).moves())
+                .isGreaterThan(world.home(world.target).moves());
+        assertThat(world.former(world.target, world.source).close())
+                .hasValueSatisfying(conflict -> assertThat(conflict.reason()).contains("is closed"));
     }
 
     /** The operator of the undo does not reach the target. */
@@ -858,10 +1201,14 @@ final class SwitchoverFaultsTest {
 
     /** What a command prints. */
     private static String ended(World world, boolean isUndo) {
+        return ended(world, OPTIONS, isUndo);
+    }
+
+    private static String ended(World world, TakeOverOptions options, boolean isUndo) {
         try {
             return isUndo
-                    ? world.switchover(OPTIONS).undo()
-                    : world.switchover(OPTIONS).run().summary();
+                    ? world.switchover(options).undo().summary()
+                    : world.switchover(options).run().summary();
         } catch (TakeOverException e) {
             return "refused: " + e.getMessage();
         }
@@ -886,7 +1233,7 @@ final class SwitchoverFaultsTest {
         assertThat(world.source.isOpen("/app/k")).isFalse();
         assertThat(Lock.holder(world.records(world.target))).isPresent();
         other.release();
-        assertThat(world.switchover(OPTIONS).undo()).contains("is open again");
+        assertThat(world.switchover(OPTIONS).undo().summary()).contains("is open again");
         assertThat(world.source.isOpen("/app/k")).isTrue();
     }
 
@@ -952,6 +1299,8 @@ final class SwitchoverFaultsTest {
 
         private int written;
         private boolean quiet;
+        private boolean keepsLeases = true;
+        private boolean isMirrored = true;
         /** Whether both are the primary after a failover: writes at the one of the lower epoch are not kept. */
         private boolean disputed;
 
@@ -1005,6 +1354,13 @@ final class SwitchoverFaultsTest {
             lost = null;
         }
 
+        /** For clients, too. */
+        void loseTarget() {
+            quiet = false;
+            lost = target;
+            gone = true;
+        }
+
         /** Both are the primary, with epoch 0. */
         void claimTarget() {
             disputed = true;
@@ -1034,7 +1390,15 @@ final class SwitchoverFaultsTest {
             TakeOverCalls first = requiring(lock, from);
             TakeOverCalls second = requiring(lock, to);
             return new Direction(
-                    "dr", SCOPE, first, second, closing(first), closing(second), new Comparing(from, to), true, lock);
+                    "dr",
+                    SCOPE,
+                    first,
+                    second,
+                    closing(first),
+                    closing(second),
+                    new Comparing(from, to),
+                    keepsLeases,
+                    lock);
         }
 
         /** As the calls of a command, which may be stopped at each. */
@@ -1081,12 +1445,15 @@ final class SwitchoverFaultsTest {
         }
 
         Switchover switchover(TakeOverOptions options, Way closing) {
-            return new Switchover(direction(source, target, "host test, pid 1"), options.with(closing), step -> {
-                Runnable other = meanwhile;
-                if (step.equals(meanwhileAt) && other != null) {
-                    other.run();
-                }
-            });
+            return new Switchover(direction(source, target, "host test, pid 1"), options.with(closing), this::begin);
+        }
+
+        private void begin(String step) {
+            Runnable other = meanwhile;
+            if (step.equals(meanwhileAt) && other != null) {
+                meanwhile = null;
+                other.run();
+            }
         }
 
         Switchover failback() {
@@ -1102,7 +1469,7 @@ final class SwitchoverFaultsTest {
         }
 
         private Failover failover(FakeCluster from, FakeCluster to, TakeOverOptions options) {
-            return new Failover(direction(from, to, "host test, pid 1"), options, step -> {});
+            return new Failover(direction(from, to, "host test, pid 1"), options, this::begin);
         }
 
         FormerPrimary former(FakeCluster from, FakeCluster to) {
@@ -1201,7 +1568,7 @@ final class SwitchoverFaultsTest {
 
         private void mirror(FakeCluster from, FakeCluster to) {
             Optional<ByteString> stored = to.valueAt(ReservedKeys.checkpoint("dr"), to.revision());
-            if (to.corrupt || home(to).cluster().value() == to.id || stored.isEmpty()) {
+            if (!isMirrored || to.corrupt || home(to).cluster().value() == to.id || stored.isEmpty()) {
                 return;
             }
             Checkpoint checkpoint = checkpoint(to);
@@ -1220,7 +1587,8 @@ final class SwitchoverFaultsTest {
             }
             if (from.revision() > checkpoint.revision().value()) {
                 Position reached = new Position(new ClusterId(from.id), new Revision(from.revision()), null);
-                to.put(ReservedKeys.checkpoint("dr"), CheckpointCodec.encode(checkpoint.syncedAt(reached)), 0);
+                Checkpoint marked = checkpoint.marked(checkpoint.path(), Instant.now());
+                to.put(ReservedKeys.checkpoint("dr"), CheckpointCodec.encode(marked.syncedAt(reached)), 0);
             }
         }
 
@@ -1309,7 +1677,9 @@ final class SwitchoverFaultsTest {
 
             @Override
             public List<ByteString> missingSince(long revision) {
-                return List.of();
+                return to.changed("/app/", revision, to.revision()).stream()
+                        .filter(key -> to.valueAt(key, to.revision()).isEmpty())
+                        .toList();
             }
         }
     }

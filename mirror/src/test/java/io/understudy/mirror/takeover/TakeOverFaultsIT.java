@@ -292,8 +292,8 @@ final class TakeOverFaultsIT {
             lost.pause();
             TakeOverReport report;
             try (TakeOver commands = sites.commands()) {
-                report =
-                        commands.failover(TwoSites.OPTIONS.forced(), step -> {}).run();
+                report = commands.failover(false, TwoSites.OPTIONS.forced(), step -> {})
+                        .run();
             }
             long reached = Long.parseLong(report.facts().get("data up to").replaceAll("^revision (\\d+) .*", "$1"));
             writers.await(20);

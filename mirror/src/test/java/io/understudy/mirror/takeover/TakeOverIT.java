@@ -137,12 +137,13 @@ final class TakeOverIT {
         put(atSource, "/app/late", "1");
         MirrorProcess mirror;
         try (TakeOver clusters = takeOver(way)) {
-            assertThatThrownBy(() -> clusters.failover(OPTIONS, step -> {}).run())
+            assertThatThrownBy(
+                            () -> clusters.failover(false, OPTIONS, step -> {}).run())
                     .hasMessageContaining("responds: a switchover loses nothing");
             source.leader().pause();
             mirror = opened(Mirrors.start(settings()));
-            TakeOverReport report =
-                    clusters.failover(OPTIONS.forced().with(way), step -> {}).run();
+            TakeOverReport report = clusters.failover(false, OPTIONS.forced().with(way), step -> {})
+                    .run();
             assertThat(report.loss()).startsWith("possible: all writes after revision ");
         }
         put(client(target, user), "/app/after", "1");
@@ -178,7 +179,7 @@ final class TakeOverIT {
             assertThatThrownBy(() -> put(atSource, "/app/refused", "1")).isInstanceOf(TakeOverException.class);
             awaitSynced(mirror, target);
             assertThat(contents(source)).isEqualTo(contents(target)).containsKeys("/app/after");
-            assertThat(clusters.release(false)).contains("is open");
+            assertThat(clusters.release(false, OPTIONS).release()).contains("is open");
             put(atSource, "/app/released", "1");
         }
         mirror.close();
@@ -327,7 +328,7 @@ final class TakeOverIT {
                 atTarget.get(checkpoint).orElseThrow().getValue().toStringUtf8());
         try (TakeOver clusters = takeOver(Way.AUTH_ENABLE)) {
             TakeOverReport report =
-                    clusters.failover(OPTIONS.forced(), step -> {}).run();
+                    clusters.failover(false, OPTIONS.forced(), step -> {}).run();
             assertThat(report.lost()).containsExactly("\"/app/locked\"");
             assertThat(report.loss()).startsWith("keys of expired leases: 1; possible: ");
             assertThat(report.facts()).containsEntry("leases expired before the failover", Long.toHexString(lease));

@@ -26,7 +26,7 @@ final class TakeOverMain {
             Switchover move = arguments[0].endsWith("failback")
                     ? commands.failback(options, TakeOverMain::print)
                     : commands.switchover(options, TakeOverMain::print);
-            print(arguments[0].startsWith("undo") ? move.undo() : move.run().toString());
+            print((arguments[0].startsWith("undo") ? move.undo() : move.run()).toString());
         } catch (TakeOverException e) {
             print("refused: " + e.getMessage());
         }
