@@ -35,8 +35,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A transaction holds several whole commits, or one large, with a mark in every partition and the checkpoint.
  * Opening a sink aborts the transaction of its predecessor and fences it. A snapshot takes many transactions between
- * two marks. Unless one was interrupted, it is merged: it has records only for entries missing in the state topic, and
- * tombstones for deleted keys.
+ * two marks. It has records only for entries that the state topic lacks in the mirror's generation, and tombstones for
+ * deleted keys. An interrupted one continues so.
  *
  * <p>Invariant M26: each commit is in Kafka once, whole and in order, and the last record of each key is the state,
  * whatever is killed.
@@ -75,8 +75,6 @@ public final class KafkaSink implements Sink {
     private @Nullable SnapshotSelection merge;
     /** Digest of the received state, with an open batch or snapshot; null if unknown. */
     private @Nullable StateDigest state;
-    /** Whether a snapshot's entries are written even if the state topic has them already. */
-    private boolean resync;
 
     /** Epoch of the last checkpoint sent; 0 before the first. */
     private long epoch;
@@ -127,14 +125,12 @@ public final class KafkaSink implements Sink {
         writer = taken.writer();
         Checkpoint found = taken.checkpoint();
         if (found == null) {
-            resync = true;
             return null;
         }
         Checkpoint ours = found.takenOverBy(writerName);
-        resync = taken.isLost() || ours.state() != CheckpointState.SYNCED;
         marked = ours.revision();
         state = taken.state();
-        write(resync ? ours.in(CheckpointState.SYNCING) : ours);
+        write(ours);
         LOG.atInfo()
                 .addKeyValue("mirror", mirror)
                 .addKeyValue("epoch", ours.epoch())
@@ -165,7 +161,8 @@ public final class KafkaSink implements Sink {
         if (before != null) {
             requireSame("checkpoint at " + checkpoints.where(), before.source(), before.revision(), cluster, revision);
         }
-        LastRecords last = LastRecords.read(reader, options, writer().offsets().endOfState());
+        LastRecords last = LastRecords.read(
+                reader, options, writer().generation(), writer().offsets().endOfState());
         writer().offsets().checked(last.end());
         state = StateDigest.EMPTY;
         ClusterId mirroredCluster = last.cluster();
@@ -177,9 +174,8 @@ public final class KafkaSink implements Sink {
                 .addKeyValue("mirror", mirror)
                 .addKeyValue("revision", revision)
                 .addKeyValue("topic_keys", last.size())
-                .addKeyValue("resync", resync)
                 .log("snapshot started");
-        merge = new SnapshotSelection(cluster, revision, last, resync);
+        merge = new SnapshotSelection(cluster, revision, last);
         writer().mark(records -> new TopicRecord.SnapshotBegin(cluster, revision), null);
         write(
                 before == null
@@ -224,7 +220,6 @@ public final class KafkaSink implements Sink {
     @Override
     public void snapshotCompleted(Position position) {
         merge = null;
-        resync = false;
         writer().mark(records -> new TopicRecord.SnapshotEnd(position.cluster(), position.revision(), records), state);
         reached = position;
         wrote(position, current().syncedAt(position));
@@ -345,7 +340,7 @@ public final class KafkaSink implements Sink {
     }
 
     private boolean isStateWhole() {
-        return check.isWhole(writer().offsets(), state);
+        return check.isWhole(writer(), state);
     }
 
     /** Commits the transaction with a checkpoint. */

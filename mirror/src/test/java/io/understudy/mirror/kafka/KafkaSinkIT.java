@@ -255,7 +255,7 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void anInterruptedSnapshotIsRewritten() {
+    void anInterruptedSnapshotIsContinued() {
         KafkaSink killed = fixture.sink();
         killed.open();
         killed.snapshotStarted(CLUSTER, new Revision(10));
@@ -272,6 +272,9 @@ final class KafkaSinkIT {
         assertThat(fixture.history().marks())
                 .extracting(mark -> mark.getClass().getSimpleName())
                 .containsExactly("SnapshotBegin", "SnapshotBegin", "SnapshotEnd");
+        assertThat(fixture.written())
+                .as("each entry once, then the removed key")
+                .containsExactly("a", "b", "c", "a");
     }
 
     @Test

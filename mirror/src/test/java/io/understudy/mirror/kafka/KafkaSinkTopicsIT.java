@@ -6,11 +6,16 @@ import static io.understudy.mirror.kafka.SinkFixture.commit;
 import static io.understudy.mirror.kafka.SinkFixture.entry;
 import static io.understudy.mirror.kafka.SinkFixture.give;
 import static io.understudy.mirror.kafka.SinkFixture.key;
+import static io.understudy.mirror.kafka.SinkFixture.range;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.understudy.consumer.format.StrayRecords;
+import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.TopicOrigin;
+import io.understudy.feed.kafka.TopicRecord;
+import io.understudy.feed.kafka.TopicScope;
 import io.understudy.feed.kafka.ValueFormat;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.local.junit.KafkaExtension;
@@ -261,6 +266,57 @@ final class KafkaSinkTopicsIT {
         again.snapshotCompleted(at(12));
         assertThat(generations()).singleElement().satisfies(later -> assertThat(later)
                 .isGreaterThan(before.get(0)));
+    }
+
+    @Test
+    void anInterruptedRewriteOfALostTopicIsContinued() {
+        KafkaSink sink = fixture.begun(10);
+        give(sink, commit(11, "a"));
+        sink.caughtUp();
+        sink.close();
+        fixture.delete(fixture.options().topic());
+        fixture.options(fixture.options().with(TopicLoss.RESYNC));
+        KafkaSink killed = fixture.sink();
+        assertThat(killed.open()).isNull();
+        killed.snapshotStarted(CLUSTER, new Revision(12));
+        killed.snapshotPage(range("a", "b"), List.of(entry(11, "a")));
+        killed.settle();
+        killed.close();
+        KafkaSink next = fixture.sink();
+        assertThat(next.open()).isNull();
+        next.snapshotStarted(CLUSTER, new Revision(12));
+        next.snapshotPage(KeyRange.all(), List.of(entry(11, "a"), entry(9, "first")));
+        next.snapshotCompleted(at(12));
+        assertThat(fixture.written()).containsExactly("a", "first");
+        assertThat(fixture.state()).containsOnlyKeys("a", "first");
+    }
+
+    /** Readers ignore records of an earlier generation. */
+    @Test
+    void aLostCheckpointOfAClockThatWasAheadIsFollowedByALaterGeneration() throws Exception {
+        fixture.begun(10).close();
+        long ahead = System.currentTimeMillis() + Duration.ofDays(1).toMillis();
+        KafkaClients clients = new KafkaClients(fixture.options().kafka(), "test");
+        try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20, Map.of())) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            var unused = producer.send(RecordFormat.write(
+                    fixture.options().stateTopic(),
+                    0,
+                    new TopicRecord.Found(CLUSTER, entry(9, "first")),
+                    new TopicOrigin(ahead, TopicScope.all(), 1)));
+            producer.commitTransaction();
+        }
+        fixture.delete(fixture.options().checkpointTopic());
+        fixture.options(fixture.options().with(TopicLoss.RESYNC));
+        KafkaSink again = fixture.sink();
+        assertThat(again.open()).isNull();
+        again.snapshotStarted(CLUSTER, new Revision(12));
+        again.snapshotPage(KeyRange.all(), List.of(entry(9, "first")));
+        again.snapshotCompleted(at(12));
+        assertThat(fixture.written()).as("all of the new generation").containsExactly("first", "first");
+        List<Long> generations = generations();
+        assertThat(generations.get(generations.size() - 1)).isGreaterThan(ahead);
     }
 
     /** Of all records of the state. */
