@@ -201,15 +201,19 @@ public final class KafkaSink implements Sink {
 
     @Override
     public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
-        SnapshotSelection open = merge;
-        if (open == null) {
-            throw new IllegalStateException("page received without a snapshot");
-        }
         List<KeyValue> mirrored = scope.mirrored(entries);
         for (KeyValue entry : mirrored) {
             state = Objects.requireNonNull(state).with(entry.key().asReadOnlyByteBuffer());
         }
-        for (TopicRecord record : open.page(scope.inTarget(covered), mirrored)) {
+        merge(scope.inTarget(covered), mirrored);
+    }
+
+    private void merge(KeyRange covered, List<KeyValue> mirrored) {
+        SnapshotSelection open = merge;
+        if (open == null) {
+            throw new IllegalStateException("page received without a snapshot");
+        }
+        for (TopicRecord record : open.page(covered, mirrored)) {
             batch.add(writer().write(record), 1);
             if (batch.isDue()) {
                 write(current());
@@ -219,6 +223,8 @@ public final class KafkaSink implements Sink {
 
     @Override
     public void snapshotCompleted(Position position) {
+        // Removes keys beside the scope, which only another writer can have added: readers count them.
+        merge(KeyRange.all(), List.of());
         merge = null;
         writer().mark(records -> new TopicRecord.SnapshotEnd(position.cluster(), position.revision(), records), state);
         reached = position;
