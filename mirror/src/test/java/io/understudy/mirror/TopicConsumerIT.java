@@ -24,6 +24,7 @@ import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
+import io.understudy.mirror.kafka.TopicLoss;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
@@ -234,24 +235,59 @@ final class TopicConsumerIT {
         source.put("a", "1");
         try (MirrorProcess mirror = start()) {
             awaitCaughtUp(mirror, source);
-            try (Admin admin = Admin.create(Map.of("bootstrap.servers", KAFKA.bootstrapServers()))) {
-                admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(PARTITIONS + 1)))
-                        .all()
-                        .get();
-                await().atMost(PATIENCE)
-                        .until(() -> admin.describeTopics(List.of(topic))
-                                        .topicNameValues()
-                                        .get(topic)
-                                        .get()
-                                        .partitions()
-                                        .size()
-                                > PARTITIONS);
-            }
+            addPartition();
             try (Store store = new Store()) {
                 assertThatThrownBy(() -> store.readTo(Long.MAX_VALUE))
                         .isInstanceOf(MirrorConsumerException.class)
-                        .hasMessageContaining("has 3 partitions, but its mirror writes to 2");
+                        .hasMessageContaining("has 3 partitions, but its mirror writes to 2. Mirror to another topic");
             }
+        }
+    }
+
+    /** Also for a consumer that finds only marks of the previous generation at first. */
+    @Test
+    void anotherNumberOfPartitionsInAnotherGenerationRestartsFromTheState() throws Exception {
+        source.put("a", "1");
+        try (Store running = new Store();
+                Store reopened = new Store()) {
+            try (MirrorProcess mirror = start()) {
+                awaitCaughtUp(mirror, source);
+                long revision = source.put("before", "1");
+                running.readTo(revision);
+                reopened.readTo(revision);
+            }
+            addPartition();
+            try (MirrorProcess mirror = start(KafkaSinkOptions.of(KAFKA.bootstrapServers(), topic)
+                    .withPartitions(PARTITIONS + 1)
+                    .with(TopicLoss.RESYNC))) {
+                awaitCaughtUp(mirror, source);
+                long revision = source.put("after", "1");
+                reopened.reopen();
+                try (Store late = new Store()) {
+                    for (Store store : List.of(running, reopened, late)) {
+                        store.readTo(revision);
+                        assertThat(store.state).containsEntry("before", "1").containsEntry("after", "1");
+                    }
+                }
+                assertThat(running.begins).hasSizeGreaterThan(1);
+                assertThat(reopened.begins).hasSizeGreaterThan(1);
+            }
+        }
+    }
+
+    private void addPartition() throws Exception {
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", KAFKA.bootstrapServers()))) {
+            admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(PARTITIONS + 1)))
+                    .all()
+                    .get();
+            await().atMost(PATIENCE)
+                    .until(() -> admin.describeTopics(List.of(topic))
+                                    .topicNameValues()
+                                    .get(topic)
+                                    .get()
+                                    .partitions()
+                                    .size()
+                            > PARTITIONS);
         }
     }
 
@@ -288,8 +324,10 @@ final class TopicConsumerIT {
     }
 
     private MirrorProcess start() {
-        KafkaSinkOptions options =
-                KafkaSinkOptions.of(KAFKA.bootstrapServers(), topic).withPartitions(PARTITIONS);
+        return start(KafkaSinkOptions.of(KAFKA.bootstrapServers(), topic).withPartitions(PARTITIONS));
+    }
+
+    private static MirrorProcess start(KafkaSinkOptions options) {
         return Mirrors.kafka(Mirrors.settings(CLUSTERS.source()), options);
     }
 
