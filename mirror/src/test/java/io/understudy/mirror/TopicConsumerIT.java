@@ -84,7 +84,11 @@ final class TopicConsumerIT {
         private @Nullable Position position;
 
         Store() {
-            consumer = MirrorConsumer.open(options(), null);
+            this(options());
+        }
+
+        Store(ConsumerOptions<String, String> options) {
+            consumer = MirrorConsumer.open(options, null);
         }
 
         /** As after a crash: all that is not stored is lost. */
@@ -288,6 +292,24 @@ final class TopicConsumerIT {
                                     .partitions()
                                     .size()
                             > PARTITIONS);
+        }
+    }
+
+    @Test
+    void aCommitOverTheLimitIsReplacedByTheState() {
+        source.put("a", "1");
+        try (MirrorProcess mirror = start();
+                Store store = new Store(options().withLimits(4096, 1000))) {
+            awaitCaughtUp(mirror, source);
+            store.readTo(source.put("before", "1"));
+            store.readTo(source.put("large", "v".repeat(8192)));
+            store.readTo(source.put("after", "1"));
+            assertThat(store.state)
+                    .containsEntry("before", "1")
+                    .containsEntry("after", "1")
+                    .containsKey("large");
+            assertThat(store.begins).hasSize(2);
+            assertThat(store.begins.get(1)).contains("maxCommitBytes");
         }
     }
 
