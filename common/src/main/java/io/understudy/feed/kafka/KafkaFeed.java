@@ -113,6 +113,12 @@ final class KafkaFeed implements Feed {
     public void requestProgress() {}
 
     @Override
+    public long stateRead() {
+        StateTopic reading = bootstrap;
+        return reading == null ? 0 : reading.furthest();
+    }
+
+    @Override
     public void close() {
         closed = true;
         Connection open = connection;

@@ -48,6 +48,9 @@ final class StateTopic {
     private @Nullable Duration deleteRetention;
     private long begunNanos = System.nanoTime();
     private long offset;
+    /** Highest offset read before the end of a pass, unlike those of later heartbeats. */
+    private long furthest;
+
     /** The last logged cause of waiting. */
     private String waitsFor = "";
 
@@ -81,11 +84,13 @@ final class StateTopic {
         boolean heard = !table.chain().isRead(offset, table.isWhole()) && readRecords(timeout);
         boolean isLate = System.nanoTime() - begunNanos > retention.toNanos();
         StateChain.Step step = table.chain().step(offset, table.isWhole(), isLate);
-        if (step == StateChain.Step.WAIT) {
+        if (step == StateChain.Step.READ) {
+            furthest = Math.max(furthest, offset);
+        } else if (step == StateChain.Step.WAIT) {
             waits(heard);
         } else if (step == StateChain.Step.REPEAT) {
             begin();
-        } else if (step != StateChain.Step.READ && isStillTheSame(timeout)) {
+        } else if (isStillTheSame(timeout)) {
             if (step == StateChain.Step.COMPLETE) {
                 return table;
             }
@@ -103,6 +108,11 @@ final class StateTopic {
                             ? "topic is empty: mirror has not written to it yet"
                             : "state is incomplete: mirror or MirrorMaker has not finished writing it");
         }
+    }
+
+    /** Returns an offset that grows while the state is read, and not while it is waited for. */
+    long furthest() {
+        return furthest;
     }
 
     /** Retention of deletions in the topic; null if not yet known. */
