@@ -120,7 +120,7 @@ public final class KafkaSink implements Sink {
     @Override
     public @Nullable Position open() {
         SinkStart.Outcome taken = new SinkStart(clients, options, scope, checkpoints, reader, timeout, strays)
-                .run(new Fencing(checkpoints, reader, options, () -> epoch));
+                .run(new Fencing(checkpoints, reader, options, this::isOther));
         taken.writer().export(meters, Tags.of("mirror", mirror));
         writer = taken.writer();
         Checkpoint found = taken.checkpoint();
@@ -144,6 +144,14 @@ public final class KafkaSink implements Sink {
             complete = position.revision();
         }
         return position;
+    }
+
+    /** Whether a checkpoint is not this writer's, nor its predecessor's. Epochs begin again after a lost checkpoint. */
+    private boolean isOther(CheckpointTopic.Stored stored) {
+        Checkpoint other = stored.checkpoint();
+        return other.epoch() > epoch
+                || (other.epoch() == epoch && !other.writer().equals(writerName))
+                || stored.generation() > writer().generation();
     }
 
     /** Always fails: a topic cannot revoke records. */

@@ -118,6 +118,19 @@ final class KafkaSinkIT {
         assertThat(fixture.history().commits()).isEqualTo(List.of(commit(11, "b")));
     }
 
+    /** Both begin at epoch 1. */
+    @Test
+    void ofTwoNewMirrorsTheFirstIsFenced() {
+        KafkaSink first = fixture.sink("log", "test/1");
+        assertThat(first.open()).isNull();
+        KafkaSink second = fixture.sink("log", "test/2");
+        assertThat(second.open()).isNull();
+        second.snapshotStarted(CLUSTER, new Revision(10));
+        assertThatThrownBy(() -> first.snapshotStarted(CLUSTER, new Revision(10)))
+                .isInstanceOf(SinkException.Fenced.class)
+                .hasMessageContaining("test/2 with epoch 1");
+    }
+
     @Test
     void resumesAfterAnAbortWithoutAnotherWriter() throws Exception {
         KafkaSink suspended = fixture.begun(10);
