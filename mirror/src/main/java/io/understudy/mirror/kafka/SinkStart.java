@@ -418,6 +418,10 @@ final class SinkStart {
         if (checkpoint.state() == CheckpointState.SYNCED
                 && !isExpired
                 && !checkpoint.revision().equals(last)) {
+            if (last != null && last.isAfter(checkpoint.revision())) {
+                return "topic " + options.checkpointTopic() + " was truncated: its checkpoint is at revision "
+                        + checkpoint.revision() + ", but partition " + partition + " ends at revision " + last;
+            }
             return "partition " + partition + " was truncated: it ends "
                     + (last == null ? "without a mark" : "at revision " + last)
                     + "; previously mirrored: " + mirrored(checkpoint);

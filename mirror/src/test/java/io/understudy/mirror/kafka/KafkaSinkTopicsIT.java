@@ -355,20 +355,45 @@ final class KafkaSinkTopicsIT {
         Checkpoint ahead = sink.checkpoint();
         sink.close();
         // The checkpoint of what the topic no longer has.
-        KafkaClients clients = new KafkaClients(fixture.options().kafka(), "test");
-        CheckpointTopic checkpoints =
-                new CheckpointTopic(fixture.options().checkpointTopic(), "log", new StrayRecords(() -> {}));
-        CheckpointTopic.Stored stored = checkpoints.read(new TopicReader(clients));
-        try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20, Map.of())) {
-            producer.initTransactions();
-            producer.beginTransaction();
-            var unused = producer.send(checkpoints.record(new CheckpointTopic.Stored(
-                    ahead.syncedAt(at(12)), stored.footprint(), stored.generation(), stored.state(), -1, null, "2")));
-            producer.commitTransaction();
-        }
+        CheckpointTopic.Stored stored = stored();
+        store(new CheckpointTopic.Stored(
+                ahead.syncedAt(at(12)), stored.footprint(), stored.generation(), stored.state(), -1, null, "2"));
         assertThatThrownBy(() -> fixture.sink().open())
                 .isInstanceOf(SinkException.Refused.class)
                 .hasMessageContaining("ends at revision 11; previously mirrored: all changes up to revision 12");
+    }
+
+    @Test
+    void detectsATruncatedCheckpointTopic() {
+        KafkaSink sink = fixture.begun(10);
+        CheckpointTopic.Stored before = stored();
+        give(sink, commit(11, "a"));
+        sink.settle();
+        sink.close();
+        store(before);
+        assertThatThrownBy(() -> fixture.sink().open())
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining("topic " + fixture.options().checkpointTopic()
+                        + " was truncated: its checkpoint is at revision 10, but partition ");
+    }
+
+    private CheckpointTopic.Stored stored() {
+        return checkpoints()
+                .read(new TopicReader(new KafkaClients(fixture.options().kafka(), "test")));
+    }
+
+    private CheckpointTopic checkpoints() {
+        return new CheckpointTopic(fixture.options().checkpointTopic(), "log", new StrayRecords(() -> {}));
+    }
+
+    private void store(CheckpointTopic.Stored checkpoint) {
+        KafkaClients clients = new KafkaClients(fixture.options().kafka(), "test");
+        try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20, Map.of())) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            var unused = producer.send(checkpoints().record(checkpoint));
+            producer.commitTransaction();
+        }
     }
 
     @Test
