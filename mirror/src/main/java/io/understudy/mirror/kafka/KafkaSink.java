@@ -75,6 +75,8 @@ public final class KafkaSink implements Sink {
     private @Nullable SnapshotSelection merge;
     /** Digest of the received state, with an open batch or snapshot; null if unknown. */
     private @Nullable StateDigest state;
+    /** Whether the state had more keys than a snapshot may merge. */
+    private boolean isOverMergeLimit;
 
     /** Epoch of the last checkpoint sent; 0 before the first. */
     private long epoch;
@@ -343,6 +345,7 @@ public final class KafkaSink implements Sink {
         markedNanos = System.nanoTime();
         asOf = null;
         complete = position.revision();
+        warnOfMergeLimit();
         if (!isStateWhole()) {
             // With the offset, from which the next sink finds the same and resynchronises.
             write(current());
@@ -351,6 +354,19 @@ public final class KafkaSink implements Sink {
                             + "; a resynchronisation restores them",
                     null);
         }
+    }
+
+    private void warnOfMergeLimit() {
+        long keys = state == null ? 0 : state.keys();
+        boolean isOver = keys > options.maxMergeKeys();
+        if (isOver && !isOverMergeLimit) {
+            LOG.atWarn()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("keys", keys)
+                    .addKeyValue("maxMergeKeys", options.maxMergeKeys())
+                    .log("more keys than maxMergeKeys: the mirror would stop at the next gap; increase it");
+        }
+        isOverMergeLimit = isOver;
     }
 
     private boolean isStateWhole() {
