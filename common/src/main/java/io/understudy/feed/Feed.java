@@ -38,6 +38,11 @@ public interface Feed extends AutoCloseable {
      */
     void requestProgress();
 
+    /** Returns a number that grows while the source's state is read before the first event; constant if unknown. */
+    default long stateRead() {
+        return 0;
+    }
+
     /** Releases the feed's streams and connections. Idempotent, thread-safe; wakes a waiting poll. */
     @Override
     void close();

@@ -171,20 +171,21 @@ final class MirrorChecks {
     }
 
     private static void requireTopicsOfTheirOwn(Configuration all, Check.Report report) {
-        Set<String> topics = new HashSet<>();
-        Set<String> ids = new HashSet<>();
+        Set<List<Object>> topics = new HashSet<>();
+        Set<List<Object>> ids = new HashSet<>();
         each((mirror, each) -> {
                     Configuration kafka = mirror.at("target.kafka");
+                    Object cluster = kafka.find(SERVERS);
                     KafkaNames.of(kafka).ifPresent(names -> {
                         names.topics().forEach((setting, topic) -> {
-                            if (!topics.add(topic)) {
+                            if (!topics.add(List.of(cluster, topic))) {
                                 each.problem(
                                         kafka,
                                         setting,
                                         "is " + topic + ", which is already used; each mirror requires its own topics");
                             }
                         });
-                        if (!ids.add(names.transactionalId())) {
+                        if (!ids.add(List.of(cluster, names.transactionalId()))) {
                             each.problem(
                                     kafka,
                                     Binder.row(KafkaNames.class, "transactionalIdPrefix"),

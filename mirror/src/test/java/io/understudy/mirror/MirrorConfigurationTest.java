@@ -275,6 +275,19 @@ final class MirrorConfigurationTest {
     }
 
     @Test
+    void twoKafkaClustersMayHaveTheSameTopic() throws Exception {
+        assertThat(load("""
+                mirrors:
+                  one:
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {kafka: {bootstrap.servers: "127.0.0.1:3", topic: t}}
+                  two:
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {kafka: {bootstrap.servers: "127.0.0.1:4", topic: t}}
+                """).mirrors()).hasSize(2);
+    }
+
+    @Test
     void refusesTwoMirrorsWithOneTransactionalId() {
         assertThatThrownBy(() -> load("""
                 mirrors:

@@ -24,6 +24,7 @@ import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
+import io.understudy.mirror.kafka.TopicLoss;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
@@ -83,7 +84,11 @@ final class TopicConsumerIT {
         private @Nullable Position position;
 
         Store() {
-            consumer = MirrorConsumer.open(options(), null);
+            this(options());
+        }
+
+        Store(ConsumerOptions<String, String> options) {
+            consumer = MirrorConsumer.open(options, null);
         }
 
         /** As after a crash: all that is not stored is lost. */
@@ -234,24 +239,77 @@ final class TopicConsumerIT {
         source.put("a", "1");
         try (MirrorProcess mirror = start()) {
             awaitCaughtUp(mirror, source);
-            try (Admin admin = Admin.create(Map.of("bootstrap.servers", KAFKA.bootstrapServers()))) {
-                admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(PARTITIONS + 1)))
-                        .all()
-                        .get();
-                await().atMost(PATIENCE)
-                        .until(() -> admin.describeTopics(List.of(topic))
-                                        .topicNameValues()
-                                        .get(topic)
-                                        .get()
-                                        .partitions()
-                                        .size()
-                                > PARTITIONS);
-            }
+            addPartition();
             try (Store store = new Store()) {
                 assertThatThrownBy(() -> store.readTo(Long.MAX_VALUE))
                         .isInstanceOf(MirrorConsumerException.class)
-                        .hasMessageContaining("has 3 partitions, but its mirror writes to 2");
+                        .hasMessageContaining("has 3 partitions, but its mirror writes to 2. Mirror to another topic");
             }
+        }
+    }
+
+    /** Also for a consumer that finds only marks of the previous generation at first. */
+    @Test
+    void anotherNumberOfPartitionsInAnotherGenerationRestartsFromTheState() throws Exception {
+        source.put("a", "1");
+        try (Store running = new Store();
+                Store reopened = new Store()) {
+            try (MirrorProcess mirror = start()) {
+                awaitCaughtUp(mirror, source);
+                long revision = source.put("before", "1");
+                running.readTo(revision);
+                reopened.readTo(revision);
+            }
+            addPartition();
+            try (MirrorProcess mirror = start(KafkaSinkOptions.of(KAFKA.bootstrapServers(), topic)
+                    .withPartitions(PARTITIONS + 1)
+                    .with(TopicLoss.RESYNC))) {
+                awaitCaughtUp(mirror, source);
+                long revision = source.put("after", "1");
+                reopened.reopen();
+                try (Store late = new Store()) {
+                    for (Store store : List.of(running, reopened, late)) {
+                        store.readTo(revision);
+                        assertThat(store.state).containsEntry("before", "1").containsEntry("after", "1");
+                    }
+                }
+                assertThat(running.begins).hasSizeGreaterThan(1);
+                assertThat(reopened.begins).hasSizeGreaterThan(1);
+            }
+        }
+    }
+
+    private void addPartition() throws Exception {
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", KAFKA.bootstrapServers()))) {
+            admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(PARTITIONS + 1)))
+                    .all()
+                    .get();
+            await().atMost(PATIENCE)
+                    .until(() -> admin.describeTopics(List.of(topic))
+                                    .topicNameValues()
+                                    .get(topic)
+                                    .get()
+                                    .partitions()
+                                    .size()
+                            > PARTITIONS);
+        }
+    }
+
+    @Test
+    void aCommitOverTheLimitIsReplacedByTheState() {
+        source.put("a", "1");
+        try (MirrorProcess mirror = start();
+                Store store = new Store(options().withLimits(4096, 1000))) {
+            awaitCaughtUp(mirror, source);
+            store.readTo(source.put("before", "1"));
+            store.readTo(source.put("large", "v".repeat(8192)));
+            store.readTo(source.put("after", "1"));
+            assertThat(store.state)
+                    .containsEntry("before", "1")
+                    .containsEntry("after", "1")
+                    .containsKey("large");
+            assertThat(store.begins).hasSize(2);
+            assertThat(store.begins.get(1)).contains("maxCommitBytes");
         }
     }
 
@@ -288,8 +346,10 @@ final class TopicConsumerIT {
     }
 
     private MirrorProcess start() {
-        KafkaSinkOptions options =
-                KafkaSinkOptions.of(KAFKA.bootstrapServers(), topic).withPartitions(PARTITIONS);
+        return start(KafkaSinkOptions.of(KAFKA.bootstrapServers(), topic).withPartitions(PARTITIONS));
+    }
+
+    private static MirrorProcess start(KafkaSinkOptions options) {
         return Mirrors.kafka(Mirrors.settings(CLUSTERS.source()), options);
     }
 

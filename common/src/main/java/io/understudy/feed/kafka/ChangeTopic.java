@@ -29,6 +29,9 @@ final class ChangeTopic {
     private final KafkaFeedOptions options;
     private final KeyRange range;
     private final OriginCheck origins;
+    /** Of the state that was read before; null after a resumed position. */
+    private final @Nullable Long generation;
+
     private final KafkaFeedMetrics metrics;
     private final ArrayDeque<FeedEvent> ready = new ArrayDeque<>();
 
@@ -53,12 +56,14 @@ final class ChangeTopic {
             KeyRange range,
             OriginCheck origins,
             Position position,
+            @Nullable Long generation,
             KafkaFeedMetrics metrics) {
         this.connection = connection;
         this.options = options;
         this.range = range;
         this.origins = origins;
         this.position = position;
+        this.generation = generation;
         this.metrics = metrics;
         this.start = new ChangeTopicStart(connection, options.topic(), position, true);
     }
@@ -163,7 +168,7 @@ final class ChangeTopic {
             newest = record.timestamp();
             boolean isMark = content.isMark();
             if (isMark) {
-                origins.check(record, partitions.size());
+                origins.check(record, partitions.size(), generation);
             }
             open.accept(record.partition(), content, record.timestamp());
             if (isMark) {

@@ -113,6 +113,12 @@ final class KafkaFeed implements Feed {
     public void requestProgress() {}
 
     @Override
+    public long stateRead() {
+        StateTopic reading = bootstrap;
+        return reading == null ? 0 : reading.furthest();
+    }
+
+    @Override
     public void close() {
         closed = true;
         Connection open = connection;
@@ -188,6 +194,7 @@ final class KafkaFeed implements Feed {
     private @Nullable ChangeTopic changesAfterBootstrap(Connection open, Duration timeout)
             throws FeedEndedException, InterruptedException {
         Position standing = position;
+        Long generation = null;
         if (standing == null) {
             StateTopic reading = bootstrap;
             if (reading == null) {
@@ -200,11 +207,12 @@ final class KafkaFeed implements Feed {
                 return null;
             }
             bootstrap = null;
+            generation = table.chain().generation();
             standing = new Position(cluster, table.revision(), null);
             position = standing;
             pages = new SnapshotPages(range, table.entries());
         }
-        ChangeTopic changes = new ChangeTopic(open, options, range, origins, standing, metrics);
+        ChangeTopic changes = new ChangeTopic(open, options, range, origins, standing, generation, metrics);
         tail = changes;
         return changes;
     }

@@ -1,10 +1,12 @@
 package io.understudy.feed.kafka;
 
+import io.understudy.consumer.format.HoleException;
 import io.understudy.consumer.format.MalformedRecordException;
 import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.vocabulary.KeyRange;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Rejects topics that lack keys: those outside the mirror's scope would count as missing.
@@ -33,11 +35,24 @@ record OriginCheck(List<KeyRange> used) {
         }
     }
 
-    /** The same for the change topic, of which the mirror must write to each partition. */
-    void check(ConsumerRecord<byte[], byte[]> mark, int partitions) throws MalformedRecordException, Unexplained {
+    /**
+     * The same for the change topic, of which the mirror must write to each partition.
+     *
+     * @param generation of the state that was read; null if unknown
+     * @throws HoleException another generation may have another number of partitions; the state shows which is the last
+     */
+    void check(ConsumerRecord<byte[], byte[]> mark, int partitions, @Nullable Long generation)
+            throws MalformedRecordException, Unexplained, HoleException {
         check(mark);
         TopicOrigin origin = RecordFormat.origin(mark);
-        if (origin != null && origin.partitions() != partitions) {
+        if (origin == null || origin.partitions() == partitions) {
+            return;
+        }
+        if (generation == null) {
+            throw new HoleException("topic has " + partitions + " partitions, but its mirror wrote "
+                    + origin.partitions() + " in generation " + origin.generation());
+        }
+        if (generation == origin.generation()) {
             throw new Unexplained("topic " + mark.topic() + " has " + partitions + " partitions, but its mirror"
                     + " writes " + origin.partitions() + ": partitions from " + mark.topic() + "-"
                     + Math.min(origin.partitions(), partitions) + " on were "

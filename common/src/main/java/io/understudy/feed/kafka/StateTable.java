@@ -51,8 +51,7 @@ final class StateTable {
 
     /** Whether the keys have the digest of the last mark; without one, whether no stray record replaced a key. */
     boolean isWhole() {
-        StateDigest expected = chain.expected();
-        return expected == null ? replaced.isEmpty() : expected.equals(chain.digest());
+        return chain.isWhole(!replaced.isEmpty());
     }
 
     /** The digests that {@link #isWhole} compares, for logs. */

@@ -3,6 +3,7 @@ package io.understudy.feed.kafka;
 import com.google.protobuf.ByteString;
 import io.understudy.consumer.format.MalformedRecordException;
 import io.understudy.consumer.format.MirrorRecord;
+import io.understudy.consumer.format.StateChain;
 import io.understudy.consumer.format.StrayRecords;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.Unexplained;
@@ -46,12 +47,10 @@ final class StateTopic {
     private @Nullable TopicWatch watch;
     private @Nullable Duration deleteRetention;
     private long begunNanos = System.nanoTime();
-    /** End offset of this pass; -1 until known. */
-    private long end = -1;
-    /** Whether a pass over the whole was made. */
-    private boolean passed;
-
     private long offset;
+    /** Highest offset read before the end of a pass, unlike those of later heartbeats. */
+    private long furthest;
+
     /** The last logged cause of waiting. */
     private String waitsFor = "";
 
@@ -72,8 +71,6 @@ final class StateTopic {
     private void begin() {
         table = new StateTable(range);
         begunNanos = System.nanoTime();
-        end = -1;
-        passed = false;
         offset = 0;
         connection.seek(partition, 0);
     }
@@ -81,44 +78,41 @@ final class StateTopic {
     /** Reads on. Returns the state at its revision, or null if more time is needed. */
     @Nullable StateTable read(Duration timeout) throws FeedEndedException, InterruptedException {
         Duration retention = retention(timeout);
-        if (retention == null || (end < 0 && !findEnd(timeout))) {
+        if (retention == null || (table.chain().needsEnd() && !findEnd(timeout))) {
             return null;
         }
-        boolean heard = (offset < end || passed) && readRecords(timeout);
-        if (end < 0 || offset < end) {
-            return null;
-        }
-        if (!passed || !table.chain().isUnbroken()) {
-            // What is missing so far was written again before now.
-            passed = true;
-            end = -1;
-            table.chain().beginVerified();
-            return null;
-        }
-        if (!table.chain().isAtMark()) {
-            if (!heard) {
-                waits(
-                        offset == 0
-                                ? "topic is empty: mirror has not written to it yet"
-                                : "state is incomplete: mirror or MirrorMaker has not finished writing it");
+        boolean heard = !table.chain().isRead(offset, table.isWhole()) && readRecords(timeout);
+        boolean isLate = System.nanoTime() - begunNanos > retention.toNanos();
+        StateChain.Step step = table.chain().step(offset, table.isWhole(), isLate);
+        if (step == StateChain.Step.READ) {
+            furthest = Math.max(furthest, offset);
+        } else if (step == StateChain.Step.WAIT) {
+            waits(heard);
+        } else if (step == StateChain.Step.REPEAT) {
+            begin();
+        } else if (isStillTheSame(timeout)) {
+            if (step == StateChain.Step.COMPLETE) {
+                return table;
             }
-            return null;
-        }
-        if (!table.isWhole()) {
-            waits("stray records replaced keys, and the mirror has not restored them yet");
-            if (System.nanoTime() - begunNanos > retention.toNanos()) {
-                begin();
-            }
-            return null;
-        }
-        if (!isStillTheSame(timeout)) {
-            return null;
-        }
-        if (System.nanoTime() - begunNanos > retention.toNanos()) {
             restart(retention);
-            return null;
         }
-        return table;
+        return null;
+    }
+
+    private void waits(boolean heard) {
+        if (table.chain().isAtMark()) {
+            waits("stray records replaced keys, and the mirror has not restored them yet");
+        } else if (!heard) {
+            waits(
+                    offset == 0
+                            ? "topic is empty: mirror has not written to it yet"
+                            : "state is incomplete: mirror or MirrorMaker has not finished writing it");
+        }
+    }
+
+    /** Returns an offset that grows while the state is read, and not while it is waited for. */
+    long furthest() {
+        return furthest;
     }
 
     /** Retention of deletions in the topic; null if not yet known. */
@@ -168,17 +162,12 @@ final class StateTopic {
                     + ": part of the state was deleted. Set cleanup.policy to compact only, and mirror"
                     + " to topics of another name");
         }
-        end = found.end();
-        if (passed && offset < end) {
-            // Transactions end with one.
-            table.chain().expectMark();
-        }
+        table.chain().endsAt(offset, found.end());
         return true;
     }
 
     private boolean readRecords(Duration timeout) throws FeedEndedException, InterruptedException {
-        boolean enough = offset >= end && table.chain().isAtMark() && table.isWhole();
-        List<ConsumerRecord<byte[], byte[]>> records = connection.poll(partition, enough ? Duration.ZERO : timeout);
+        List<ConsumerRecord<byte[], byte[]>> records = connection.poll(partition, timeout);
         for (ConsumerRecord<byte[], byte[]> record : records) {
             try {
                 TopicRecord content = RecordFormat.readOwn(record, strays);

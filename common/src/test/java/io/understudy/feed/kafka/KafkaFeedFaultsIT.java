@@ -100,9 +100,34 @@ final class KafkaFeedFaultsIT {
         mirror.addPartition();
         mirror.writeEach(fixture.history().next(3));
         before.awaitRevision(fixture.history().revision(), PATIENCE);
-        assertThat(fixture.read(KeyRange.all(), start).awaitEnd(PATIENCE))
+        assertThat(fixture.read(KeyRange.all(), start).awaitEnd(PATIENCE)).isInstanceOf(Gap.class);
+        FeedRunner again = fixture.read(KeyRange.all(), null);
+        again.awaitRevision(fixture.history().revision(), PATIENCE);
+        mirror.writeEach(fixture.history().next(1));
+        assertThat(again.awaitEnd(PATIENCE))
                 .isInstanceOf(Unexplained.class)
                 .hasMessageContaining(fixture.topic() + "-2");
+    }
+
+    @Test
+    void aStateWrittenAgainToMorePartitionsIsAGapAndThenASnapshot() throws Exception {
+        MirrorStub mirror = fixture.mirror(1);
+        mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
+        Position start = new Position(MirrorStub.CLUSTER, fixture.history().revision(), null);
+        FeedRunner reader = fixture.read(KeyRange.all(), null);
+        mirror.writeEach(fixture.history().next(3));
+        reader.awaitRevision(fixture.history().revision(), PATIENCE);
+        FeedRunner resumed = fixture.read(KeyRange.all(), start);
+        resumed.awaitRevision(fixture.history().revision(), PATIENCE);
+        mirror.rewriteTo(3);
+        mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
+        assertThat(reader.awaitEnd(PATIENCE)).isInstanceOf(Gap.class);
+        assertThat(resumed.awaitEnd(PATIENCE)).isInstanceOf(Gap.class);
+        assertThat(fixture.read(KeyRange.all(), start).awaitEnd(PATIENCE)).isInstanceOf(Gap.class);
+        FeedRunner again = fixture.read(KeyRange.all(), null);
+        mirror.writeEach(fixture.history().next(3));
+        again.awaitRevision(fixture.history().revision(), PATIENCE);
+        assertThat(again.state()).isEqualTo(fixture.history().state());
     }
 
     @Test

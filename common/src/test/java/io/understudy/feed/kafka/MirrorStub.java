@@ -39,7 +39,7 @@ final class MirrorStub implements AutoCloseable {
     private final Admin admin;
     private Producer<byte[], byte[]> producer;
     private final String topic;
-    private final int partitions;
+    private int partitions;
     private TopicOrigin origin;
     private Revision complete = Revision.ZERO;
 
@@ -88,9 +88,27 @@ final class MirrorStub implements AutoCloseable {
 
     /** Has more partitions from here on, to which nothing is written. */
     void addPartition() throws InterruptedException, ExecutionException {
-        admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(partitions + 1)))
+        increaseTo(partitions + 1);
+    }
+
+    /** Has more partitions; what is written then is of another generation. */
+    void rewriteTo(int more) throws InterruptedException, ExecutionException {
+        increaseTo(more);
+        partitions = more;
+        origin = new TopicOrigin(origin.generation() + 1, origin.scope(), more);
+    }
+
+    private void increaseTo(int more) throws InterruptedException, ExecutionException {
+        admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(more)))
                 .all()
                 .get();
+        await().until(() -> admin.describeTopics(List.of(topic))
+                        .topicNameValues()
+                        .get(topic)
+                        .get()
+                        .partitions()
+                        .size()
+                == more);
     }
 
     String stateTopic() {

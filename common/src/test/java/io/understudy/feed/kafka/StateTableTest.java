@@ -3,6 +3,7 @@ package io.understudy.feed.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import io.understudy.consumer.format.StateChain;
 import io.understudy.consumer.format.StateDigest;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
@@ -174,8 +175,7 @@ class StateTableTest {
         }
         StateTable table = new StateTable(range);
         long offset = 0;
-        long end = topic.end;
-        boolean passed = false;
+        long end = -1;
         int writes = 60;
         while (true) {
             if (withStrays && writes > 0 && random.nextInt(4) == 0) {
@@ -191,7 +191,11 @@ class StateTableTest {
             if (random.nextInt(3) == 0) {
                 topic.compact();
             }
-            if (offset < end || (passed && !(table.chain().isAtMark() && table.isWhole()))) {
+            if (table.chain().needsEnd()) {
+                end = topic.end;
+                table.chain().endsAt(offset, end);
+            }
+            if (!table.chain().isRead(offset, table.isWhole())) {
                 Map.Entry<Long, Appended> next = topic.records.ceilingEntry(offset);
                 if (offset < end && next != null && next.getKey() >= end) {
                     // Batches that compaction has emptied are passed without a record.
@@ -202,14 +206,7 @@ class StateTableTest {
                     give(table, next.getValue());
                 }
                 offset = next == null ? topic.end : next.getKey() + 1;
-            } else if (!passed || !table.chain().isUnbroken()) {
-                passed = true;
-                table.chain().beginVerified();
-                end = topic.end;
-                if (offset < end) {
-                    table.chain().expectMark();
-                }
-            } else {
+            } else if (step(table, offset, false) == StateChain.Step.COMPLETE) {
                 break;
             }
         }
@@ -218,6 +215,10 @@ class StateTableTest {
                 .isEqualTo(topic.states.get(table.revision()).stream()
                         .filter(entry -> range.contains(entry.key()))
                         .toList());
+    }
+
+    private static StateChain.Step step(StateTable table, long offset, boolean isLate) {
+        return table.chain().step(offset, table.isWhole(), isLate);
     }
 
     private static void give(StateTable table, Appended content) {
@@ -254,15 +255,45 @@ class StateTableTest {
         table.accept(new TopicRecord.SnapshotBegin(CLUSTER, revision), 1, null);
         // A key is missing: its record was taken since there is a later one, which is taken, too, before it is read.
         table.accept(new TopicRecord.SnapshotEnd(CLUSTER, revision, 1), 1, null);
-        table.chain().beginVerified();
-        assertThat(table.chain().isUnbroken()).isTrue();
-        table.chain().expectMark();
+        passesTo(table, 2);
+        table.chain().endsAt(2, 4);
         assertThat(table.chain().isAtMark()).isTrue();
-        assertThat(table.chain().isUnbroken()).isFalse();
-        table.chain().beginVerified();
-        table.chain().expectMark();
+        passesTo(table, 4);
+        table.chain().endsAt(4, 5);
         table.accept(new TopicRecord.Complete(CLUSTER, revision, revision, 0, null), 1, null);
-        assertThat(table.chain().isUnbroken()).isTrue();
+        assertThat(step(table, 5, false)).isEqualTo(StateChain.Step.COMPLETE);
+    }
+
+    /** Another pass is needed after the one to that offset. */
+    private static void passesTo(StateTable table, long offset) {
+        if (table.chain().needsEnd()) {
+            table.chain().endsAt(0, offset);
+        }
+        assertThat(step(table, offset, false)).isEqualTo(StateChain.Step.READ);
+        assertThat(table.chain().needsEnd()).isTrue();
+    }
+
+    /** A state that is complete only later than tombstones are kept is read once more, not as if reading were slow. */
+    @Test
+    void onlyACompleteStateIsLate() {
+        StateTable table = new StateTable(KeyRange.all());
+        Revision revision = new Revision(5);
+        table.accept(new TopicRecord.SnapshotBegin(CLUSTER, revision), 1, null);
+        passesTo(table, 1);
+        table.chain().endsAt(1, 1);
+        assertThat(step(table, 1, true)).isEqualTo(StateChain.Step.WAIT);
+        RandomHistory history = new RandomHistory(1, 6);
+        history.next(4);
+        KeyValue entry = history.state().get(0);
+        table.accept(new TopicRecord.Found(CLUSTER, entry), 1, null);
+        table.accept(new TopicRecord.SnapshotEnd(CLUSTER, revision, 1), 1, null);
+        passesTo(table, 3);
+        table.chain().endsAt(3, 3);
+        assertThat(step(table, 3, true)).isEqualTo(StateChain.Step.LATE);
+        assertThat(step(table, 3, false)).isEqualTo(StateChain.Step.COMPLETE);
+        table.stray(entry.key());
+        assertThat(step(table, 3, false)).isEqualTo(StateChain.Step.WAIT);
+        assertThat(step(table, 3, true)).isEqualTo(StateChain.Step.REPEAT);
     }
 
     /** The end of the first was taken, and the beginning of the second; together they seem to be whole. */
@@ -276,11 +307,11 @@ class StateTableTest {
         table.accept(new TopicRecord.SnapshotBegin(CLUSTER, first), 1, null);
         List<KeyValue> found = history.state();
         table.accept(new TopicRecord.Found(CLUSTER, found.get(0)), 1, null);
-        table.chain().beginVerified();
+        passesTo(table, 2);
+        table.chain().endsAt(2, 4);
         table.accept(new TopicRecord.Found(CLUSTER, found.get(1)), 1, null);
         table.accept(new TopicRecord.SnapshotEnd(CLUSTER, second, 2), 1, null);
-
-        assertThat(table.chain().isUnbroken()).isFalse();
+        passesTo(table, 4);
     }
 
     /** MirrorMaker goes back to an earlier record at any one. */

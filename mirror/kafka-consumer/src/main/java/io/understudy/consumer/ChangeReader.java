@@ -166,8 +166,7 @@ final class ChangeReader<K, V> {
     private void requirePartitions(long written) {
         if (written != partitions.size()) {
             throw new MirrorConsumerException("topic " + options.topic() + " has " + partitions.size()
-                    + " partitions, but its mirror writes to " + written
-                    + ". Delete its topics, and restart the mirror, which creates them");
+                    + " partitions, but its mirror writes to " + written + ". Mirror to another topic");
         }
     }
 

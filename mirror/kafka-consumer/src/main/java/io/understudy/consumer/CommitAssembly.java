@@ -69,13 +69,14 @@ final class CommitAssembly<K, V> {
     }
 
     private void assemble(MirrorRecord record, ConsumerRecord<byte[], byte[]> source, List<Event<K, V>> events)
-            throws HoleException {
+            throws HoleException, RestartException {
         int partition = source.partition();
         switch (record.kind()) {
             case COMMIT -> {
                 sections.change(partition, record.revision(), record.index(), record.size(), record, bytes(source));
                 if (sections.bytes() > options.maxCommitBytes()) {
-                    throw new MirrorConsumerException("unfinished commits at revision " + record.revision() + " have "
+                    // The state topic has what they changed.
+                    throw new RestartException("unfinished commits at revision " + record.revision() + " have "
                             + sections.bytes() + " bytes; allowed: " + options.maxCommitBytes()
                             + " (maxCommitBytes)");
                 }

@@ -12,7 +12,7 @@ import org.apache.kafka.common.serialization.Deserializer;
  * @param stateTopic compacted topic
  * @param keys converts etcd's keys
  * @param values converts etcd's values
- * @param maxCommitBytes limit of the memory that unfinished commits take
+ * @param maxCommitBytes limit of the memory that unfinished commits take; beyond it, the state replaces them
  * @param maxKeys limit of the number of keys while the state is read; each takes about 50 bytes
  */
 public record ConsumerOptions<K, V>(

@@ -11,14 +11,10 @@ final class RestartException extends Exception {
         this(reason, false);
     }
 
-    private RestartException(String reason, boolean late) {
+    /** @param late whether a complete state was not read within the retention of tombstones */
+    RestartException(String reason, boolean late) {
         super(reason);
         this.late = late;
-    }
-
-    /** The state was not read within the retention of tombstones. */
-    static RestartException late(String reason) {
-        return new RestartException(reason, true);
     }
 
     boolean isLate() {

@@ -45,11 +45,6 @@ final class StateReader<K, V> {
     private @Nullable Uuid id;
     private Duration retention = Duration.ZERO;
     private long offset;
-    /** Where this pass ends; -1 until that is known. */
-    private long end = -1;
-    /** Whether the first pass is over. */
-    private boolean passed;
-
     private long checkedNanos = System.nanoTime();
     private boolean waits;
 
@@ -85,38 +80,32 @@ final class StateReader<K, V> {
         if (id == null) {
             open();
         }
-        if (end < 0) {
+        if (chain.needsEnd()) {
             long beginning = topics.beginning(partition);
             if (beginning > 0) {
                 throw new InvalidTopicException("topic " + partition.topic() + " starts at offset " + beginning
                         + ": part of the state was deleted. Its cleanup.policy must be compact only");
             }
-            end = topics.end(partition);
-            if (passed && offset < end) {
-                chain.expectMark();
-            }
+            chain.endsAt(offset, topics.end(partition));
         }
-        if (offset < end || (passed && !isComplete())) {
+        if (!chain.isRead(offset, isWhole())) {
             for (ConsumerRecord<byte[], byte[]> record : topics.poll(partition)) {
                 accept(record, events);
             }
             offset = topics.position(partition);
         }
-        if (offset < end) {
-            return false;
-        }
-        if (!passed || !chain.isUnbroken()) {
-            passed = true;
-            end = -1;
-            chain.beginVerified();
-            return false;
-        }
         boolean isLate = System.nanoTime() - begunNanos > retention.toNanos();
-        if (isLate) {
-            throw RestartException.late("reading topic " + partition.topic()
-                    + " took longer than its delete.retention.ms, " + retention.toMillis());
+        StateChain.Step step = chain.step(offset, isWhole(), isLate);
+        if (step == StateChain.Step.READ) {
+            return false;
         }
-        boolean isComplete = isComplete();
+        if (step == StateChain.Step.LATE || step == StateChain.Step.REPEAT) {
+            throw new RestartException(
+                    "reading topic " + partition.topic() + " took longer than its delete.retention.ms, "
+                            + retention.toMillis(),
+                    step == StateChain.Step.LATE);
+        }
+        boolean isComplete = step == StateChain.Step.COMPLETE;
         if (isComplete || System.nanoTime() - checkedNanos > CHECK_NANOS) {
             checkedNanos = System.nanoTime();
             if (!topics.describe(partition.topic()).topicId().equals(id)) {
@@ -146,10 +135,8 @@ final class StateReader<K, V> {
         id = topic.topicId();
     }
 
-    private boolean isComplete() {
-        StateDigest expected = chain.expected();
-        boolean isWhole = expected == null ? replaced.isEmpty() : expected.equals(chain.digest());
-        return chain.isAtMark() && isWhole;
+    private boolean isWhole() {
+        return chain.isWhole(!replaced.isEmpty());
     }
 
     private void accept(ConsumerRecord<byte[], byte[]> source, List<Event<K, V>> events) {

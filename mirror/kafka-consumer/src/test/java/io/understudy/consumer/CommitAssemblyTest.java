@@ -150,7 +150,7 @@ final class CommitAssemblyTest {
                         change(0, 5, i, 100, "k" + i);
                     }
                 })
-                .isInstanceOf(MirrorConsumerException.class)
+                .isInstanceOf(RestartException.class)
                 .hasMessageContaining("maxCommitBytes");
     }
 

@@ -3,14 +3,14 @@ package io.understudy.mirror.kafka;
 import io.understudy.mirror.sink.SinkException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.apache.kafka.common.acl.AclOperation;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Determines why Kafka no longer accepts a mirror's transactions. Kafka returns the same error for another writer and
- * for a transaction that was open too long, as after the suspension of a machine. Another mirror writes a checkpoint of
- * a later epoch when it starts. One thread.
+ * for a transaction that was open too long, as after the suspension of a machine. Another mirror writes a checkpoint when
+ * it starts. One thread.
  */
 final class Fencing {
 
@@ -22,14 +22,18 @@ final class Fencing {
     private final CheckpointTopic checkpoints;
     private final TopicReader reader;
     private final KafkaSinkOptions options;
-    private final LongSupplier epoch;
+    private final Predicate<CheckpointTopic.Stored> isOther;
 
-    /** @param epoch of the last checkpoint that this mirror has begun to write; 0 before the first */
-    Fencing(CheckpointTopic checkpoints, TopicReader reader, KafkaSinkOptions options, LongSupplier epoch) {
+    /** @param isOther whether another mirror wrote a checkpoint since this one started */
+    Fencing(
+            CheckpointTopic checkpoints,
+            TopicReader reader,
+            KafkaSinkOptions options,
+            Predicate<CheckpointTopic.Stored> isOther) {
         this.checkpoints = checkpoints;
         this.reader = reader;
         this.options = options;
-        this.epoch = epoch;
+        this.isOther = isOther;
     }
 
     /** Returns the exception of a rejected transaction. */
@@ -47,7 +51,7 @@ final class Fencing {
         try {
             do {
                 CheckpointTopic.Stored stored = checkpoints.read(reader);
-                if (stored != null && stored.checkpoint().epoch() > epoch.getAsLong()) {
+                if (stored != null && isOther.test(stored)) {
                     return new SinkException.Fenced("fenced: another mirror writes to topic " + options.topic() + ", "
                             + stored.checkpoint().writer() + " with epoch "
                             + stored.checkpoint().epoch()

@@ -35,8 +35,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A transaction holds several whole commits, or one large, with a mark in every partition and the checkpoint.
  * Opening a sink aborts the transaction of its predecessor and fences it. A snapshot takes many transactions between
- * two marks. Unless one was interrupted, it is merged: it has records only for entries missing in the state topic, and
- * tombstones for deleted keys.
+ * two marks. It has records only for entries that the state topic lacks in the mirror's generation, and tombstones for
+ * deleted keys. An interrupted one continues so.
  *
  * <p>Invariant M26: each commit is in Kafka once, whole and in order, and the last record of each key is the state,
  * whatever is killed.
@@ -75,8 +75,8 @@ public final class KafkaSink implements Sink {
     private @Nullable SnapshotSelection merge;
     /** Digest of the received state, with an open batch or snapshot; null if unknown. */
     private @Nullable StateDigest state;
-    /** Whether a snapshot's entries are written even if the state topic has them already. */
-    private boolean resync;
+    /** Whether the state had more keys than a snapshot may merge. */
+    private boolean isOverMergeLimit;
 
     /** Epoch of the last checkpoint sent; 0 before the first. */
     private long epoch;
@@ -122,19 +122,17 @@ public final class KafkaSink implements Sink {
     @Override
     public @Nullable Position open() {
         SinkStart.Outcome taken = new SinkStart(clients, options, scope, checkpoints, reader, timeout, strays)
-                .run(new Fencing(checkpoints, reader, options, () -> epoch));
+                .run(new Fencing(checkpoints, reader, options, this::isOther));
         taken.writer().export(meters, Tags.of("mirror", mirror));
         writer = taken.writer();
         Checkpoint found = taken.checkpoint();
         if (found == null) {
-            resync = true;
             return null;
         }
         Checkpoint ours = found.takenOverBy(writerName);
-        resync = taken.isLost() || ours.state() != CheckpointState.SYNCED;
         marked = ours.revision();
         state = taken.state();
-        write(resync ? ours.in(CheckpointState.SYNCING) : ours);
+        write(ours);
         LOG.atInfo()
                 .addKeyValue("mirror", mirror)
                 .addKeyValue("epoch", ours.epoch())
@@ -148,6 +146,14 @@ public final class KafkaSink implements Sink {
             complete = position.revision();
         }
         return position;
+    }
+
+    /** Whether a checkpoint is not this writer's, nor its predecessor's. Epochs begin again after a lost checkpoint. */
+    private boolean isOther(CheckpointTopic.Stored stored) {
+        Checkpoint other = stored.checkpoint();
+        return other.epoch() > epoch
+                || (other.epoch() == epoch && !other.writer().equals(writerName))
+                || stored.generation() > writer().generation();
     }
 
     /** Always fails: a topic cannot revoke records. */
@@ -165,7 +171,8 @@ public final class KafkaSink implements Sink {
         if (before != null) {
             requireSame("checkpoint at " + checkpoints.where(), before.source(), before.revision(), cluster, revision);
         }
-        LastRecords last = LastRecords.read(reader, options, writer().offsets().endOfState());
+        LastRecords last = LastRecords.read(
+                reader, options, writer().generation(), writer().offsets().endOfState());
         writer().offsets().checked(last.end());
         state = StateDigest.EMPTY;
         ClusterId mirroredCluster = last.cluster();
@@ -177,9 +184,8 @@ public final class KafkaSink implements Sink {
                 .addKeyValue("mirror", mirror)
                 .addKeyValue("revision", revision)
                 .addKeyValue("topic_keys", last.size())
-                .addKeyValue("resync", resync)
                 .log("snapshot started");
-        merge = new SnapshotSelection(cluster, revision, last, resync);
+        merge = new SnapshotSelection(cluster, revision, last);
         writer().mark(records -> new TopicRecord.SnapshotBegin(cluster, revision), null);
         write(
                 before == null
@@ -205,15 +211,19 @@ public final class KafkaSink implements Sink {
 
     @Override
     public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
-        SnapshotSelection open = merge;
-        if (open == null) {
-            throw new IllegalStateException("page received without a snapshot");
-        }
         List<KeyValue> mirrored = scope.mirrored(entries);
         for (KeyValue entry : mirrored) {
             state = Objects.requireNonNull(state).with(entry.key().asReadOnlyByteBuffer());
         }
-        for (TopicRecord record : open.page(scope.inTarget(covered), mirrored)) {
+        merge(scope.inTarget(covered), mirrored);
+    }
+
+    private void merge(KeyRange covered, List<KeyValue> mirrored) {
+        SnapshotSelection open = merge;
+        if (open == null) {
+            throw new IllegalStateException("page received without a snapshot");
+        }
+        for (TopicRecord record : open.page(covered, mirrored)) {
             batch.add(writer().write(record), 1);
             if (batch.isDue()) {
                 write(current());
@@ -223,8 +233,9 @@ public final class KafkaSink implements Sink {
 
     @Override
     public void snapshotCompleted(Position position) {
+        // Removes keys beside the scope, which only another writer can have added: readers count them.
+        merge(KeyRange.all(), List.of());
         merge = null;
-        resync = false;
         writer().mark(records -> new TopicRecord.SnapshotEnd(position.cluster(), position.revision(), records), state);
         reached = position;
         wrote(position, current().syncedAt(position));
@@ -334,6 +345,7 @@ public final class KafkaSink implements Sink {
         markedNanos = System.nanoTime();
         asOf = null;
         complete = position.revision();
+        warnOfMergeLimit();
         if (!isStateWhole()) {
             // With the offset, from which the next sink finds the same and resynchronises.
             write(current());
@@ -344,8 +356,21 @@ public final class KafkaSink implements Sink {
         }
     }
 
+    private void warnOfMergeLimit() {
+        long keys = state == null ? 0 : state.keys();
+        boolean isOver = keys > options.maxMergeKeys();
+        if (isOver && !isOverMergeLimit) {
+            LOG.atWarn()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("keys", keys)
+                    .addKeyValue("maxMergeKeys", options.maxMergeKeys())
+                    .log("more keys than maxMergeKeys: the mirror would stop at the next gap; increase it");
+        }
+        isOverMergeLimit = isOver;
+    }
+
     private boolean isStateWhole() {
-        return check.isWhole(writer().offsets(), state);
+        return check.isWhole(writer(), state);
     }
 
     /** Commits the transaction with a checkpoint. */

@@ -23,32 +23,36 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Digests of the state topic's entries, by key with a put as last record. A revision alone does not suffice: another
- * history of the source may have another entry at it. Values are not held.
+ * history of the source may have another entry at it. Values are not held. Readers ignore entries of an earlier
+ * generation, so these have a key but no digest.
  */
 final class LastRecords {
 
-    private final NavigableMap<ByteString, Long> digests = new TreeMap<>(KeyRange.KEY_ORDER);
+    private final NavigableMap<ByteString, @Nullable Long> digests = new TreeMap<>(KeyRange.KEY_ORDER);
     private final String topic;
     private final int maxKeys;
     private final String format;
+    private final long generation;
     private @Nullable ClusterId cluster;
     private Revision newest = Revision.ZERO;
     private long end;
 
-    private LastRecords(KafkaSinkOptions options) {
+    private LastRecords(KafkaSinkOptions options, long generation) {
         this.topic = options.stateTopic();
         this.maxKeys = options.maxMergeKeys();
         this.format = options.format().number();
+        this.generation = generation;
     }
 
     /**
      * Reads the topic to its current end.
      *
+     * @param generation of the mirror's records
      * @param atLeast offset that the end must reach
      * @throws SinkException.Refused the topic has more keys than allowed, or a record of another format
      */
-    static LastRecords read(TopicReader reader, KafkaSinkOptions options, long atLeast) {
-        LastRecords last = new LastRecords(options);
+    static LastRecords read(TopicReader reader, KafkaSinkOptions options, long generation, long atLeast) {
+        LastRecords last = new LastRecords(options, generation);
         last.end = reader.read(new TopicPartition(options.stateTopic(), 0), 0, atLeast, last::add)
                 .end();
         return last;
@@ -59,11 +63,13 @@ final class LastRecords {
         return end;
     }
 
-    /** Returns the digest of the remaining keys. */
+    /** Returns the digest of the remaining keys that readers count. */
     StateDigest digest() {
         StateDigest digest = StateDigest.EMPTY;
-        for (ByteString key : digests.keySet()) {
-            digest = digest.with(key.asReadOnlyByteBuffer());
+        for (var each : digests.entrySet()) {
+            if (each.getValue() != null) {
+                digest = digest.with(each.getKey().asReadOnlyByteBuffer());
+            }
         }
         return digest;
     }
@@ -91,7 +97,7 @@ final class LastRecords {
     /** Removes and returns the remaining keys in {@code range}. */
     List<ByteString> takeRest(KeyRange range) {
         ByteString to = range.to();
-        NavigableMap<ByteString, Long> part =
+        NavigableMap<ByteString, @Nullable Long> part =
                 to == null ? digests.tailMap(range.from(), true) : digests.subMap(range.from(), true, to, false);
         List<ByteString> rest = List.copyOf(part.keySet());
         part.clear();
@@ -100,8 +106,10 @@ final class LastRecords {
 
     private void add(ConsumerRecord<byte[], byte[]> record) {
         @Nullable TopicRecord content;
+        boolean isCurrent;
         try {
             content = RecordFormat.readOwn(record, null);
+            isCurrent = content != null && MirrorRecord.generation(record) == generation;
         } catch (MalformedRecordException e) {
             throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
         }
@@ -121,20 +129,20 @@ final class LastRecords {
             newest = content.revision();
         }
         if (content instanceof TopicRecord.Found found) {
-            put(found.entry());
+            put(found.entry(), isCurrent);
         } else if (content instanceof TopicRecord.Gone gone) {
             digests.remove(gone.key());
         } else if (content instanceof TopicRecord.Changed changed) {
             if (changed.change() instanceof Change.Put put) {
-                put(put.keyValue());
+                put(put.keyValue(), isCurrent);
             } else {
                 digests.remove(changed.change().key());
             }
         }
     }
 
-    private void put(KeyValue entry) {
-        digests.put(entry.key(), digest(entry));
+    private void put(KeyValue entry, boolean isCurrent) {
+        digests.put(entry.key(), isCurrent ? digest(entry) : null);
         if (digests.size() > maxKeys) {
             throw new SinkException.Refused("topic " + topic + " has more than " + maxKeys
                     + " keys, the limit of maxMergeKeys. Increase maxMergeKeys to merge a snapshot");

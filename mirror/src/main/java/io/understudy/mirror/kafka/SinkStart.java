@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.TopicDescription;
@@ -82,16 +83,14 @@ final class SinkStart {
      * The outcome of a start.
      *
      * @param writer closed by the caller
-     * @param checkpoint null before the first
+     * @param checkpoint null before the first; syncing if the topics lack recorded data and must be rewritten
      * @param state digest of the state topic; null if unknown
-     * @param isLost whether the topics lack recorded data and must be rewritten
      * @param isWhole false if only a snapshot can show whether the state topic is complete
      */
     record Outcome(
             TopicWriter writer,
             @Nullable Checkpoint checkpoint,
             @Nullable StateDigest state,
-            boolean isLost,
             boolean isWhole) {}
 
     /**
@@ -126,15 +125,15 @@ final class SinkStart {
                         new TopicScope(scope.named().include(), scope.named().exclude()),
                         options.partitions(),
                         options.format());
+                Checkpoint found = stored == null ? null : stored.checkpoint();
                 CheckpointTopic.Stored kept = loss == null ? stored : null;
                 Offsets offsets = kept == null
                         ? new Offsets(known, options.stateTopic(), -1, -1)
                         : new Offsets(known, options.stateTopic(), endOfState, uncheckedFrom(kept));
                 return new Outcome(
                         new TopicWriter(producer, options, limit, origin, offsets, fencing, timeout),
-                        stored == null ? null : stored.checkpoint(),
+                        found == null || loss == null ? found : found.in(CheckpointState.SYNCING),
                         kept == null ? null : kept.state(),
-                        loss != null,
                         !isMarkReplaced);
             } catch (RuntimeException e) {
                 producer.close(Duration.ZERO);
@@ -278,14 +277,20 @@ final class SinkStart {
     }
 
     /**
-     * Returns the generation of records, by the clock if the checkpoint is missing. Copies of deleted topics still have
-     * the previous generation.
+     * Returns the generation of records: after a loss by the clock, and later than any in the state topic. Copies of
+     * deleted topics still have the previous generation.
      */
-    private static long generation(CheckpointTopic.@Nullable Stored stored, boolean isLost) {
-        if (stored == null) {
-            return System.currentTimeMillis();
+    private long generation(CheckpointTopic.@Nullable Stored stored, boolean isLost) {
+        if (stored != null && !isLost) {
+            return stored.generation();
         }
-        return isLost ? Math.max(System.currentTimeMillis(), stored.generation() + 1) : stored.generation();
+        AtomicLong newest = new AtomicLong(stored == null ? 0 : stored.generation());
+        var unused = reader.read(new TopicPartition(options.stateTopic(), 0), 0, record -> {
+            if (own(record, null) != null) {
+                newest.accumulateAndGet(generation(record), Math::max);
+            }
+        });
+        return Math.max(System.currentTimeMillis(), newest.get() + 1);
     }
 
     private void lost(String loss) {
@@ -413,6 +418,10 @@ final class SinkStart {
         if (checkpoint.state() == CheckpointState.SYNCED
                 && !isExpired
                 && !checkpoint.revision().equals(last)) {
+            if (last != null && last.isAfter(checkpoint.revision())) {
+                return "topic " + options.checkpointTopic() + " was truncated: its checkpoint is at revision "
+                        + checkpoint.revision() + ", but partition " + partition + " ends at revision " + last;
+            }
             return "partition " + partition + " was truncated: it ends "
                     + (last == null ? "without a mark" : "at revision " + last)
                     + "; previously mirrored: " + mirrored(checkpoint);

@@ -13,16 +13,14 @@ import java.util.List;
  * Selects the records of a snapshot: entries missing in the topics, and deleted keys.
  *
  * @param last contents of the state topic at the start, removed page by page
- * @param resync whether entries are written even if the state topic has them already
  */
-record SnapshotSelection(ClusterId source, Revision revision, LastRecords last, boolean resync) {
+record SnapshotSelection(ClusterId source, Revision revision, LastRecords last) {
 
     /** Returns the records for a page of mirrored entries, under their names in the topics. */
     List<TopicRecord> page(KeyRange covered, List<KeyValue> entries) {
         List<TopicRecord> records = new ArrayList<>();
         for (KeyValue entry : entries) {
-            boolean isCurrent = last.takeIf(entry);
-            if (resync || !isCurrent) {
+            if (!last.takeIf(entry)) {
                 records.add(new TopicRecord.Found(source, entry));
             }
         }

@@ -49,10 +49,11 @@ final class StateCheck {
     /**
      * Returns whether the topic holds every key, as far as a check is due.
      *
-     * @param offsets of a writer that has no open transaction
+     * @param writer without an open transaction
      * @param expected digest of the state; null if unknown, so that any stray record in the scope counts
      */
-    boolean isWhole(Offsets offsets, @Nullable StateDigest expected) {
+    boolean isWhole(TopicWriter writer, @Nullable StateDigest expected) {
+        Offsets offsets = writer.offsets();
         if (offsets.uncheckedFrom() < 0 || System.nanoTime() - nextNanos < 0) {
             return true;
         }
@@ -67,7 +68,7 @@ final class StateCheck {
         });
         // Without a stray record, the other writer's has valid headers.
         boolean isExplained = !inScope.get() && (isFound.get() || expected == null);
-        boolean isWhole = isExplained || (expected != null && hasKeys(expected, offsets.endOfState()));
+        boolean isWhole = isExplained || (expected != null && hasKeys(expected, writer));
         if (isWhole) {
             offsets.checked(extent.end());
         }
@@ -83,7 +84,7 @@ final class StateCheck {
         }
     }
 
-    private boolean hasKeys(StateDigest expected, long end) {
+    private boolean hasKeys(StateDigest expected, TopicWriter writer) {
         if (expected.keys() > options.maxMergeKeys()) {
             LOG.atError()
                     .addKeyValue("topic", options.stateTopic())
@@ -92,6 +93,9 @@ final class StateCheck {
                     .log("stray records not checked: more keys than maxMergeKeys; increase it and restart the mirror");
             return true;
         }
-        return LastRecords.read(reader, options, end).digest().equals(expected);
+        return LastRecords.read(
+                        reader, options, writer.generation(), writer.offsets().endOfState())
+                .digest()
+                .equals(expected);
     }
 }

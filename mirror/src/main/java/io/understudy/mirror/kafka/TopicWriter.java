@@ -136,6 +136,11 @@ final class TopicWriter implements AutoCloseable {
                 origin.format().number());
     }
 
+    /** Returns the generation of the written records. */
+    long generation() {
+        return origin.generation();
+    }
+
     /** Returns the offsets of the written records. */
     Offsets offsets() {
         return offsets;

@@ -29,18 +29,20 @@ final class FedState implements AutoCloseable {
 
     private static final Duration POLL = Duration.ofMillis(200);
 
-    /** Timeout of reading a topic's state before the first event. */
+    /** Timeout of the next event, from the last progress of reading the topic's state on. */
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private final String side;
     private final MirrorScope scope;
     private final Feed feed;
+    private final Duration patience;
     private final TreeMap<ByteString, KeyValue> entries = new TreeMap<>(KeyRange.KEY_ORDER);
     private @Nullable Position position;
     /** A received commit that is not part of the state yet. */
     private @Nullable Commit next;
 
-    private FedState(String side, MirrorScope scope, FeedSource source) {
+    private FedState(String side, MirrorScope scope, FeedSource source, Duration patience) {
+        this.patience = patience;
         this.side = side;
         this.scope = scope;
         this.feed = source.open(scope.feedRange(false), FeedKind.STATE, null);
@@ -53,7 +55,12 @@ final class FedState implements AutoCloseable {
      */
     static FedState open(String side, MirrorScope scope, FeedSource source)
             throws IncomparableException, InterruptedException {
-        FedState state = new FedState(side, scope, source);
+        return open(side, scope, source, PATIENCE);
+    }
+
+    static FedState open(String side, MirrorScope scope, FeedSource source, Duration patience)
+            throws IncomparableException, InterruptedException {
+        FedState state = new FedState(side, scope, source, patience);
         try {
             while (state.position == null) {
                 state.poll();
@@ -108,13 +115,17 @@ final class FedState implements AutoCloseable {
     }
 
     private void poll() throws IncomparableException, InterruptedException {
-        long giveUpAt = System.nanoTime() + PATIENCE.toNanos();
+        long read = feed.stateRead();
+        long progressNanos = System.nanoTime();
         try {
             while (!feed.poll(POLL, new Reading())) {
-                if (System.nanoTime() - giveUpAt >= 0) {
+                if (feed.stateRead() > read) {
+                    read = feed.stateRead();
+                    progressNanos = System.nanoTime();
+                } else if (System.nanoTime() - progressNanos >= patience.toNanos()) {
                     throw new IncomparableException(
                             Why.UNAVAILABLE,
-                            "the " + side + " sent nothing for " + PATIENCE.toSeconds()
+                            "the " + side + " sent nothing for " + patience.toSeconds()
                                     + " s: it is unavailable, or its snapshot is not complete");
                 }
             }

@@ -12,7 +12,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.google.protobuf.ByteString;
+import io.understudy.config.Binder;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.mirror.fixture.TopicHistory;
@@ -39,6 +44,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.slf4j.LoggerFactory;
 
 /**
  * One sink at a real broker, given commits by hand: {@code read_committed} readers see each once, whole and in order.
@@ -116,6 +122,19 @@ final class KafkaSinkIT {
         give(second, commit(11, "b"));
         second.settle();
         assertThat(fixture.history().commits()).isEqualTo(List.of(commit(11, "b")));
+    }
+
+    /** Both begin at epoch 1. */
+    @Test
+    void ofTwoNewMirrorsTheFirstIsFenced() {
+        KafkaSink first = fixture.sink("log", "test/1");
+        assertThat(first.open()).isNull();
+        KafkaSink second = fixture.sink("log", "test/2");
+        assertThat(second.open()).isNull();
+        second.snapshotStarted(CLUSTER, new Revision(10));
+        assertThatThrownBy(() -> first.snapshotStarted(CLUSTER, new Revision(10)))
+                .isInstanceOf(SinkException.Fenced.class)
+                .hasMessageContaining("test/2 with epoch 1");
     }
 
     @Test
@@ -255,7 +274,7 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void anInterruptedSnapshotIsRewritten() {
+    void anInterruptedSnapshotIsContinued() {
         KafkaSink killed = fixture.sink();
         killed.open();
         killed.snapshotStarted(CLUSTER, new Revision(10));
@@ -272,6 +291,9 @@ final class KafkaSinkIT {
         assertThat(fixture.history().marks())
                 .extracting(mark -> mark.getClass().getSimpleName())
                 .containsExactly("SnapshotBegin", "SnapshotBegin", "SnapshotEnd");
+        assertThat(fixture.written())
+                .as("each entry once, then the removed key")
+                .containsExactly("a", "b", "c", "a");
     }
 
     @Test
@@ -284,6 +306,36 @@ final class KafkaSinkIT {
         sink.snapshotPage(KeyRange.all(), List.of(other));
         sink.snapshotCompleted(at(20));
         assertThat(fixture.state()).containsOnly(Map.entry("first", "other"));
+    }
+
+    /** The limit stops the mirror only at the next snapshot. */
+    @Test
+    void moreKeysThanASnapshotMayMergeAreReportedOnce() {
+        fixture.options(Binder.with(fixture.options(), "maxMergeKeys", 1));
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger(KafkaSink.class);
+        logged.start();
+        logger.addAppender(logged);
+        try {
+            KafkaSink sink = fixture.begun(10);
+            assertThat(warnings(logged)).isEmpty();
+            for (int revision = 11; revision <= 12; revision++) {
+                Change created = new Change.Put(new KeyValue(
+                        key("k" + revision), ByteString.EMPTY, new Revision(revision), new Revision(revision), 1, 0));
+                give(sink, new Commit(new Revision(revision), List.of(created)));
+                sink.settle();
+            }
+            assertThat(warnings(logged)).singleElement().asString().contains("maxMergeKeys");
+        } finally {
+            logger.detachAppender(logged);
+        }
+    }
+
+    private static List<String> warnings(ListAppender<ILoggingEvent> logged) {
+        return logged.list.stream()
+                .filter(event -> event.getLevel() == Level.WARN)
+                .map(ILoggingEvent::getMessage)
+                .toList();
     }
 
     @Test

@@ -6,11 +6,16 @@ import static io.understudy.mirror.kafka.SinkFixture.commit;
 import static io.understudy.mirror.kafka.SinkFixture.entry;
 import static io.understudy.mirror.kafka.SinkFixture.give;
 import static io.understudy.mirror.kafka.SinkFixture.key;
+import static io.understudy.mirror.kafka.SinkFixture.range;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.understudy.consumer.format.StrayRecords;
+import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.TopicOrigin;
+import io.understudy.feed.kafka.TopicRecord;
+import io.understudy.feed.kafka.TopicScope;
 import io.understudy.feed.kafka.ValueFormat;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.local.junit.KafkaExtension;
@@ -263,6 +268,57 @@ final class KafkaSinkTopicsIT {
                 .isGreaterThan(before.get(0)));
     }
 
+    @Test
+    void anInterruptedRewriteOfALostTopicIsContinued() {
+        KafkaSink sink = fixture.begun(10);
+        give(sink, commit(11, "a"));
+        sink.caughtUp();
+        sink.close();
+        fixture.delete(fixture.options().topic());
+        fixture.options(fixture.options().with(TopicLoss.RESYNC));
+        KafkaSink killed = fixture.sink();
+        assertThat(killed.open()).isNull();
+        killed.snapshotStarted(CLUSTER, new Revision(12));
+        killed.snapshotPage(range("a", "b"), List.of(entry(11, "a")));
+        killed.settle();
+        killed.close();
+        KafkaSink next = fixture.sink();
+        assertThat(next.open()).isNull();
+        next.snapshotStarted(CLUSTER, new Revision(12));
+        next.snapshotPage(KeyRange.all(), List.of(entry(11, "a"), entry(9, "first")));
+        next.snapshotCompleted(at(12));
+        assertThat(fixture.written()).containsExactly("a", "first");
+        assertThat(fixture.state()).containsOnlyKeys("a", "first");
+    }
+
+    /** Readers ignore records of an earlier generation. */
+    @Test
+    void aLostCheckpointOfAClockThatWasAheadIsFollowedByALaterGeneration() throws Exception {
+        fixture.begun(10).close();
+        long ahead = System.currentTimeMillis() + Duration.ofDays(1).toMillis();
+        KafkaClients clients = new KafkaClients(fixture.options().kafka(), "test");
+        try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20, Map.of())) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            var unused = producer.send(RecordFormat.write(
+                    fixture.options().stateTopic(),
+                    0,
+                    new TopicRecord.Found(CLUSTER, entry(9, "first")),
+                    new TopicOrigin(ahead, TopicScope.all(), 1)));
+            producer.commitTransaction();
+        }
+        fixture.delete(fixture.options().checkpointTopic());
+        fixture.options(fixture.options().with(TopicLoss.RESYNC));
+        KafkaSink again = fixture.sink();
+        assertThat(again.open()).isNull();
+        again.snapshotStarted(CLUSTER, new Revision(12));
+        again.snapshotPage(KeyRange.all(), List.of(entry(9, "first")));
+        again.snapshotCompleted(at(12));
+        assertThat(fixture.written()).as("all of the new generation").containsExactly("first", "first");
+        List<Long> generations = generations();
+        assertThat(generations.get(generations.size() - 1)).isGreaterThan(ahead);
+    }
+
     /** Of all records of the state. */
     private List<Long> generations() {
         return Topic.records(KAFKA.bootstrapServers(), fixture.options().stateTopic()).stream()
@@ -299,20 +355,45 @@ final class KafkaSinkTopicsIT {
         Checkpoint ahead = sink.checkpoint();
         sink.close();
         // The checkpoint of what the topic no longer has.
-        KafkaClients clients = new KafkaClients(fixture.options().kafka(), "test");
-        CheckpointTopic checkpoints =
-                new CheckpointTopic(fixture.options().checkpointTopic(), "log", new StrayRecords(() -> {}));
-        CheckpointTopic.Stored stored = checkpoints.read(new TopicReader(clients));
-        try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20, Map.of())) {
-            producer.initTransactions();
-            producer.beginTransaction();
-            var unused = producer.send(checkpoints.record(new CheckpointTopic.Stored(
-                    ahead.syncedAt(at(12)), stored.footprint(), stored.generation(), stored.state(), -1, null, "2")));
-            producer.commitTransaction();
-        }
+        CheckpointTopic.Stored stored = stored();
+        store(new CheckpointTopic.Stored(
+                ahead.syncedAt(at(12)), stored.footprint(), stored.generation(), stored.state(), -1, null, "2"));
         assertThatThrownBy(() -> fixture.sink().open())
                 .isInstanceOf(SinkException.Refused.class)
                 .hasMessageContaining("ends at revision 11; previously mirrored: all changes up to revision 12");
+    }
+
+    @Test
+    void detectsATruncatedCheckpointTopic() {
+        KafkaSink sink = fixture.begun(10);
+        CheckpointTopic.Stored before = stored();
+        give(sink, commit(11, "a"));
+        sink.settle();
+        sink.close();
+        store(before);
+        assertThatThrownBy(() -> fixture.sink().open())
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining("topic " + fixture.options().checkpointTopic()
+                        + " was truncated: its checkpoint is at revision 10, but partition ");
+    }
+
+    private CheckpointTopic.Stored stored() {
+        return checkpoints()
+                .read(new TopicReader(new KafkaClients(fixture.options().kafka(), "test")));
+    }
+
+    private CheckpointTopic checkpoints() {
+        return new CheckpointTopic(fixture.options().checkpointTopic(), "log", new StrayRecords(() -> {}));
+    }
+
+    private void store(CheckpointTopic.Stored checkpoint) {
+        KafkaClients clients = new KafkaClients(fixture.options().kafka(), "test");
+        try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20, Map.of())) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            var unused = producer.send(checkpoints().record(checkpoint));
+            producer.commitTransaction();
+        }
     }
 
     @Test

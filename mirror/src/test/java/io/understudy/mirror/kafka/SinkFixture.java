@@ -135,6 +135,13 @@ final class SinkFixture implements BeforeEachCallback, AfterEachCallback {
         return TopicHistory.read(kafka.bootstrapServers(), options.topic(), options.partitions());
     }
 
+    /** Keys of all records of the first partition, without marks. */
+    List<String> written() {
+        return Topic.data(Topic.records(kafka.bootstrapServers(), options.topic())).stream()
+                .map(record -> ByteString.copyFrom(record.key()).toStringUtf8())
+                .toList();
+    }
+
     Map<String, String> state() {
         Map<String, String> state = new TreeMap<>();
         Topic.state(Topic.records(kafka.bootstrapServers(), options.stateTopic()))

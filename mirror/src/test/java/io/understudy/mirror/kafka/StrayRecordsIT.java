@@ -5,6 +5,7 @@ import static io.understudy.mirror.kafka.SinkFixture.at;
 import static io.understudy.mirror.kafka.SinkFixture.commit;
 import static io.understudy.mirror.kafka.SinkFixture.entry;
 import static io.understudy.mirror.kafka.SinkFixture.give;
+import static io.understudy.mirror.kafka.SinkFixture.range;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -21,6 +22,7 @@ import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.feed.kafka.TopicScope;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.mirror.fixture.Topic;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
@@ -146,20 +148,37 @@ final class StrayRecordsIT {
     /** The record has all headers, so it is not stray; the number of keys shows it. */
     @Test
     void aKeyThatAnotherWriterAddedIsRemoved() throws Exception {
+        add("never");
+        List<KeyValue> state = new ArrayList<>(List.of(entry(11, "a"), entry(9, "first")));
+        await().atMost(PATIENCE).until(() -> isRefused(state));
+        resynchronise(fixture.sink(), 9 + state.size(), state);
+        assertThat(fixture.state().keySet()).containsExactlyElementsOf(keys(state));
+        assertThat(fixture.sink().open()).isNotNull();
+    }
+
+    /** Readers count it, but no page of a snapshot covers it. */
+    @Test
+    void aKeyThatAnotherWriterAddedBesideTheScopeIsRemoved() throws Exception {
+        fixture.options(KafkaSinkOptions.of(KAFKA.bootstrapServers(), "scoped"));
+        fixture.scope(MirrorScope.prefix("a"));
+        KafkaSink scoped = fixture.begun(10);
+        add("never");
+        scoped.snapshotStarted(CLUSTER, new Revision(12));
+        scoped.snapshotPage(range("a", "b"), List.of(entry(11, "a")));
+        scoped.snapshotCompleted(at(12));
+        assertThat(fixture.state()).containsOnlyKeys("a");
+    }
+
+    private void add(String key) throws Exception {
         String topic = fixture.options().stateTopic();
         long generation = MirrorRecord.generation(
                 Topic.records(KAFKA.bootstrapServers(), topic).get(0));
         var unused = other.send(RecordFormat.write(
                         topic,
                         0,
-                        new TopicRecord.Found(CLUSTER, entry(10, "never")),
+                        new TopicRecord.Found(CLUSTER, entry(10, key)),
                         new TopicOrigin(generation, TopicScope.all(), 1)))
                 .get();
-        List<KeyValue> state = new ArrayList<>(List.of(entry(11, "a"), entry(9, "first")));
-        await().atMost(PATIENCE).until(() -> isRefused(state));
-        resynchronise(fixture.sink(), 9 + state.size(), state);
-        assertThat(fixture.state().keySet()).containsExactlyElementsOf(keys(state));
-        assertThat(fixture.sink().open()).isNotNull();
     }
 
     /** Also in place of a mark, which the mirror writes again. */

@@ -43,7 +43,7 @@ final class TopicWriterTest {
                         new CheckpointTopic("t.checkpoint", "log", new StrayRecords(() -> {})),
                         reader,
                         options,
-                        () -> 1),
+                        stored -> false),
                 new TransactionTimeout(Duration.ofMinutes(1)));
         for (int i = 0; i < 9; i++) {
             writer.send(new ProducerRecord<>("t", 0, new byte[1], new byte[1 << 20]));

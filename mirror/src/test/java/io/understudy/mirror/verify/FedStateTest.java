@@ -31,6 +31,10 @@ final class FedStateTest {
             new MirrorScope(List.of(bytes("/w/")), List.of(bytes("/w/skip/")), bytes("/w/"), bytes("/copy/"));
 
     private final Deque<Consumer<FeedConsumer>> events = new ArrayDeque<>();
+    /** Reads of the state before the first event. */
+    private int reads;
+
+    private boolean silent;
 
     @Test
     void holdsTheSnapshotsKeysUnderTheTargetsNames() throws Exception {
@@ -74,6 +78,23 @@ final class FedStateTest {
                 .hasMessage("topic: no more");
     }
 
+    @Test
+    void aStateMayTakeAnyTimeWhileItIsRead() throws Exception {
+        reads = 5;
+        snapshot(5, entry("/w/a", 3));
+        try (FedState state = FedState.open("topic", RENAMED, (range, kind, from) -> new Scripted(), Duration.ZERO)) {
+            assertThat(keys(state)).containsExactly("/copy/a@3");
+        }
+    }
+
+    @Test
+    void aFeedWithoutProgressIsUnavailable() {
+        silent = true;
+        assertThatThrownBy(() -> FedState.open("topic", RENAMED, (range, kind, from) -> new Scripted(), Duration.ZERO))
+                .isInstanceOf(IncomparableException.class)
+                .hasMessageContaining("the topic sent nothing for 0 s");
+    }
+
     private FedState open() throws Exception {
         return FedState.open("topic", RENAMED, (range, kind, from) -> new Scripted());
     }
@@ -112,8 +133,19 @@ final class FedStateTest {
 
     private final class Scripted implements Feed {
 
+        private long read;
+
+        @Override
+        public long stateRead() {
+            return read;
+        }
+
         @Override
         public boolean poll(Duration timeout, FeedConsumer consumer) throws FeedEndedException {
+            if (silent || read < reads) {
+                read += silent ? 0 : 1;
+                return false;
+            }
             Consumer<FeedConsumer> next = events.poll();
             if (next == null) {
                 throw new FeedEndedException.Unexplained("no more");

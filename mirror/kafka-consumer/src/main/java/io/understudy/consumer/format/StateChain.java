@@ -29,6 +29,23 @@ public final class StateChain {
         NEW
     }
 
+    /** What a reader does next. */
+    public enum Step {
+        READ,
+        /** Read on: the state is complete only after further records of the mirror. */
+        WAIT,
+        /** Begin again, since tombstones may have been missed while keys were not repaired. */
+        REPEAT,
+        /** Begin again, since the read took longer than tombstones are kept. */
+        LATE,
+        COMPLETE
+    }
+
+    /** End offset of this pass; -1 until known. */
+    private long end = -1;
+    /** Whether the first pass is over. */
+    private boolean passed;
+
     private long generation;
     private StateDigest digest = StateDigest.EMPTY;
     /** Of the last mark; null if its mirror did not know it. */
@@ -48,20 +65,53 @@ public final class StateChain {
     private boolean unbroken;
     private boolean markExpected;
 
-    /** From here on, missing records are detected. */
-    public void beginVerified() {
-        unbroken = true;
-        markExpected = false;
+    /** Whether a pass begins, of which {@link #endsAt} sets the end. */
+    public boolean needsEnd() {
+        return end < 0;
     }
 
-    /** Expects a mark ahead. If it is not read, compaction has removed it, and perhaps changes with it. */
-    public void expectMark() {
-        markExpected = true;
+    /** Sets the end of a pass from {@code offset}, requested after the previous pass. */
+    public void endsAt(long offset, long newEnd) {
+        end = newEnd;
+        // Transactions end with one. If it is not read, compaction has removed it, and perhaps changes with it.
+        markExpected = passed && offset < end;
     }
 
-    /** Whether nothing is missing since {@link #beginVerified}. */
-    public boolean isUnbroken() {
-        return unbroken && !markExpected;
+    /** Whether no record is needed to decide the next step. */
+    public boolean isRead(long offset, boolean isWhole) {
+        return offset >= end && (!passed || (isAtMark() && isWhole));
+    }
+
+    /**
+     * Decides the next step.
+     *
+     * @param offset up to which records were accepted
+     * @param isWhole see {@link #isWhole}
+     * @param isLate whether the read takes longer than tombstones are kept
+     */
+    public Step step(long offset, boolean isWhole, boolean isLate) {
+        if (end < 0 || offset < end) {
+            return Step.READ;
+        }
+        if (!passed || !unbroken || markExpected) {
+            // What is missing so far was written again before now.
+            passed = true;
+            end = -1;
+            unbroken = true;
+            return Step.READ;
+        }
+        if (!isAtMark()) {
+            return Step.WAIT;
+        }
+        if (!isWhole) {
+            return isLate ? Step.REPEAT : Step.WAIT;
+        }
+        return isLate ? Step.LATE : Step.COMPLETE;
+    }
+
+    /** Whether the keys have the digest of the last mark; without one, whether no stray record replaced a key. */
+    public boolean isWhole(boolean isReplaced) {
+        return expected == null ? !isReplaced : expected.equals(digest);
     }
 
     /** Whether the last record was a mark up to which the state is complete. */
