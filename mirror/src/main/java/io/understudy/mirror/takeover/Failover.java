@@ -3,6 +3,7 @@ package io.understudy.mirror.takeover;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.RequestOp;
+import io.understudy.etcd.EtcdError;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
@@ -133,23 +134,28 @@ public final class Failover {
             requireLost();
             return undo().run();
         }
-        if (isDone(found) && found.move().phase() == Phase.STEADY) {
-            return report(found, expired(found, 0), 0);
+        boolean isRepeated = isDone(found);
+        if (isRepeated && found.move().phase() == Phase.STEADY) {
+            TakeOverReport again = report(found, expired(found, 0).repeated(), 0);
+            // A run that was killed may not have done so.
+            turn().releaseLeases();
+            return again;
         }
-        if (!isDone(found)) {
+        if (!isRepeated) {
             requireMovable(found);
         }
         lock.take(to, "move");
         try {
             steps.begin("move");
-            if (!isDone(found)) {
+            if (!isRepeated) {
                 moved(found);
             }
             steps.begin("open");
             Found primary = to.read();
             // Later writers are fenced.
             long marker = unwrittenSince(found, primary.checkpoint());
-            Expired expired = expired(primary, marker);
+            Expired each = expired(primary, marker);
+            Expired expired = isRepeated ? each.repeated() : each;
             Closed closed = primary.required().move().closed();
             if (closed != null) {
                 direction.closingTo().open(closed);
@@ -292,6 +298,12 @@ public final class Failover {
             List<String> leases,
             List<ByteString> keys,
             @Nullable String unknown) {
+        /** A run before this one may have found more: it replaced the record that tells since when leases count. */
+        Expired repeated() {
+            return new Expired(
+                    leases, keys, unknown == null ? "an earlier run of this command moved the primary role" : unknown);
+        }
+
         boolean isNone() {
             return leases.isEmpty() && keys.isEmpty() && unknown == null;
         }
@@ -333,9 +345,9 @@ public final class Failover {
         if (checkpoint.state() != CheckpointState.SYNCED
                 && unwrittenSince(found, checkpoint) == 0
                 && !options.force()) {
-            throw new TakeOverException(
-                    "the checkpoint is " + checkpoint.state().word() + ": "
-                            + direction.to().shown() + " holds no state that the source had. --force accepts it");
+            throw new TakeOverException("the checkpoint is "
+                    + checkpoint.state().word() + ": " + direction.to().shown() + " holds no state that "
+                    + direction.from().shown() + " had. --force accepts it");
         }
         if (options.way() == Way.CORRUPT_ALARM || options.way() == Way.AUTH_ENABLE) {
             var unused = direction.closingFrom().requireLogin();
@@ -356,7 +368,9 @@ public final class Failover {
             var unused = records.cluster().with(ANSWER).get(ReservedKeys.home(records.mirror()));
             return true;
         } catch (TakeOverException e) {
-            return false;
+            // A refusal is an answer: clients may write there.
+            return e.getCause() instanceof CallFailedException failed
+                    && (failed.error() == EtcdError.PERMISSION_DENIED || failed.error() == EtcdError.LOGIN_FAILED);
         }
     }
 

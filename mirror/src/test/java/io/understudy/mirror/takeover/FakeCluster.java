@@ -242,7 +242,11 @@ final class FakeCluster implements TakeOverCalls {
 
     @Override
     public RangeResponse range(RangeRequest request) {
-        return world.request(this, "range", () -> read(request));
+        return world.request(this, "range", () -> {
+            requirePermitted(user == null
+                    || may(user, Permission.Type.READ, KeyRange.ofEtcd(request.getKey(), request.getRangeEnd())));
+            return read(request);
+        });
     }
 
     private RangeResponse read(RangeRequest request) {
