@@ -298,7 +298,7 @@ public final class Failover {
             List<String> leases,
             List<ByteString> keys,
             @Nullable String unknown) {
-        /** A run before this one may have found more: it replaced the record that tells since when leases count. */
+        /** A run before this one may have found more: the record of since when leases count is replaced. */
         Expired repeated() {
             return new Expired(
                     leases, keys, unknown == null ? "an earlier run of this command moved the primary role" : unknown);
