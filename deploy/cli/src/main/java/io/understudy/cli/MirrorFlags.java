@@ -52,7 +52,7 @@ final class MirrorFlags {
         List<MirrorSettings.Mirror> mirrors = load(file, values).mirrors();
         List<String> names = mirrors.stream().map(MirrorSettings.Mirror::name).toList();
         if (name == null && mirrors.size() > 1) {
-            throw new ParameterException(command, "specify --mirror, one of " + names);
+            throw new ParameterException(command, "specify --mirror, one of " + String.join(", ", names));
         }
         return mirrors.stream()
                 .filter(mirror -> name == null || mirror.name().equals(name))
