@@ -8,6 +8,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.understudy.config.HostPort;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.gateway.Gateway;
+import io.understudy.gateway.GatewaySettings;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.binary.ProgramVersion;
 import io.understudy.local.etcd.EtcdMember;
@@ -76,6 +80,23 @@ final class ClusterStatusIT {
             assertThat(member.path("databaseBytes").asLong()).isPositive();
             assertThat(member.path("lag").isIntegralNumber()).isTrue();
         });
+        aGatewayLeadsToTheMembers(page);
+    }
+
+    /** It confirms nothing itself; the voters that it lists do. */
+    private void aGatewayLeadsToTheMembers(JsonNode direct) throws Exception {
+        HostPort anyPort = new HostPort("127.0.0.1", 0);
+        EtcdSettings source = EtcdSettings.of(cluster.voters().get(0).clientUrl());
+        try (Gateway gateway = Gateway.start(GatewaySettings.of("gateway", anyPort, source))) {
+            await().until(() -> gateway.staleness() != null);
+            URI endpoint = URI.create("http://127.0.0.1:" + gateway.apiPort());
+
+            assertThat(status(endpoint).status()).isZero();
+            JsonNode page = page(endpoint);
+            assertThat(page.path("confirmed").asBoolean()).isTrue();
+            assertThat(page.path("members").findValuesAsText("id"))
+                    .isEqualTo(direct.path("members").findValuesAsText("id"));
+        }
     }
 
     @Test

@@ -85,9 +85,7 @@ final class Look {
                 .toList();
         await(firstOf(List.copyOf(confirmed.values())));
         await(firstOf(local));
-        List<Listing> listings = Stream.of(confirmed.values(), local)
-                .flatMap(futures -> succeeded(futures).stream())
-                .toList();
+        List<Listing> listings = listings(local);
         boolean encrypted = seeds.get(0).tls();
         listings.stream().flatMap(listing -> listing.endpoints(encrypted)).forEach(endpoint -> {
             probe(endpoint);
@@ -106,8 +104,15 @@ final class Look {
             await(allOf(confirmed.values()));
         }
         List<Listing> differing = differing(succeeded(confirmed.values()));
+        // The lists of the given endpoints alone are not enough: none of them may be a member, but a gateway.
         return new Answers(
-                replies(), differing.isEmpty() ? listings : differing, failures(), differing, doors(), refusing());
+                replies(), differing.isEmpty() ? listings(local) : differing, failures(), differing, doors(), refusing());
+    }
+
+    private List<Listing> listings(List<CompletableFuture<Listing>> local) {
+        return Stream.of(confirmed.values(), local)
+                .flatMap(futures -> succeeded(futures).stream())
+                .toList();
     }
 
     /**
