@@ -29,6 +29,9 @@ final class HttpHeadRules {
             "(?:[^@/?]*@)?(?:\\[[0-9A-Fa-f:.%]*\\]|[0-9A-Za-z!$%&()*+,.;='<>\"_~-]*)(?::[0-9]*)?";
     private static final Pattern TARGET = Pattern.compile(
             "(?:[A-Za-z][A-Za-z0-9+.-]*://" + AUTHORITY + "(?=[/?]|$))?((?:/[^?]*)?(?:\\?.*)?)", Pattern.DOTALL);
+    /** A URL without a path ({@code Opaque} in Go's {@code net/url}). */
+    private static final Pattern OPAQUE = Pattern.compile("[A-Za-z][A-Za-z0-9+.-]*:(?:[^/].*)?", Pattern.DOTALL);
+
     private static final Pattern BROKEN_ESCAPE = Pattern.compile("^[^?]*%(?![0-9A-Fa-f]{2})");
 
     private HttpHeadRules() {}
@@ -75,11 +78,14 @@ final class HttpHeadRules {
         if (wildcard || (method.equals(HttpMethod.CONNECT) && !target.startsWith("/"))) {
             return "/";
         }
+        if (target.isEmpty() || target.startsWith("?") || target.chars().anyMatch(Character::isISOControl)) {
+            return null;
+        }
+        if (OPAQUE.matcher(target).matches()) {
+            return "/";
+        }
         Matcher parts = TARGET.matcher(target);
-        if (target.isEmpty()
-                || target.startsWith("?")
-                || !parts.matches()
-                || target.chars().anyMatch(Character::isISOControl)) {
+        if (!parts.matches()) {
             return null;
         }
         String origin = parts.group(1).startsWith("/") ? parts.group(1) : "/" + parts.group(1);
