@@ -106,7 +106,12 @@ final class Look {
         List<Listing> differing = differing(succeeded(confirmed.values()));
         // The lists of the given endpoints alone are not enough: none of them may be a member, but a gateway.
         return new Answers(
-                replies(), differing.isEmpty() ? listings(local) : differing, failures(), differing, doors(), refusing());
+                replies(),
+                differing.isEmpty() ? listings(local) : differing,
+                failures(),
+                differing,
+                doors(),
+                refusing());
     }
 
     private List<Listing> listings(List<CompletableFuture<Listing>> local) {
