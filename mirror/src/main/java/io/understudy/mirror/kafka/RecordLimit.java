@@ -30,7 +30,7 @@ record RecordLimit(int bytes, String topics) {
         if (record > bytes) {
             throw new SinkException.Refused("key \"" + TextFormat.escapeBytes(key) + "\" at revision " + revision
                     + " requires a record of up to " + record + " bytes; max.message.bytes of " + topics + " is "
-                    + bytes + ". Nothing of the commit was written. Increase max.message.bytes of both topics"
+                    + bytes + ". The mirror stopped before it. Increase max.message.bytes of both topics"
                     + " (kafka-configs --alter --entity-type topics), and the brokers' replica.fetch.max.bytes if"
                     + " lower, then restart the mirror");
         }
