@@ -305,8 +305,10 @@ final class TakeOverIT {
         start(Way.AUTH_ENABLE);
         TakeOverCalls atSource = client(source, null);
         TakeOverCalls atTarget = client(target, null);
-        long lease = atSource.grantLease(Duration.ofSeconds(3));
         put(atSource, "/app/plain", "1");
+        MirrorProcess mirror = opened(Mirrors.start(settings()));
+        awaitSynced(mirror, source);
+        long lease = atSource.grantLease(Duration.ofSeconds(5));
         var unused = atSource.txn(
                 "a key with a lease",
                 TxnRequest.newBuilder()
@@ -315,8 +317,7 @@ final class TakeOverIT {
                                         .setKey(ByteString.copyFromUtf8("/app/locked"))
                                         .setLease(lease)))
                         .build());
-        MirrorProcess mirror = opened(Mirrors.start(settings()));
-        awaitSynced(mirror, source);
+        await().atMost(Mirrors.PATIENCE).until(() -> contents(target).size() == 2);
         source.leader().pause();
         mirror.close();
         await().atMost(Mirrors.PATIENCE).until(() -> contents(target).keySet().equals(Set.of("/app/plain")));
