@@ -31,6 +31,11 @@ public final class CallFailedException extends Exception {
         return remedy == Remedy.FATAL || remedy == Remedy.CALLERS_FAULT;
     }
 
+    /** Whether it had no effect: it is final, and no earlier attempt, which is suppressed, lacks a response. */
+    public boolean isRefused() {
+        return isFinal() && getSuppressed().length == 0;
+    }
+
     /** Returns the error of etcd. */
     public EtcdError error() {
         return error;

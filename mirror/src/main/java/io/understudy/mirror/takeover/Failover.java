@@ -3,6 +3,7 @@ package io.understudy.mirror.takeover;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.etcd.EtcdError;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.checkpoint.Checkpoint;
@@ -64,10 +65,15 @@ public final class Failover {
 
     /** What {@link #run} does, in order. */
     public List<String> plan() {
-        if (isCutShort(to.read())) {
+        String target = direction.to().shown();
+        Found found = to.read();
+        if (isCutShort(found)) {
             return undo().plan();
         }
-        String target = direction.to().shown();
+        if (isUndone(found)) {
+            return List.of(
+                    "report: " + target + " is the primary already, after a forced undo; reports the loss again");
+        }
         return List.of(
                 "check: requires that " + target + " is a whole copy or lacks only later writes, and that "
                         + direction.from().shown() + " does not respond" + (options.force() ? ", unless forced" : ""),
@@ -95,7 +101,7 @@ public final class Failover {
         if (isCutShort(found)) {
             requireLost();
             undo().check();
-        } else if (!isDone(found)) {
+        } else if (!isDone(found) && !isUndone(found)) {
             requireMovable(found);
         }
     }
@@ -103,6 +109,11 @@ public final class Failover {
     /** By a switchover or failback to the other cluster, which the role may have reached. */
     private static boolean isCutShort(Found found) {
         return found.isPrimary() && found.move().phase() == Phase.CLOSING && !found.isLast(FAILOVER);
+    }
+
+    /** By a run before this one, or by a forced undo. */
+    private static boolean isUndone(Found found) {
+        return found.isPrimary() && found.move().phase() == Phase.STEADY && found.isLast(Switchover.FORCED_UNDO);
     }
 
     private void requireLost() {
@@ -133,6 +144,9 @@ public final class Failover {
         if (isCutShort(found)) {
             requireLost();
             return undo().run();
+        }
+        if (isUndone(found)) {
+            return undo().repeated();
         }
         boolean isRepeated = isDone(found);
         if (isRepeated && found.move().phase() == Phase.STEADY) {
@@ -181,28 +195,38 @@ public final class Failover {
                 found.epoch() + 1,
                 operation,
                 new Move(Phase.MOVED, operation, 0, 0, found.required().move().closed(), options.way()),
-                // Each snapshot begins with that key, and leaves no whole state until it ends.
-                options.force() ? List.of() : List.of(Records.isAt(ReservedKeys.of(direction.mirror(), "lane/0"), 0)));
+                !options.force());
     }
 
-    /** Makes it the primary under a higher epoch, which fences a mirror that writes there. */
-    private void raise(Found found, long epoch, Operation operation, Move move, List<Compare> compares) {
+    /**
+     * Makes it the primary under a higher epoch, which fences a mirror that writes there.
+     *
+     * @param isWhole whether it has to be a whole copy at that moment
+     */
+    private void raise(Found found, long epoch, Operation operation, Move move, boolean isWhole) {
         Home moved = found.required()
                 .movedTo(found.cluster(), epoch, operation.startedAt())
                 .turned()
                 .with(move);
-        ByteString writer = ReservedKeys.epoch(direction.mirror());
+        List<Compare> copied =
+                // Each snapshot begins with that key, and leaves no whole state until it ends.
+                isWhole ? List.of(Records.isAt(ReservedKeys.of(direction.mirror(), "lane/0"), 0)) : List.of();
         Found now = found;
         for (int attempt = 0; attempt < ATTEMPTS && now.recordRevision() == found.recordRevision(); attempt++) {
+            if (isWhole) {
+                // Before its state is read: the mirror may leave a part of a commit.
+                boolean isFenced = isFenced(now, operation);
+                now = to.read();
+                if (!isFenced) {
+                    continue;
+                }
+                requireWhole(now);
+            }
             long written = written(
                     moved,
                     now.recordRevision(),
-                    Stream.concat(compares.stream(), Stream.of(Records.isAt(writer, now.epochRevision())))
-                            .toList(),
-                    List.of(
-                            Records.put(writer, ByteString.copyFromUtf8(operation.id())),
-                            // The active process finds it deleted, begins again, and turns the mirror round.
-                            Records.delete(ReservedKeys.active(direction.mirror()))));
+                    Stream.concat(copied.stream(), Stream.of(isWriter(now))).toList(),
+                    fence(operation));
             if (written > 0) {
                 return;
             }
@@ -213,11 +237,30 @@ public final class Failover {
                 + direction.to().shown() + " meanwhile; run the command again");
     }
 
+    private boolean isFenced(Found found, Operation operation) {
+        TxnRequest fence = TxnRequest.newBuilder()
+                .addCompare(isWriter(found))
+                .addAllSuccess(fence(operation))
+                .build();
+        return to.cluster().txn("the epoch", fence).getSucceeded();
+    }
+
+    private Compare isWriter(Found found) {
+        return Records.isAt(ReservedKeys.epoch(direction.mirror()), found.epochRevision());
+    }
+
+    private List<RequestOp> fence(Operation operation) {
+        return List.of(
+                Records.put(ReservedKeys.epoch(direction.mirror()), ByteString.copyFromUtf8(operation.id())),
+                // The active process finds it deleted, begins again, and turns the mirror round.
+                Records.delete(ReservedKeys.active(direction.mirror())));
+    }
+
     private long written(Home moved, long before, List<Compare> compares, List<RequestOp> more) {
         try {
             return to.write(moved, before, compares, more);
         } catch (TakeOverException e) {
-            boolean isRefused = e.getCause() instanceof CallFailedException failed && failed.isFinal();
+            boolean isRefused = e.getCause() instanceof CallFailedException failed && failed.isRefused();
             throw isRefused
                     ? e
                     : new TakeOverException(
@@ -338,16 +381,11 @@ public final class Failover {
                     + " already"
                     + (found.move().phase() == Phase.CLOSING ? ", and closed: " + closedForFailover() : ""));
         }
-        Checkpoint checkpoint = found.checkpoint();
-        if (checkpoint == null) {
+        if (found.checkpoint() == null) {
             throw new TakeOverException(direction.to().shown() + " has no checkpoint of mirror " + direction.mirror());
         }
-        if (checkpoint.state() != CheckpointState.SYNCED
-                && unwrittenSince(found, checkpoint) == 0
-                && !options.force()) {
-            throw new TakeOverException("the checkpoint is "
-                    + checkpoint.state().word() + ": " + direction.to().shown() + " holds no state that "
-                    + direction.from().shown() + " had. --force accepts it");
+        if (!options.force()) {
+            requireWhole(found);
         }
         if (options.way() == Way.CORRUPT_ALARM || options.way() == Way.AUTH_ENABLE) {
             var unused = direction.closingFrom().requireLogin();
@@ -355,6 +393,17 @@ public final class Failover {
         if (!options.force() && responds(from)) {
             throw new TakeOverException(direction.from().shown()
                     + " responds: a switchover loses nothing, a failover may. --force fails over nevertheless");
+        }
+    }
+
+    private void requireWhole(Found found) {
+        Checkpoint checkpoint = found.checkpoint();
+        if (checkpoint == null
+                || (checkpoint.state() != CheckpointState.SYNCED && unwrittenSince(found, checkpoint) == 0)) {
+            throw new TakeOverException("the checkpoint is "
+                    + (checkpoint == null ? "missing" : checkpoint.state().word()) + ": "
+                    + direction.to().shown() + " holds no state that "
+                    + direction.from().shown() + " had. --force accepts it");
         }
     }
 
@@ -463,7 +512,7 @@ public final class Failover {
                     claims.nextEpoch(),
                     chosen,
                     primary.required().move().in(Phase.STEADY).by(chosen),
-                    List.of());
+                    false);
             primary = to.read();
         }
         long written = former.recordRevision();
@@ -711,7 +760,9 @@ public final class Failover {
                                     + (isClosing ? ", or with --undo" : ""));
         }
         Lock.requireFree(from);
-        if (!options.force() && !responds(to)) {
+        if (responds(to)) {
+            Lock.requireFree(to);
+        } else if (!options.force()) {
             throw new TakeOverException(direction.to().shown() + " does not respond: to make " + shown
                     + " the primary, run \"understudy mirror failover\" with --to source or --to target; --force opens it"
                     + " as a copy");

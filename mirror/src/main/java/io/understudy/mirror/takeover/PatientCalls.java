@@ -354,6 +354,7 @@ public final class PatientCalls implements TakeOverCalls {
 
     private <T> T patiently(String what, Attempt<T> attempt) {
         long began = System.nanoTime();
+        CallFailedException unanswered = null;
         while (true) {
             lock.require();
             try {
@@ -362,6 +363,9 @@ public final class PatientCalls implements TakeOverCalls {
                 throw interrupted(e);
             } catch (CallFailedException e) {
                 if (e.isFinal()) {
+                    if (unanswered != null) {
+                        e.addSuppressed(unanswered);
+                    }
                     throw new TakeOverException(shown() + " refuses " + what + ": " + e.getMessage(), e);
                 }
                 Duration waited = Duration.ofNanos(System.nanoTime() - began);
@@ -371,6 +375,7 @@ public final class PatientCalls implements TakeOverCalls {
                                     + e.getMessage(),
                             e);
                 }
+                unanswered = e;
             }
             pause(PAUSE);
         }

@@ -423,9 +423,10 @@ public final class Switchover {
                                         direction.from().shown()) + "; run " + claims.remedy(),
                         null);
             }
-            // One that the mirror closed was open after the move, or was restored, as one that had turned before.
+            // One that the mirror closed was open after the move. One of another phase was restored.
             boolean isPlanned = primary.move().phase() == Phase.MOVED
                     && primary.isLast(SWITCHOVER)
+                    && former.move().phase() == Phase.CLOSING
                     && !former.isLast(Failover.FAILOVER);
             boolean isTurned = former.epoch() >= primary.epoch() || turn.former(primary, former, isPlanned);
             // Until the mirror back does it; an alarm is disarmed by now.

@@ -240,18 +240,28 @@ final class Undo {
         }
     }
 
-    /** @param forced whether the role may have moved to the other cluster, or has */
-    private TakeOverReport report(Found undone, boolean forced) {
+    /** Returns the report of a forced undo that an earlier command has completed. */
+    TakeOverReport repeated() {
+        return report(null, true);
+    }
+
+    /**
+     * @param undone before; null if that is not known any more
+     * @param forced whether the role may have moved to the other cluster, or has
+     */
+    private TakeOverReport report(@Nullable Found undone, boolean forced) {
         String summary = direction.from().shown() + " is open again and remains the primary";
         if (!forced) {
             return new TakeOverReport(summary, TakeOverReport.NONE, new LostKeys(), Map.of(), List.of());
         }
         String other = direction.to().shown();
-        Operation last = undone.move().operation();
+        Operation last = undone == null || undone.isLast(Failover.FAILOVER)
+                ? null
+                : undone.move().operation();
         return new TakeOverReport(
                 summary,
                 "possible: all writes that " + other + " acknowledged"
-                        + (undone.isLast(Failover.FAILOVER) || last == null
+                        + (last == null
                                 ? " as the primary"
                                 : " since " + last.startedAt() + ", if the role had moved; whether it had is unknown"),
                 new LostKeys(),

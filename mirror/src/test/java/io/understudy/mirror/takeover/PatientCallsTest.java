@@ -1,13 +1,28 @@
 package io.understudy.mirror.takeover;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.TxnResponse;
+import io.grpc.Server;
+import io.grpc.Status;
+import io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.StreamObserver;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.local.process.FreePorts;
+import io.understudy.mirror.call.CallFailedException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 
 /** Calls of a command to a cluster that does not respond. */
@@ -22,6 +37,42 @@ final class PatientCallsTest {
             assertThatThrownBy(() -> new PatientCalls(cluster, null, Duration.ZERO).isAuthEnabled())
                     .isInstanceOf(TakeOverException.class)
                     .hasMessageContaining("did not answer a login");
+        }
+    }
+
+    /** The first attempt may have had an effect. */
+    @Test
+    void aRefusalAfterAnAttemptWithoutAResponseIsNoProofThatNothingHappened() throws IOException {
+        Queue<Status> answers = new ConcurrentLinkedQueue<>(List.of(
+                Status.UNAVAILABLE.withDescription("etcdserver: leader changed"),
+                Status.PERMISSION_DENIED.withDescription("etcdserver: permission denied"),
+                Status.PERMISSION_DENIED.withDescription("etcdserver: permission denied")));
+        KVGrpc.KVImplBase etcd = new KVGrpc.KVImplBase() {
+            @Override
+            public void txn(TxnRequest request, StreamObserver<TxnResponse> response) {
+                response.onError(answers.remove().asRuntimeException());
+            }
+        };
+        Server server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .addService(etcd)
+                .build()
+                .start();
+        try (EtcdCluster cluster = EtcdCluster.connect(
+                EtcdSettings.of(URI.create("http://127.0.0.1:" + server.getPort())), new SimpleMeterRegistry())) {
+            PatientCalls calls = new PatientCalls(cluster, null, Duration.ofMinutes(1));
+            assertThat(isRefused(calls)).isFalse();
+            assertThat(isRefused(calls)).as("at once").isTrue();
+        } finally {
+            server.shutdownNow();
+        }
+    }
+
+    private static boolean isRefused(PatientCalls calls) {
+        try {
+            throw new AssertionError(calls.txn("a record", TxnRequest.getDefaultInstance()));
+        } catch (TakeOverException e) {
+            assertThat(e).hasMessageContaining("refuses a record");
+            return e.getCause() instanceof CallFailedException failed && failed.isRefused();
         }
     }
 }
