@@ -176,6 +176,25 @@ final class RecoveryIT {
         assertThat(printed).anyMatch(line -> line.contains("nothing more to recover"));
     }
 
+    /** Such as a unit of systemd that an operator installed: the recovery could not stop it. */
+    @Test
+    void aSurvivorThatAnotherProcessControlRunsIsLeftAlone() {
+        found(3, 0);
+        List.of(1, 2).forEach(this::wipe);
+        awaitLost();
+        OwnMachines others = OwnMachines.local(
+                machines, new LocalControl(new LocalProcesses(), binaries::etcd), InstantSource.system());
+        survey = new Survey(survey.observer(), others, machines, connections, LOOK);
+
+        assertThatThrownBy(() -> recovery(step -> true).run(Set.of()))
+                .isInstanceOf(RecoveryException.class)
+                .hasMessageContaining("a process uses " + machines.get(0).dataDirectory() + ", of member ")
+                .hasMessageContaining("stop it, or correct dataDirectory and process of machines.m1");
+
+        assertThat(here.isRunning(machines.get(0).member())).contains(true);
+        assertThat(folder).isDirectoryNotContaining("glob:**/*.copy-*");
+    }
+
     /** A process that is killed between two steps leaves what the steps before it did. */
     @Test
     void aRecoveryThatIsKilledAfterEachStepIsCompletedByTheNext() {

@@ -108,6 +108,7 @@ public record LearnerRestore(
                     null);
         }
         targets.forEach(each -> requireFree(each.machine(), learner));
+        targets.forEach(each -> survey.requireStartable(each.machine()));
         requireRoom(learner, targets);
         operator.print("only learner " + learner.name() + " has data: it " + learner.state());
         operator.print("acknowledged writes that it had not received are lost; the revision becomes the time in"
@@ -153,13 +154,10 @@ public record LearnerRestore(
                         .map(status -> status.getHeader().getClusterId()));
         boolean isOwn = owner.isPresent()
                 && cluster.filter(id -> id == owner.get().cluster().value()).isPresent();
-        if (!isOwn && survey.control().isInUse(target.member())) {
-            throw new RecoveryException(
-                    "a process uses " + target.dataDirectory()
-                            + owner.map(known -> ", of " + known).orElse("")
-                            + ": stop it, or configure another directory (machines." + target.name()
-                            + ".dataDirectory)",
-                    null);
+        if (isOwn) {
+            survey.requireControl(target);
+        } else {
+            survey.requireFree(target);
         }
     }
 

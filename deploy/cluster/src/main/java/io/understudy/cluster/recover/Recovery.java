@@ -144,16 +144,17 @@ public final class Recovery {
     }
 
     private boolean startThoseWithData(List<Remains> remains) {
-        List<MemberSpec> startable = remains.stream()
+        List<MachineSettings> startable = remains.stream()
                 .filter(Remains::isStartable)
-                .map(each -> each.machine().member())
+                .map(Remains::machine)
                 .toList();
-        List<String> names = startable.stream().map(MemberSpec::name).toList();
+        startable.forEach(survey::requireStartable);
+        List<String> names = startable.stream().map(MachineSettings::name).toList();
         if (!operator.confirms("start " + String.join(", ", names)
                 + " with their existing data; no data is lost if they form a quorum")) {
             return false;
         }
-        startable.forEach(control::start);
+        startable.forEach(each -> control.start(each.member()));
         long end = System.nanoTime() + election.toNanos();
         boolean isBack = Waiting.until(
                 election.plus(patience),
@@ -166,6 +167,14 @@ public final class Recovery {
     }
 
     private boolean recover(Survivors survivors, Optional<ClusterFacts> known) {
+        Stream.of(survivors.all(), survivors.empty(), survivors.others(), survivors.ahead())
+                .flatMap(List::stream)
+                .map(Remains::machine)
+                .forEach(survey::requireControl);
+        Stream.of(survivors.all(), survivors.empty())
+                .flatMap(List::stream)
+                .map(Remains::machine)
+                .forEach(survey::requireStartable);
         Remains best = survivors.best();
         List<String> names = survivors.all().stream().map(Remains::name).toList();
         List<String> lost = Stream.of(survivors.empty(), survivors.others())

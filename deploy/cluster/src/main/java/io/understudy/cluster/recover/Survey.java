@@ -34,6 +34,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
@@ -127,7 +128,9 @@ public record Survey(
 
     private Remains remains(MachineSettings machine, Optional<ClusterFacts> facts) {
         Optional<MemberFacts> member = facts.flatMap(seen -> seen.named(machine.name()));
-        Optional<Boolean> isRunning = control.isRunning(machine.member());
+        // A directory in use is of a running member, whatever started it.
+        Optional<Boolean> isRunning =
+                control.isRunning(machine.member()).map(running -> control.isInUse(machine.member()));
         Optional<Boolean> hasData = Optional.empty();
         Optional<Stored> stored = Optional.empty();
         String trouble = "";
@@ -174,6 +177,32 @@ public record Survey(
         } catch (IOException e) {
             throw new RecoveryException("cannot read the free disk space of " + needed.keySet(), e);
         }
+    }
+
+    /** Requires that no process uses the data but the one that the machine's settings control. */
+    void requireControl(MachineSettings machine) {
+        if (!control.isRunning(machine.member()).orElse(false)) {
+            requireFree(machine);
+        }
+    }
+
+    void requireFree(MachineSettings machine) {
+        if (control.isInUse(machine.member())) {
+            throw new RecoveryException(
+                    "a process uses " + machine.dataDirectory()
+                            + control.owner(machine.member())
+                                    .map(owner -> ", of " + owner)
+                                    .orElse("")
+                            + ": stop it, or correct dataDirectory and process of machines." + machine.name(),
+                    null);
+        }
+    }
+
+    /** Requires that the member can start with its data, not with that of another directory. */
+    void requireStartable(MachineSettings machine) {
+        control.programFailure(machine.member(), UnaryOperator.identity()).ifPresent(why -> {
+            throw new RecoveryException(machine.name() + " could not start: " + why + "; nothing was changed", null);
+        });
     }
 
     private static String unseen(Path directory) {
