@@ -203,6 +203,31 @@ final class RecoveryIT {
         await().until(() -> etcdctl(0, "get", "before", "--consistency=s").contains("acknowledged"));
         List.of(1, 2).forEach(this::wipe);
         awaitLost();
+        assertThat(killedAfterEachStep(Set.of())).isGreaterThan(5);
+        assertThat(new DataDirectory(machines.get(0).dataDirectory()).earlier()).hasSize(1);
+        assertThat(etcdctl(1, "get", "before")).contains("acknowledged");
+        awaitHealthy(3);
+    }
+
+    @Test
+    void aRestoreFromALearnerThatIsKilledAfterEachStepIsCompletedByTheNext() {
+        found(3, 1);
+        put("before", "acknowledged", 0);
+        awaitLearner();
+        List.of(0, 1, 2).forEach(this::wipe);
+        assertThat(killedAfterEachStep(Set.of("m4"))).isGreaterThan(5);
+        assertThat(etcdctl(1, "get", "before")).contains("acknowledged");
+        awaitHealthy(3);
+        // With enough restored members the next run starts these, and the learner is neither needed nor stopped.
+        Path copy = folder.resolve("m4.recovery");
+        assertThat(survey.kept().contains(copy)).isEqualTo(Files.exists(copy));
+        if (here.isRunning(machines.get(3).member()).orElseThrow()) {
+            assertThat(printed).anyMatch(line -> line.startsWith("m4 has data of another cluster and is left alone"));
+        }
+    }
+
+    /** Returns the number of runs; each is killed one step later than the one before. */
+    private int killedAfterEachStep(Set<String> from) {
         int killed = 0;
         for (boolean isDone = false; !isDone; killed++) {
             AtomicInteger left = new AtomicInteger(killed);
@@ -212,15 +237,12 @@ final class RecoveryIT {
                                 dies();
                             }
                         })
-                        .run(Set.of());
+                        .run(from);
             } catch (IllegalStateException e) {
                 assertThat(e).hasMessage("killed");
             }
         }
-        assertThat(killed).isGreaterThan(5);
-        assertThat(new DataDirectory(machines.get(0).dataDirectory()).earlier()).hasSize(1);
-        assertThat(etcdctl(1, "get", "before")).contains("acknowledged");
-        awaitHealthy(3);
+        return killed;
     }
 
     private static boolean dies() {
@@ -347,6 +369,9 @@ final class RecoveryIT {
         if (stored.database().applied() < stored.log().last().index()) {
             assertThat(printed).anyMatch(line -> line.contains("more entries, which are applied to a copy"));
         }
+        assertThat(folder.resolve("m4.recovery")).doesNotExist();
+        assertThat(survey.kept())
+                .contains(new DataDirectory(folder.resolve("m4")).earlier().get(0));
         awaitHealthy(3);
     }
 

@@ -8,6 +8,7 @@ import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.local.process.Waiting;
+import io.understudy.vocabulary.ClusterId;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -381,6 +382,13 @@ public final class Recovery {
                 .filter(each -> each.answer().isEmpty() && !each.trouble().isEmpty())
                 .forEach(each -> operator.print(each.name() + " is not started: it " + each.state()
                         + "; with its data lost: understudy cluster remove, then add"));
+        ClusterId cluster = now.cluster();
+        survey.remains(Optional.of(now)).stream()
+                .filter(each -> each.stored()
+                        .filter(data -> !data.isEmpty() && data.log().cluster() != cluster.value())
+                        .isPresent())
+                .forEach(each -> operator.print(
+                        each.name() + " has data of another cluster and is left alone: it " + each.state()));
         operator.print("the cluster has a quorum, nothing more to recover: " + now.quorum());
         LOG.atInfo()
                 .addKeyValue("cluster_id", now.cluster())

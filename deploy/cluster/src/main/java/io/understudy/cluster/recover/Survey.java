@@ -22,6 +22,7 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Revision;
 import java.io.IOException;
 import java.nio.file.FileStore;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -36,6 +37,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Reads the remains of a cluster: responding members, and all data on this machine.
@@ -298,6 +300,18 @@ public record Survey(
         return call(PeerPort.answers(connections, machine.member().peerUrls().get(0), patience))
                 .value()
                 .orElse(false);
+    }
+
+    /** Returns the directories with data from before the recovery, or from earlier ones. */
+    public List<Path> kept() {
+        return machines.stream()
+                .filter(machine -> machine.process() != ProcessKind.MANUAL)
+                .filter(machine -> Files.isDirectory(machine.dataDirectory().resolveSibling(".")))
+                .flatMap(machine -> Stream.concat(
+                        new DataDirectory(machine.dataDirectory()).earlier().stream(),
+                        // Of an interrupted run.
+                        Stream.of(LearnerRestore.workingCopy(machine)).filter(Files::exists)))
+                .toList();
     }
 
     static Endpoint endpoint(MachineSettings machine) {
