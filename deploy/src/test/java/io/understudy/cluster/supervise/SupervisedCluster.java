@@ -120,6 +120,10 @@ final class SupervisedCluster implements AutoCloseable {
         return folder.resolve(name(index));
     }
 
+    Path file() {
+        return file;
+    }
+
     ClusterSettings settings() {
         return settings;
     }
