@@ -45,6 +45,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -68,7 +69,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("schedules")
 final class RecoveryIT {
 
-    private static final int ROUNDS = "long".equals(System.getProperty("understudy.schedule")) ? 30 : 6;
+    private static final int ROUNDS = Integer.getInteger("understudy.rounds", 30);
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration LOOK = Duration.ofSeconds(1);
@@ -380,19 +381,24 @@ final class RecoveryIT {
     void noAcknowledgedWriteThatTheLastDiskHoldsIsLost() throws Exception {
         assumeTrue(isGoHere(), "go is in PATH");
         EtcdLogDump dump = EtcdLogDump.build(binaries.version(), Files.createDirectory(folder.resolve("go")));
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
+        System.out.println("understudy.seed=" + seed);
+        Random random = new Random(seed);
         found(3, 0);
         int uncommitted = 0;
         for (int round = 0; round < ROUNDS; round++) {
             int leader = leader();
-            int survivor = (leader + 1) % 3;
-            int other = (leader + 2) % 3;
+            int survivor = (leader + 1 + random.nextInt(2)) % 3;
+            int other = 3 - leader - survivor;
+            int writes = 100 + random.nextInt(400);
+            System.out.println("round " + round + ": m" + (survivor + 1) + " survives " + writes + " writes");
             if (round % 3 > 0) {
                 // Each acknowledged write is in the survivor's log.
                 control.process(machines.get(other)).kill();
             }
             Set<String> acknowledged = ConcurrentHashMap.newKeySet();
             try (Writers writers = new Writers(round, leader, acknowledged)) {
-                await().atMost(PATIENCE).pollInterval(Duration.ofMillis(1)).until(() -> acknowledged.size() > 100);
+                await().atMost(PATIENCE).pollInterval(Duration.ofMillis(1)).until(() -> acknowledged.size() > writes);
                 List.of(survivor, leader, other)
                         .forEach(index -> control.process(machines.get(index)).kill());
                 writers.end();
