@@ -7,6 +7,7 @@ import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.run.LogExplanation;
 import io.understudy.local.process.Waiting;
 import io.understudy.vocabulary.ClusterId;
 import java.io.IOException;
@@ -435,6 +436,9 @@ public final class Recovery {
         return Waiting.until(
                 patience,
                 () -> survey.look().filter(wanted),
-                () -> new RecoveryException(otherwise + " after " + patience.toSeconds() + " s; see the logs", null));
+                () -> new RecoveryException(
+                        otherwise + " after " + patience.toSeconds() + " s; see the logs"
+                                + LogExplanation.ofExited(control.places(), control),
+                        null));
     }
 }

@@ -13,6 +13,7 @@ import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.PeerPort;
 import io.understudy.cluster.observe.UnobservableException;
+import io.understudy.cluster.run.LogExplanation;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdErrors;
@@ -266,7 +267,7 @@ public record Survey(
                 + names;
     }
 
-    private static <T> T await(
+    private <T> T await(
             MachineSettings machine,
             String otherwise,
             Duration deadline,
@@ -281,7 +282,8 @@ public record Survey(
                 },
                 () -> new RecoveryException(
                         machine.name() + " " + otherwise + " after " + deadline.toSeconds() + " s: " + failure.get()
-                                + "; see its log",
+                                + "; see its log"
+                                + LogExplanation.ofExited(List.of(machine.member()), control),
                         null));
     }
 
